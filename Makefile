@@ -1,0 +1,61 @@
+# Everything runs in .venv, which is made on first use. Needed beforehand: make, Python 3.11 or newer.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+BIN     := .venv/bin
+STAMP   := .venv/.installed
+DEMO    := $(BIN)/eke demo
+
+# One thread per worker: the tests run side by side and BLAS would otherwise fight over the cores.
+PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help .venv demo test lint test-long format bench reproductions clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.venv: $(STAMP) ## the environment, with the exact versions of constraints.txt
+
+# -qq: pip's errors are shown, its remarks about package locations are not.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "eke needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
+	  echo "Name another one: make PYTHON=python3.12 $(or $(MAKECMDGOALS),help)" >&2; exit 1; }
+	@echo "Installing eke into .venv (a few minutes the first time)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## a guided tour on the Adult table
+	@$(DEMO)
+
+test: lint ## every check, and all tests but the long ones
+	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10
+
+lint: $(STAMP) ## ruff, mypy and the layer contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-long: $(STAMP) ## the long tests: big audits, crashes, races
+	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10 -m long
+
+format: $(STAMP) ## let ruff rewrite the sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## the timed comparisons in benchmarks/
+	@set -e; for script in benchmarks/*.py; do \
+	  test -e "$$script" || { echo "benchmarks/ holds no scripts"; exit 1; }; \
+	  echo "== $$script"; $(BIN)/python "$$script"; done
+
+reproductions: $(STAMP) ## the experiments of the papers, in full
+	@set -e; for script in reproductions/*/run.py; do \
+	  test -e "$$script" || { echo "reproductions/ holds no run.py"; exit 1; }; \
+	  echo "== $$script"; MPLBACKEND=Agg $(BIN)/python "$$script"; done
+
+clean: ## remove the environment and everything generated
+	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

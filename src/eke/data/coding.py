@@ -1,0 +1,199 @@
+"""Coding: for each attribute, the engine expression that turns any raw value into its code.
+
+`Attribute.code` says in plain Python what the code of a raw value is; the expressions here compute
+the same inside the engine, for every value of every column type. A NULL code means that the row is
+not part of the protected table.
+
+Privacy: The expressions are total. Every cast either cannot fail or is a TRY_CAST, every number is
+brought between its bounds before it is converted, and the last branch takes whatever is left, so no
+raw value can raise an error or change the shape of a result (THREATS 4).
+
+What a raw value is, by column type:
+
+- booleans are 0 and 1, whole numbers (and DECIMAL without fraction digits) are exact;
+- FLOAT and DOUBLE are themselves, and NaN is missing; a DECIMAL with fraction digits is the DOUBLE
+  next to it;
+- text is text, or, in a text file, the number or truth value that it spells (`spelled_number`);
+- anything else (dates, times, lists, bytes, ...) is a value outside every domain, like text in a
+  column of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import ibis
+
+from eke.domain import Attribute, Binned, Boolean, Categorical, Integer
+from eke.errors import DataError
+
+NUMBER = (
+    r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+    r"|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])$"
+)
+TRUE_WORDS = ("true", "t", "yes", "y")
+FALSE_WORDS = ("false", "f", "no", "n")
+_EXACT = 2**53
+_INT64 = (-(2**63), 2**63 - 1)
+_LARGEST_DECIMAL = 10**38 - 1
+_LARGEST_WHOLE = 2**1023  # of the categories that a DOUBLE may hold; any larger one is never found
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """One column as the three things an attribute may look at."""
+
+    missing: Any  # boolean: NULL or NaN
+    number: Any | None  # numeric, NULL where the value is not a number; None if it never is one
+    text: Any | None  # string; None if the value never is text
+
+
+def code_expression(column: Any, attribute: Attribute, *, spelled: bool = False) -> Any:
+    """An Ibis expression of the code of a raw column: `Attribute.code`, inside the engine.
+
+    A `spelled` column holds what `spelled_number` has made of a text column.
+    """
+    raw = _Raw(column.isnan(), column, None) if spelled else _raw(column)
+    # The slow twin itself says where each rule leads; object() is no declared value of anything.
+    branches = [(raw.missing, _code(attribute.code(None))), *_found(raw, attribute)]
+    return ibis.cases(*branches, else_=_code(attribute.code(object())))
+
+
+def spelled_number(column: Any, attribute: Attribute) -> Any:
+    """The DOUBLE that a text spells, NaN where it is missing, NULL where it spells none.
+
+    The pattern keeps out what only the engine would take for a number, such as 1_000.
+    """
+    if isinstance(attribute, Categorical) and any(abs(int(v)) >= _EXACT for v in attribute.values):
+        raise DataError(
+            "whole-number categories of 2**53 or more cannot be told apart in a text file; "
+            "declare them as text: Categorical('9007199254740993', ...)"
+        )
+    text = column.strip()
+    words = []
+    if isinstance(attribute, Boolean):
+        words = [
+            (text.lower().isin(TRUE_WORDS), _double(1.0)),
+            (text.lower().isin(FALSE_WORDS), _double(0.0)),
+        ]
+    number = (text.re_search(NUMBER), text.try_cast("float64"))
+    return ibis.cases((column.isnull(), _double(math.nan)), *words, number)
+
+
+def lists_text(attribute: Attribute) -> bool:
+    """True when the declared values are texts, not numbers or truth values."""
+    return isinstance(attribute, Categorical) and isinstance(attribute.values[0], str)
+
+
+def is_readable(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
+    """True unless no value of this column type could ever be a declared value."""
+    if lists_text(attribute) or from_text:
+        return bool(dtype.is_string())
+    return bool(dtype.is_boolean() or dtype.is_numeric())
+
+
+def _raw(column: Any) -> _Raw:
+    dtype = column.type()
+    missing = column.isnull()
+    if dtype.is_string():
+        return _Raw(missing, None, column)
+    if dtype.is_boolean():
+        return _Raw(missing, column.cast("int8"), None)
+    if dtype.is_integer() or (dtype.is_decimal() and dtype.scale == 0):
+        return _Raw(missing, column, None)
+    if dtype.is_numeric():
+        number = column.cast("float64")
+        return _Raw(missing | number.isnan(), number, None)
+    return _Raw(missing, None, None)
+
+
+def _found(raw: _Raw, attribute: Attribute) -> list[tuple[Any, Any]]:
+    """Conditions and codes, the first that holds wins, of all values that have a place."""
+    if lists_text(attribute):
+        if raw.text is None:
+            return []
+        return [(raw.text == v, _code(code)) for code, v in enumerate(attribute.declared)]
+    if raw.number is None:
+        return []
+    if isinstance(attribute, Integer):
+        return _whole_branches(raw.number, attribute)
+    if isinstance(attribute, Binned):
+        return _bin_branches(raw.number, attribute)
+    values = attribute.values if isinstance(attribute, Categorical) else (0, 1)
+    return [(_equals(raw.number, int(v)), _code(code)) for code, v in enumerate(values)]
+
+
+def _whole_branches(number: Any, attribute: Integer) -> list[tuple[Any, Any]]:
+    return [
+        (_is_below(number, attribute.low), _code(attribute.code(-math.inf))),
+        (~_is_below(number, attribute.high + 1), _code(attribute.code(math.inf))),
+        (number.notnull(), _whole_part(number, attribute) - attribute.low),
+    ]
+
+
+def _bin_branches(number: Any, attribute: Binned) -> list[tuple[Any, Any]]:
+    first, *inner, last = attribute.edges
+    return [
+        (_is_below(number, first), _code(attribute.code(-math.inf))),
+        (_is_above(number, last), _code(attribute.code(math.inf))),
+        *((_is_below(number, edge), _code(code)) for code, edge in enumerate(inner)),
+        (number.notnull(), _code(len(inner))),
+    ]
+
+
+def _whole_part(number: Any, attribute: Integer) -> Any:
+    """The number rounded down, brought between the bounds first so that the cast cannot fail."""
+    floating = number.type().is_floating()
+    low, high = (
+        _double(float(bound)) if floating else ibis.literal(bound, "int64")
+        for bound in (attribute.low, attribute.high)
+    )
+    between = ibis.least(ibis.greatest(number, low), high)
+    return (between.floor() if floating else between).cast("int64")
+
+
+def _is_below(number: Any, bound: float) -> Any:
+    """True below a bound, exactly: it is a double, or a whole number that a double holds."""
+    if number.type().is_floating():
+        return number < _double(float(bound))
+    return _compare_whole(number, math.ceil(bound), "below")
+
+
+def _is_above(number: Any, bound: float) -> Any:
+    """True above a bound, as exactly as in `_is_below`."""
+    if number.type().is_floating():
+        return number > _double(float(bound))
+    return _compare_whole(number, math.floor(bound), "above")
+
+
+def _equals(number: Any, value: int) -> Any:
+    if number.type().is_floating():
+        exact = abs(value) < _LARGEST_WHOLE and float(value) == value
+        return number == _double(float(value)) if exact else ibis.literal(False)
+    return _compare_whole(number, value, "equal")
+
+
+def _compare_whole(number: Any, bound: int, how: str) -> Any:
+    """A whole number compared with a bound that may lie beyond the range of its type."""
+    dtype = number.type()
+    least, most = -_LARGEST_DECIMAL, _LARGEST_DECIMAL
+    if dtype.is_integer():
+        least, most = int(dtype.bounds.lower), int(dtype.bounds.upper)
+    if not least <= bound <= most:
+        return ibis.literal(how != "equal" and (bound > most) == (how == "below"))
+    narrow = _INT64[0] <= bound <= _INT64[1]
+    at = ibis.literal(bound, "int64") if narrow else ibis.literal(Decimal(bound), "decimal(38, 0)")
+    if how == "equal":
+        return number == at
+    return number < at if how == "below" else number > at
+
+
+def _double(value: float) -> Any:
+    return ibis.literal(value, "float64")
+
+
+def _code(code: int | None) -> Any:
+    return ibis.literal(code, "int64")

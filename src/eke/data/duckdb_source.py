@@ -1,0 +1,261 @@
+"""DuckDBSource: a table in a file, in memory or behind Ibis, coded once and counted from then on.
+
+`open_source` is the only way to a protected table. It looks at the public schema and the file's
+fingerprint; the rows are read once, coded (`coding`) and aggregated to their non-empty `cells`
+inside a sealed engine, which is closed again. The coded table must fit in memory: one to four bytes
+an attribute and eight for the count, for each non-empty cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import ibis
+
+from eke.data.cells import Cells
+from eke.data.coding import is_readable
+from eke.data.files import (
+    CsvFile,
+    DataFile,
+    DuckDBFile,
+    ParquetFile,
+    file_from_document,
+    file_from_path,
+    file_to_document,
+)
+from eke.data.fingerprint import (
+    CHANGED,
+    Fingerprint,
+    check_fingerprint,
+    size_and_time,
+    take_fingerprint,
+)
+from eke.data.memory import MemoryTable, memory_table
+from eke.data.reduction import ID, code_column, count_cells
+from eke.data.scan import scan_file
+from eke.data.sealed import OpenEngine, SealedEngine
+from eke.data.source import Counts, check_totals
+from eke.domain import Domain
+from eke.errors import DataError, SecretLeak
+from eke.privacy.unit import Unit
+
+_FINGERPRINT = ("size", "mtime_ns", "sha256")
+
+
+class DuckDBSource:
+    """A protected table. It holds cells once `load` has run, and nothing of the engine.
+
+    Privacy: Everything it returns is exact and belongs behind the junction. Only `domain`, `unit`
+    and `notes` are public.
+    """
+
+    __slots__ = ("_cells", "_read", "_reference", "domain", "notes", "unit")
+
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit | None,
+        *,
+        read: Callable[[], Cells],
+        reference: Mapping[str, object],
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.domain = domain
+        self.unit = unit
+        self.notes = tuple(notes)
+        self._read = read
+        self._reference = dict(reference)
+        self._cells: Cells | None = None
+
+    def __repr__(self) -> str:
+        return f"DuckDBSource({', '.join(self.domain.names)}; the rows are not shown)"
+
+    def __reduce__(self) -> NoReturn:
+        raise SecretLeak("a protected table cannot be pickled; open it again from its reference")
+
+    def load(self) -> Cells:
+        """The cells of the table, read at the first call; do this before charging anyone."""
+        if self._cells is None:
+            self._cells = self._read()
+        return self._cells
+
+    def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
+        """Exact counts of each attribute set, in the order asked, all of the same rows."""
+        cells = self.load()
+        tables = [cells.marginal(tuple(attributes)) for attributes in attribute_sets]
+        check_totals(tables)
+        return tables
+
+    def reference(self) -> dict[str, object]:
+        """The document that finds the table again; for the curator's eyes, it holds a digest."""
+        return dict(self._reference)
+
+
+def open_source(
+    source: object,
+    /,
+    domain: Domain,
+    unit: Unit | None = None,
+    *,
+    table: str | None = None,
+    data: object = None,
+) -> DuckDBSource:
+    """A protected table, open for counting.
+
+    Args:
+        source: a path (CSV or TSV, also with .gz, Parquet, DuckDB), a `CsvFile`, `ParquetFile` or
+            `DuckDBFile`, a pandas or polars DataFrame, an Arrow table, an Ibis table expression, or
+            the reference of a source that was open before.
+        domain: the attributes; each names a column of the table.
+        unit: the id column that stands for an individual, if it is not the single row.
+        table: the table inside a DuckDB file.
+        data: with a reference, the table itself: required for tables in memory, and the new place
+            of a file that was moved.
+
+    Everything but a reference is read at once, so that problems show before a budget is spent. A
+    reference to a file is read at the first count: questions answered from history never touch it.
+    An Ibis expression runs on its own connection, which eke cannot lock: that is the curator's.
+
+    Privacy: What can fail here depends on the schema, which is public, and on whether the file is
+    still the same; failures while reading rows have one fixed message.
+    """
+    if isinstance(source, Mapping):
+        return _reopen(source, domain, unit, table=table, data=data)
+    if data is not None:
+        raise DataError("data= goes with the reference of a source that was open before")
+    opened = _open(source, domain, unit, table=table)
+    opened.load()
+    return opened
+
+
+def _reopen(
+    reference: Mapping[str, object],
+    domain: Domain,
+    unit: Unit | None,
+    *,
+    table: str | None,
+    data: object,
+) -> DuckDBSource:
+    if reference.get("kind") in ("memory", "ibis"):
+        if data is None:
+            raise DataError(
+                "this dataset was created from a table in memory or behind Ibis, which eke does "
+                "not store: give the same table again with data=..."
+            )
+        opened = _open(data, domain, unit, table=table)
+        if opened.reference().get("sha256") != reference.get("sha256"):
+            raise DataError(CHANGED)
+        return opened
+    known = Fingerprint.from_document(reference)
+    file = file_from_document({k: v for k, v in reference.items() if k not in _FINGERPRINT})
+    if data is not None:
+        file = _moved(file, data)
+    elif not Path(file.path).is_file():
+        raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
+    return _file_source(file, check_fingerprint(file.path, known), domain, unit)
+
+
+def _moved(file: DataFile, data: object) -> DataFile:
+    if isinstance(data, (str, Path)):
+        return file_from_document({**file_to_document(file), "path": str(data)})
+    if type(data) is type(file):
+        return data
+    raise DataError("this dataset was created from a file; data= must be the path of that file")
+
+
+def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> DuckDBSource:
+    if isinstance(source, (str, Path)):
+        source = file_from_path(source, table)
+    elif table is not None:
+        raise DataError("table= goes with the path of a DuckDB file")
+    if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
+        return _file_source(source, take_fingerprint(source.path), domain, unit)
+    if isinstance(source, ibis.expr.types.Table):
+        return _ibis_source(source, domain, unit)
+    memory = memory_table(source)
+    if memory is not None:
+        return _memory_source(memory, domain, unit)
+    raise DataError(
+        "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
+        "DataFrame, an Arrow table or an Ibis table"
+    )
+
+
+def _file_source(
+    file: DataFile, fingerprint: Fingerprint, domain: Domain, unit: Unit | None
+) -> DuckDBSource:
+    from_text = isinstance(file, CsvFile)
+    with scan_file(file) as scan:
+        wanted = _wanted(tuple(scan.columns), domain, unit)
+        notes = _notes(scan.table(wanted), domain, from_text=from_text)
+
+    def read() -> Cells:
+        _check_untouched(file.path, fingerprint)
+        with scan_file(file) as scan:
+            raw = scan.table(wanted)
+            cells = count_cells(raw, domain, unit, scan.engine, from_text=from_text)
+        _check_untouched(file.path, fingerprint)
+        return cells
+
+    reference = {**file_to_document(file), **fingerprint.to_document()}
+    return DuckDBSource(domain, unit, read=read, reference=reference, notes=notes)
+
+
+def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
+    if size_and_time(path) != (fingerprint.size, fingerprint.mtime_ns):
+        raise DataError(CHANGED)
+
+
+def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> DuckDBSource:
+    _wanted(memory.names, domain, unit)
+    arrow, coded = memory.coded(domain, unit)
+    with SealedEngine() as engine:
+        raw = engine.register("raw", arrow)
+        notes = _notes(raw, domain, from_text=False, coded=coded)
+        cells = count_cells(raw, domain, unit, engine, coded=coded)
+    return _held_source("memory", cells, domain, unit, notes)
+
+
+def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> DuckDBSource:
+    wanted = _wanted(tuple(table.columns), domain, unit)
+    raw = table.select(**{name: table[column] for name, column in wanted.items()})
+    notes = _notes(raw, domain, from_text=False)
+    return _held_source("ibis", count_cells(raw, domain, unit, OpenEngine()), domain, unit, notes)
+
+
+def _held_source(
+    kind: str, cells: Cells, domain: Domain, unit: Unit | None, notes: Sequence[str]
+) -> DuckDBSource:
+    columns = [*domain.names, *([unit.column] if unit else [])]
+    reference: dict[str, object] = {"kind": kind, "columns": columns, "sha256": cells.sha256()}
+    return DuckDBSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+
+
+def _wanted(names: tuple[str, ...], domain: Domain, unit: Unit | None) -> dict[str, str]:
+    """Engine names and the columns they stand for; DataError when the table lacks one."""
+    wanted = {code_column(place): name for place, name in enumerate(domain.names)}
+    if unit:
+        wanted[ID] = unit.column
+    missing = [name for name in wanted.values() if name not in names]
+    if missing:
+        raise DataError(
+            f"the table has no column {', '.join(map(repr, missing))}; "
+            f"its columns are: {', '.join(names)}"
+        )
+    return wanted
+
+
+def _notes(
+    raw: Any, domain: Domain, *, from_text: bool, coded: frozenset[str] = frozenset()
+) -> list[str]:
+    """What a curator should know about columns whose type cannot match what was declared."""
+    types = dict(raw.schema().items())
+    return [
+        f"column {name!r} has type {types[code_column(place)]}, but is declared "
+        f"{type(attribute).__name__}: none of its values can be one of the domain"
+        for place, (name, attribute) in enumerate(domain.attributes)
+        if name not in coded
+        and not is_readable(types[code_column(place)], attribute, from_text=from_text)
+    ]

@@ -1,0 +1,150 @@
+"""Memory: pandas, polars and Arrow tables brought into the few column types the engine reads.
+
+Columns of Python objects may hold anything in any row, so they are coded here, value by value, by
+`Attribute.code` itself; columns of one plain type are left to the engine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import pandas as pd
+import pyarrow as pa
+
+from eke.data.reduction import ID, code_column
+from eke.data.sealed import shielded
+from eke.domain import Attribute, Domain
+from eke.errors import DataError
+from eke.privacy.unit import Unit
+
+Column: TypeAlias = Any  # an Arrow array of a plain type, or a list of Python objects
+_OUTSIDE = object()
+_LARGEST_EXPONENT = 400
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MemoryTable:
+    """A pandas, polars or Arrow table and the names of its columns."""
+
+    data: Any
+    names: tuple[str, ...]
+
+    def column(self, name: str) -> Column:
+        """One column, of one plain Arrow type where it has one, else as a list of objects."""
+        return shielded(lambda: _column(self.data, name))
+
+    def coded(self, domain: Domain, unit: Unit | None) -> tuple[Any, frozenset[str]]:
+        """An Arrow table with engine names, and the attributes of it that hold codes already."""
+        arrays, coded = {}, set()
+        for place, (name, attribute) in enumerate(domain.attributes):
+            column = self.column(name)
+            if isinstance(column, list):
+                column = pa.array(_codes(column, attribute), pa.int32())
+                coded.add(name)
+            arrays[code_column(place)] = column
+        if unit:
+            ids = self.column(unit.column)
+            arrays[ID] = pa.array(_identities(ids), pa.int64()) if isinstance(ids, list) else ids
+        return pa.table(arrays), frozenset(coded)
+
+
+def memory_table(data: Any) -> MemoryTable | None:
+    """The table in memory that an object is, or None when it is nothing of the kind."""
+    if isinstance(data, pd.DataFrame):
+        names = list(data.columns)
+    elif _is_polars(data):
+        if not hasattr(data, "get_column"):
+            raise DataError("call .collect() on the polars LazyFrame first, or scan a file")
+        names = list(data.columns)
+    elif hasattr(data, "__arrow_c_stream__"):
+        data = shielded(lambda: pa.table(data))
+        names = list(data.column_names)
+    elif isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+        names = list(data.column_names)
+    else:
+        return None
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise DataError("the columns of the table need different texts as names; rename them")
+    return MemoryTable(data, tuple(names))
+
+
+def _is_polars(data: object) -> bool:
+    return type(data).__module__.partition(".")[0] == "polars"
+
+
+def _column(data: Any, name: str) -> Column:
+    if isinstance(data, pd.DataFrame):
+        series = data[name]
+        if series.dtype == object:
+            return list(series)
+        try:
+            return _plain(pa.array(series, from_pandas=True))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return list(series)
+    if _is_polars(data):
+        series = data.get_column(name)
+        # Polars hands out objects as addresses, and Arrow does not know 128-bit integers.
+        if str(series.dtype) in ("Object", "Int128", "UInt128"):
+            return series.to_list()
+        return _plain(series.to_arrow())
+    return _plain(data.column(name))
+
+
+def _plain(array: Any) -> Column:
+    """The same values in a type the engine reads as `coding` says, or as a list of objects."""
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    dtype = array.type
+    if pa.types.is_float16(dtype):
+        return array.cast(pa.float32())
+    if pa.types.is_decimal(dtype) and dtype.bit_width <= 128 and 0 <= dtype.scale <= 38:
+        return array.cast(pa.decimal128(max(dtype.precision, dtype.scale), dtype.scale))
+    if pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or dtype == pa.string_view():
+        return array.cast(pa.large_string())
+    if (
+        pa.types.is_boolean(dtype)
+        or pa.types.is_integer(dtype)
+        or dtype in (pa.float32(), pa.float64())
+    ):
+        return array
+    return array.to_pylist()
+
+
+def _codes(values: list[object], attribute: Attribute) -> list[int | None]:
+    known: dict[object, int | None] = {}
+    codes = []
+    for value in values:
+        plain = _presentable(value)
+        key = (type(plain), plain)
+        if key not in known:
+            known[key] = attribute.code(plain)
+        codes.append(known[key])
+    return codes
+
+
+def _presentable(value: object) -> Hashable:
+    """The value as `Attribute.code` takes it: missing ones are None, lists and the like outside."""
+    if value is pd.NaT or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() > _LARGEST_EXPONENT:
+        # As a whole number it might fill the memory with digits; it is beyond all bounds anyway.
+        return math.copysign(math.inf, value)
+    return value if isinstance(value, Hashable) else _OUTSIDE
+
+
+def _identities(values: list[object]) -> list[int | None]:
+    """A number for each id; values of different types are different ids, missing ones are NULL."""
+    known: dict[object, int] = {}
+    numbers: list[int | None] = []
+    for value in values:
+        if _presentable(value) is None:
+            numbers.append(None)
+        else:
+            key = (type(value), value if isinstance(value, Hashable) else repr(value))
+            numbers.append(known.setdefault(key, len(known)))
+    return numbers

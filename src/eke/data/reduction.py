@@ -1,0 +1,101 @@
+"""Reduction: from a raw table to the row counts of its non-empty cells, as one Ibis expression.
+
+Drop what is outside the domain, keep at most so many rows of each id, count. `coding` says how one
+column is coded; `cells` holds the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ibis
+import numpy as np
+
+from eke.data.cells import Cells, sorted_cells
+from eke.data.coding import code_expression, lists_text, spelled_number
+from eke.data.sealed import Engine
+from eke.domain import Domain
+from eke.privacy.unit import Unit
+
+ID = "id"
+_COUNT = "rows"
+_PLACE = "place"
+
+
+def code_column(place: int) -> str:
+    """The name of an attribute's column inside the engine, which never sees its real name."""
+    return f"a{place}"
+
+
+def count_cells(
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    engine: Engine,
+    *,
+    from_text: bool = False,
+    coded: frozenset[str] = frozenset(),
+) -> Cells:
+    """The cells of a raw table, which has columns ``a0``, ``a1``, ... and, with a unit, ``id``.
+
+    Attributes listed in `coded` hold codes already; `from_text` says that the table comes from a
+    text file.
+
+    Privacy: A row with any dropped attribute is left out, whatever is asked later, so all questions
+    are about one and the same table. Then at most ``unit.rows`` rows of each id are kept, chosen
+    by their codes alone.
+    """
+    names = [code_column(place) for place in range(len(domain))]
+    spelled = {name for name, a in domain.attributes if from_text and not lists_text(a)}
+    # The engine copies the expression of a column to every place that mentions it; held tables keep
+    # it from parsing the same text dozens of times.
+    if spelled:
+        table = engine.hold(_read_texts(table, domain, unit, spelled))
+        coded = frozenset(domain.names) - spelled
+    rows = engine.hold(_coded_rows(table, domain, unit, coded=coded, spelled=spelled))
+    result = engine.fetch(_cell_counts(rows, names, unit))
+    columns = [result[name].to_numpy() for name in names]
+    counts = result[_COUNT].to_numpy().astype(np.int64)
+    return sorted_cells(domain.names, domain.shape, columns, counts)
+
+
+def _read_texts(table: Any, domain: Domain, unit: Unit | None, spelled: set[str]) -> Any:
+    """The numbers that texts spell and the codes of all others, so that no text is held."""
+    columns = {}
+    for place, (name, attribute) in enumerate(domain.attributes):
+        column = table[code_column(place)]
+        read = spelled_number if name in spelled else code_expression
+        columns[code_column(place)] = read(column, attribute)
+    return table.select(*_ids(unit), **columns)
+
+
+def _coded_rows(
+    table: Any, domain: Domain, unit: Unit | None, *, coded: frozenset[str], spelled: set[str]
+) -> Any:
+    columns = {}
+    for place, (name, attribute) in enumerate(domain.attributes):
+        column = table[code_column(place)]
+        if name not in coded:
+            column = code_expression(column, attribute, spelled=name in spelled)
+        columns[code_column(place)] = column.cast(_code_type(attribute.size))
+    return table.select(*_ids(unit), **columns)
+
+
+def _ids(unit: Unit | None) -> list[str]:
+    return [ID] if unit else []
+
+
+def _cell_counts(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
+    kept = rows.filter([rows[name].notnull() for name in names])
+    if unit:
+        order = [kept[name] for name in names]
+        kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
+        kept = kept.filter(kept[_PLACE] < unit.rows)
+    return kept.group_by(list(names)).aggregate(**{_COUNT: kept.count()})
+
+
+def _code_type(size: int) -> str:
+    """The narrowest column type for the codes 0..size-1."""
+    types = (("int8", 2**7), ("int16", 2**15), ("int32", 2**31))
+    return next(name for name, most in types if size <= most)

@@ -1,0 +1,149 @@
+"""Scan: the columns of a data file as the engine sees them, and a view of those that are needed.
+
+The SQL here is ours and names only the file, its columns and its options, all public; how raw
+values become codes is said in `coding`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile
+from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
+from eke.errors import DataError
+
+_VIEW = "raw"
+_BLANKS = "' ' || chr(9)"
+_LONGEST_LINE = 16 * 2**20
+_LARGEST = "9" * 38
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A sealed engine for one file: its relation in SQL, and an expression for each column."""
+
+    engine: SealedEngine
+    relation: str
+    columns: dict[str, str]
+
+    def table(self, wanted: Mapping[str, str]) -> Any:
+        """An Ibis table of some columns: the keys are its names, the values those of the file."""
+        chosen = ", ".join(f"{self.columns[v]} AS {quoted_name(k)}" for k, v in wanted.items())
+        rows = f"SELECT {chosen} FROM {self.relation}"  # noqa: S608 -- all names are quoted
+        self.engine.run(f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS {rows}")
+        return self.engine.table(_VIEW)
+
+
+@contextmanager
+def scan_file(file: DataFile) -> Iterator[Scan]:
+    """A sealed engine that can read this file and no other, closed at the end of the block."""
+    if not Path(file.path).is_file():
+        raise DataError(f"there is no file {file.path}; check the path")
+    log = file.path + ".wal"
+    if isinstance(file, DuckDBFile) and Path(log).exists():
+        raise DataError(
+            f"{file.path} has changes that are not written yet ({log}); close the program that "
+            "uses it, or run CHECKPOINT in it, and try again"
+        )
+    with SealedEngine([file.path, log] if isinstance(file, DuckDBFile) else [file.path]) as engine:
+        if isinstance(file, CsvFile):
+            yield _scan_text(engine, file)
+        elif isinstance(file, ParquetFile):
+            relation = f"read_parquet({text_literal(file.path)}, hive_partitioning = false)"
+            yield Scan(engine, relation, _typed_columns(engine, relation))
+        else:
+            relation = _attached_table(engine, file)
+            yield Scan(engine, relation, _typed_columns(engine, relation))
+
+
+def _scan_text(engine: SealedEngine, file: CsvFile) -> Scan:
+    names = file.columns or _header(file)
+    engine_names = [f"field{place}" for place in range(len(names))]
+    fields = ", ".join(f"{name}: 'VARCHAR'" for name in engine_names)
+    quote = text_literal(file.quote or "")
+    # One reader, so that quoted line ends mean the same whatever the number of threads; the
+    # lenient options make every line a row or nothing, never an error.
+    relation = (
+        f"read_csv({text_literal(file.path)}, auto_detect = false, columns = {{{fields}}}, "
+        f"header = {file.header}, skip = {file.skip}, delim = {text_literal(file.delimiter)}, "
+        f"quote = {quote}, escape = {quote}, encoding = {text_literal(file.encoding)}, "
+        f"compression = '{'gzip' if file.path.endswith('.gz') else 'none'}', parallel = false, "
+        f"strict_mode = false, null_padding = true, ignore_errors = true, "
+        f"max_line_size = {_LONGEST_LINE})"
+    )
+    nulls = ", ".join(text_literal(text) for text in ("", *file.null))
+    columns = {}
+    for name, engine_name in zip(names, engine_names, strict=True):
+        field = f"trim({engine_name}, {_BLANKS})" if file.strip else engine_name
+        columns[name] = f"CASE WHEN {field} NOT IN ({nulls}) THEN {field} END"
+    return Scan(engine, relation, columns)
+
+
+def _header(file: CsvFile) -> tuple[str, ...]:
+    """The names in the header line, which is public: it is part of the schema."""
+
+    def read() -> list[str]:
+        opened = gzip.open if file.path.endswith(".gz") else open
+        with opened(file.path, "rb") as stream:
+            encoding = "utf-8-sig" if file.encoding == "utf-8" else file.encoding
+            # The buffer reaches into the rows, where bytes may be anything.
+            with io.TextIOWrapper(stream, encoding, errors="replace", newline="") as lines:
+                for _ in range(file.skip):
+                    lines.readline()
+                rows = csv.reader(
+                    lines,
+                    delimiter=file.delimiter,
+                    quotechar=file.quote,
+                    quoting=csv.QUOTE_MINIMAL if file.quote else csv.QUOTE_NONE,
+                )
+                return next(rows, [])
+
+    names = tuple(name.strip() if file.strip else name for name in shielded(read))
+    if not names or not all(names) or len(set(names)) != len(names):
+        raise DataError(
+            f"the header line of {file.path} does not hold different names for all columns; "
+            "name them yourself: eke.CsvFile(path, columns=[...], header=True)"
+        )
+    return names
+
+
+def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
+    engine.run(f"ATTACH {text_literal(file.path)} AS protected (READ_ONLY)")
+    found = engine.run(
+        "SELECT table_schema, table_name FROM information_schema.tables "
+        "WHERE table_catalog = 'protected' ORDER BY ALL"
+    )
+    if file.table is None:
+        matching = found
+    else:
+        matching = [(s, t) for s, t in found if file.table in (f"{s}.{t}", t)]
+    if len(matching) != 1:
+        known = ", ".join(f"{schema}.{table}" for schema, table in found) or "none at all"
+        raise DataError(
+            f"name one table of {file.path} with table=..., for instance schema.table; "
+            f"it has: {known}"
+        )
+    schema, table = matching[0]
+    return f"protected.{quoted_name(schema)}.{quoted_name(table)}"
+
+
+def _typed_columns(engine: SealedEngine, relation: str) -> dict[str, str]:
+    return {name: _typed_column(name, kind) for name, kind in engine.describe(relation)}
+
+
+def _typed_column(name: str, dtype: str) -> str:
+    column = quoted_name(name)
+    if dtype not in ("HUGEINT", "UHUGEINT"):
+        return column
+    # 128-bit integers have 39 digits, one more than the widest type Ibis knows. Beyond 38 digits
+    # all that counts is on which side of the domain they lie, so they are cut off there.
+    above, below = f"{column} > {_LARGEST}", f"{column} < -{_LARGEST}"
+    low = "" if dtype == "UHUGEINT" else f"WHEN {below} THEN -{_LARGEST} "
+    return f"CASE WHEN {above} THEN {_LARGEST} {low}ELSE TRY_CAST({column} AS DECIMAL(38, 0)) END"

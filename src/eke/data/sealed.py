@@ -1,0 +1,146 @@
+"""Sealed engine: an embedded DuckDB that reads one table and nothing else, and says nothing.
+
+Ibis writes the SQL of our expressions, DuckDB runs it. Analysts' text never gets here.
+
+Privacy: The texts of engine errors quote raw cells, and a query engine can read any file it is
+pointed at. So the connection is locked to the protected file before it is used (THREATS 11), and
+every failure inside it becomes one fixed message (THREATS 4).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Protocol, Self, TypeVar
+
+import duckdb
+import ibis
+from ibis.backends.sql.datatypes import DuckDBType
+
+from eke.errors import DataError
+
+FAILURE = (
+    "the data engine could not read the protected table; nothing was released. The engine's own "
+    "message may quote private values and is withheld: check the file and its options with other "
+    "tools, and that the table in coded form fits in memory"
+)
+_MOST_THREADS = 4
+_SETTINGS: dict[str, str | bool] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    # Private rows are never written to a temporary file; a table too large for memory fails.
+    "temp_directory": "",
+}
+
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """What reducing a table to its cells needs of an engine."""
+
+    def hold(self, expression: Any) -> Any:
+        """The table of an Ibis expression, stored for later use where that is possible."""
+        ...
+
+    def fetch(self, expression: Any) -> Any:
+        """The rows of an Ibis expression as an Arrow table."""
+        ...
+
+
+class SealedEngine:
+    """An in-memory DuckDB that can read the given files and no others; use it in a with block."""
+
+    __slots__ = ("_connection", "_numbers")
+
+    def __init__(self, allowed_paths: Sequence[str] = ()) -> None:
+        self._numbers = count()
+        self._connection = shielded(lambda: _locked_connection(allowed_paths))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shielded(self._connection.close)
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement of ours, which may name files, tables and columns."""
+        return shielded(lambda: self._connection.execute(sql).fetchall())
+
+    def register(self, name: str, arrow: Any) -> Any:
+        """The Ibis table of an Arrow table."""
+        shielded(lambda: self._connection.register(name, arrow))
+        return self.table(name)
+
+    def table(self, name: str) -> Any:
+        """The Ibis table of a table or view of the engine."""
+        schema = {column: DuckDBType.from_string(kind) for column, kind in self.describe(name)}
+        return ibis.table(schema, name=name)
+
+    def describe(self, relation: str) -> list[tuple[str, str]]:
+        """Names and types of the columns of a relation."""
+        return [(name, kind) for name, kind, *_ in self.run(f"DESCRIBE FROM {relation}")]
+
+    def hold(self, expression: Any) -> Any:
+        name = f"held{next(self._numbers)}"
+        self.run(f"CREATE TEMP TABLE {name} AS {_sql(expression)}")
+        return ibis.table(expression.schema(), name=name)
+
+    def fetch(self, expression: Any) -> Any:
+        return shielded(lambda: self._connection.sql(_sql(expression)).to_arrow_table())
+
+
+class OpenEngine:
+    """The backend that an Ibis expression brings along; eke cannot seal it and stores nothing."""
+
+    __slots__ = ()
+
+    def hold(self, expression: Any) -> Any:
+        return expression
+
+    def fetch(self, expression: Any) -> Any:
+        return shielded(expression.to_pyarrow)
+
+
+def shielded(action: Callable[[], Result]) -> Result:
+    """What the action returns; any failure inside becomes one fixed DataError.
+
+    The error is raised after the handler has ended, so that it carries no reference to the
+    engine's exception, neither as cause nor as context.
+    """
+    try:
+        return action()
+    except Exception:  # noqa: BLE001, S110 -- whatever the engine raises may quote a private value
+        pass
+    raise DataError(FAILURE)
+
+
+def text_literal(text: str) -> str:
+    """A text as a SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted_name(name: str) -> str:
+    """A name as a SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _locked_connection(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnection:
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    connection = duckdb.connect(":memory:", config={**_SETTINGS, "threads": threads})
+    paths = ", ".join(text_literal(path) for path in allowed_paths)
+    # The order matters: paths cannot be added once access is off, nor anything once locked.
+    for setting in (
+        f"allowed_paths = [{paths}]",
+        "enable_external_access = false",
+        "python_enable_replacements = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def _sql(expression: Any) -> str:
+    return str(ibis.to_sql(expression, dialect="duckdb"))

@@ -1,0 +1,77 @@
+"""Source: the one thing the rest of eke may ask of a protected table, exact counts of cells.
+
+Next: `duckdb_source.open_source` opens a table, `coding` says how raw values become cells and
+`cells` holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.errors import DataError, SecretLeak
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counts:
+    """The exact counts of the non-empty cells of one attribute set, sorted by code.
+
+    The empty attribute set has one cell, the total, which is listed even when it is zero.
+
+    Privacy: Exact. Number and order of the rows are as secret as the counts, so nothing here can
+    be printed or pickled.
+    """
+
+    attributes: tuple[str, ...]
+    codes: NDArray[np.int64]  # (cells, attributes)
+    counts: NDArray[np.int64]  # (cells,)
+
+    def __post_init__(self) -> None:
+        if self.codes.dtype != np.int64 or self.counts.dtype != np.int64:
+            raise DataError("codes and counts must be 64-bit integers")
+        if self.codes.shape != (len(self.counts), len(self.attributes)):
+            raise DataError("codes need one row a cell and one column an attribute")
+        if self.attributes and np.any(self.counts <= 0):
+            raise DataError("only cells with a positive count may be listed")
+        if not self.attributes and (len(self.counts) != 1 or self.counts[0] < 0):
+            raise DataError("the empty attribute set has exactly one cell, the total")
+
+    @property
+    def total(self) -> int:
+        """The number of rows counted, as a Python integer."""
+        return int(self.counts.sum(dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"Counts({', '.join(self.attributes)}; exact counts are not shown)"
+
+    def __reduce__(self) -> NoReturn:
+        raise SecretLeak("exact counts cannot be pickled or copied; release a measurement instead")
+
+
+class Source(Protocol):
+    """A protected table, open for counting."""
+
+    def load(self) -> object:
+        """Make sure that the table can be read, so that what is wrong shows before a charge."""
+        ...
+
+    def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
+        """Exact counts of each attribute set, all of the same table at the same moment."""
+        ...
+
+    def reference(self) -> dict[str, object]:
+        """A JSON document from which `open_source` finds the same table again."""
+        ...
+
+
+def check_totals(tables: Sequence[Counts]) -> None:
+    """Raise unless all tables count the same number of rows, as tables of one scan must."""
+    if len({table.total for table in tables}) > 1:
+        raise DataError(
+            "counts of one table do not add up to the same total; nothing was released. "
+            "This is a fault in eke: please report it"
+        )

@@ -1,0 +1,312 @@
+"""Vault: the one place where data, noise and ledger meet.
+
+`Vault.release` is the junction: it makes sure that the table can be read, recomputes the cost,
+reserves it durably, only then evaluates the question on the data, adds noise, and stores
+measurement and answer before anybody sees them.
+Everything outside this file either cannot reach the data or cannot spend. See
+docs/proofs/release.md.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eke.data import Source
+from eke.domain import Domain
+from eke.engine.exact import exact_answers, needed_attributes
+from eke.errors import BudgetExceeded, LedgerError
+from eke.history import Measurement, Row
+from eke.inference import Inference
+from eke.ledger import Book, Entry, Ledger
+from eke.ledger.failpoint import failpoint
+from eke.mechanism import reveal_with_noise
+from eke.planning import Facts, Plan
+from eke.privacy.accountant import Accountant, Measure
+from eke.query import Neighbours
+
+AnswerText = Callable[[Facts, Measurement, int], str]
+"""The stored answer, from the facts after a measurement, the measurement and its cost."""
+
+
+class Stale(Exception):
+    """The ledger has moved on since a decision was made; decide again."""
+
+
+class Vault:
+    """A protected table: its data, its ledger, and what follows from the ledger.
+
+    Privacy: `facts` never touches the data; `release` is the only method that does.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        source: Source,
+        *,
+        domain: Domain,
+        measure: Measure,
+        neighbours: Neighbours,
+        rows_per_unit: int = 1,
+        public_rows: tuple[Row, ...] = (),
+    ) -> None:
+        self.ledger = ledger
+        self.domain = domain
+        self.lock = threading.RLock()
+        self._source = source
+        self._measure: Measure = measure
+        self._neighbours: Neighbours = neighbours
+        self._rows_per_unit = rows_per_unit
+        self._public_rows = public_rows
+        self._forget()
+
+    # -- public facts --------------------------------------------------------------------------
+
+    @property
+    def sequence(self) -> int:
+        """The last ledger entry that the facts take into account."""
+        return self._seen
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        return tuple(self._measurements)
+
+    def facts(self) -> Facts:
+        """History and accounts, up to date with the ledger."""
+        with self.lock:
+            self._take_in(self.ledger.entries(after=self._seen))
+            return Facts(self._inference, self._accountant, self._limit)
+
+    def inference_through(self, sequence: int) -> Inference:
+        """What was known right after a ledger entry: for answers given in the past."""
+        with self.lock:
+            self.facts()
+            known = [m for m in self._measurements if m.sequence <= sequence]
+            if len(known) == len(self._measurements):
+                return self._inference
+            return self._fresh_inference(known)
+
+    def remember(self, analyst: str, key: str, digest: str, answer: str) -> str:
+        """Store a free answer under a key; the text stored first, by whoever was first."""
+        with self.ledger.exclusive() as book:
+            found = book.find(analyst, key, digest)
+            if found is None:
+                book.remember(analyst=analyst, key=key, digest=digest, answer=answer)
+                return answer
+        if found.answer is None:
+            raise LedgerError("this key has an unfinished paid request; ask again to complete it")
+        return found.answer
+
+    def change_limit(self, limit: int, analyst: str) -> None:
+        """Replace the limit, in nano-units; one below the loss so far is refused."""
+        with self.ledger.exclusive() as book:
+            book.change_limit(limit, {"by": analyst})
+
+    # -- the junction --------------------------------------------------------------------------
+
+    def release(
+        self,
+        plan: Plan,
+        *,
+        analyst: str,
+        key: str,
+        digest: str,
+        answer: AnswerText,
+        as_of: int | None = None,
+    ) -> str:
+        """Measure a plan and return the stored answer.
+
+        With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
+        decision behind the plan has not seen.
+
+        Privacy: (0) The table is opened before anything is paid; whether that works has nothing
+        to do with the question. (1) The cost is recomputed here, inside the transaction that checks
+        the limit and records the reservation; the plan's own idea of it is not used. (2) The data
+        is touched only after that transaction is durable; nothing is refunded afterwards, for a
+        refund would be a free bit. (3) The noisy value leaves this method only after it is stored;
+        if another process completed the same request first, its stored answer is returned and ours
+        is forgotten.
+        """
+        with self.lock:
+            self._source.load()  # a missing or changed file must show before anything is paid
+            with self.ledger.exclusive() as book:
+                request = book.find(analyst, key, digest)
+                if request is not None and request.answer is not None:
+                    return request.answer
+                if request is not None:
+                    reservation = request.sequence
+                    self._take_in(book.entries(after=self._seen))
+                    held = self._reservations[reservation]
+                    plan, cost = held.plan, held.cost
+                else:
+                    reservation, cost = self._reserve(
+                        book, plan, analyst=analyst, key=key, digest=digest, as_of=as_of
+                    )
+            failpoint("engine.reserved")
+            counts = self._source.counts([needed_attributes(plan.query)])[0]
+            secret = exact_answers(plan.query, counts)
+            del counts
+            failpoint("engine.counted")
+            steps = reveal_with_noise(secret, plan.law)
+            failpoint("engine.noised")
+            values = tuple(step * plan.law.step for step in steps)
+            return self._commit(
+                reservation, Measurement(plan.query, plan.law, values), cost, answer
+            )
+
+    def complete(self, *, analyst: str, key: str, digest: str, answer: AnswerText) -> str | None:
+        """The answer of a request seen before; None when the key is new.
+
+        A request that a crash left half done is finished: it was paid for.
+        """
+        request = self.ledger.find(analyst, key, digest)
+        if request is None:
+            return None
+        if request.answer is not None:
+            return request.answer
+        with self.lock:
+            self.facts()
+            plan = self._reservations[request.sequence].plan
+            return self.release(plan, analyst=analyst, key=key, digest=digest, answer=answer)
+
+    def _reserve(
+        self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, as_of: int | None
+    ) -> tuple[int, int]:
+        self._take_in(book.entries(after=self._seen))
+        if as_of is not None and self._last_change > as_of:
+            raise Stale
+        after = self._accountant.after(plan.query, plan.law, book.limit)
+        if after > book.limit:
+            raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
+        cost = after - book.spent
+        reservation = book.reserve(
+            analyst=analyst,
+            key=key,
+            digest=digest,
+            payload={"plan": plan.to_document(), "cost": cost},
+            spent_after=after,
+        )
+        return reservation.sequence, cost
+
+    def _commit(
+        self, reservation: int, measurement: Measurement, cost: int, answer: AnswerText
+    ) -> str:
+        try:
+            with self.ledger.exclusive() as book:
+                self._take_in(book.entries(after=self._seen))
+                stored = self._closed_already(book, reservation)
+                if stored is not None:
+                    return stored
+                placed = Measurement(
+                    measurement.query,
+                    measurement.law,
+                    measurement.values,
+                    sequence=book.state.sequence + 1,
+                )
+                self._learn(placed)
+                facts = Facts(self._inference, self._accountant, book.limit)
+                text = answer(facts, placed, cost)
+                closing = book.commit(reservation, {"measurement": placed.to_document()}, text)
+                failpoint("engine.stored")
+        except BaseException:
+            self._forget()  # memory may hold a measurement that the ledger does not
+            raise
+        failpoint("engine.committed")
+        self._forget_if_behind(closing.entry)
+        return closing.answer
+
+    def _closed_already(self, book: Book, reservation: int) -> str | None:
+        about = book.entry(reservation).about
+        request = book.find(str(about["analyst"]), str(about["key"]))
+        return None if request is None else request.answer
+
+    # -- following the ledger ------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._seen = 0
+        self._last_change = 0
+        self._limit = 0
+        self._measurements: list[Measurement] = []
+        self._reservations: dict[int, _Reserved] = {}
+        self._inference = self._fresh_inference([])
+        self._accountant = Accountant(
+            self.domain, self._measure, self._neighbours, self._rows_per_unit
+        )
+
+    def _fresh_inference(self, known: list[Measurement]) -> Inference:
+        inference = Inference(self.domain)
+        for row in self._public_rows:
+            inference.append(row)
+        for measurement in known:
+            inference.extend(measurement)
+        return inference
+
+    def _take_in(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            if entry.kind == "reserve":
+                reserved = _reserved(self.domain, entry)
+                self._reservations[entry.sequence] = reserved
+                self._accountant.add(
+                    reserved.plan.query, reserved.plan.law, _whole(entry.about["spent_after"])
+                )
+                self._last_change = entry.sequence
+            elif entry.kind == "commit":
+                self._learn(self._measurement(entry))
+                self._last_change = entry.sequence
+            elif entry.kind in {"genesis", "limit"}:
+                self._limit = _whole(entry.about["limit"])
+                self._last_change = entry.sequence
+            self._seen = entry.sequence
+
+    def _learn(self, measurement: Measurement) -> None:
+        self._measurements.append(measurement)
+        self._inference.extend(measurement)
+
+    def _forget_if_behind(self, entry: Entry) -> None:
+        """Our own commit is in memory already: step over it, with who and when filled in."""
+        own = self._measurement(entry)
+        if self._seen + 1 != entry.sequence or self._measurements[-1].sequence != own.sequence:
+            self._forget()
+            return
+        self._measurements[-1] = own
+        self._seen = self._last_change = entry.sequence
+
+    def _measurement(self, entry: Entry) -> Measurement:
+        return Measurement.from_document(
+            self.domain,
+            _mapping(entry.payload["measurement"]),
+            sequence=entry.sequence,
+            analyst=self._reservations[_whole(entry.about["reservation"])].analyst,
+            at=entry.at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserved:
+    """What a reservation in the ledger is for."""
+
+    analyst: str
+    plan: Plan
+    cost: int
+
+
+def _reserved(domain: Domain, entry: Entry) -> _Reserved:
+    return _Reserved(
+        str(entry.about["analyst"]),
+        Plan.from_document(domain, _mapping(entry.payload["plan"])),
+        _whole(entry.payload["cost"]),
+    )
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise LedgerError("the ledger holds an amount that is no whole number")
+    return value
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise LedgerError("the ledger holds a document of an unknown form")
+    return value

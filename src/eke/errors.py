@@ -1,0 +1,87 @@
+"""The one tree of errors. Each says what to do next; none carries a data value.
+
+EkeError
+├── DomainError          a domain, attribute or declared rule is malformed
+├── QueryError           a question cannot be put as a linear query over the domain
+│   └── SqlError         a SQL text cannot be answered; says where and what to write instead
+├── AccuracyError        `within`, `confidence` or another accuracy argument makes no sense
+├── PrivacyError         a privacy parameter (limit, unit, neighbours, noise law) makes no sense
+├── DataError            the protected table cannot be read as declared
+├── BudgetExceeded       the limit does not allow it; nothing was spent
+│   └── Refused          a question was refused; says what is available instead
+├── LedgerError          the ledger file cannot be used; nothing was released
+│   ├── LedgerTampered   the hash chain, the balance or a high-water mark does not hold
+│   └── KeyConflict      an idempotency key was used before for another request
+├── EstimateError        history does not determine the question
+└── SecretLeak           something tried to look at an exact answer
+"""
+
+from __future__ import annotations
+
+
+class EkeError(Exception):
+    """Root of everything that eke raises on purpose."""
+
+
+class DomainError(EkeError, ValueError):
+    """A domain, attribute or declared rule is malformed."""
+
+
+class QueryError(EkeError, ValueError):
+    """A question cannot be put as a linear query over the domain."""
+
+
+class SqlError(QueryError):
+    """A SQL text cannot be answered; the message starts with the place, as line:column."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message, line, column)
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.args[0]}"
+
+
+class AccuracyError(EkeError, ValueError):
+    """An accuracy requirement makes no sense."""
+
+
+class PrivacyError(EkeError, ValueError):
+    """A privacy parameter makes no sense."""
+
+
+class DataError(EkeError):
+    """The protected table cannot be read as declared."""
+
+
+class BudgetExceeded(EkeError):
+    """The limit does not allow it; nothing was spent."""
+
+
+class Refused(BudgetExceeded):
+    """A question was refused without spending; `refusal` says what is available instead."""
+
+    def __init__(self, message: str, refusal: object = None) -> None:
+        super().__init__(message)
+        self.refusal = refusal
+
+
+class LedgerError(EkeError):
+    """The ledger cannot be used; nothing was released."""
+
+
+class LedgerTampered(LedgerError):
+    """The ledger was edited, truncated or replaced by an older copy; nothing is released."""
+
+
+class KeyConflict(LedgerError):
+    """An idempotency key was used before for another request."""
+
+
+class EstimateError(EkeError):
+    """The history does not determine the question."""
+
+
+class SecretLeak(EkeError):
+    """Something tried to look at an exact answer."""

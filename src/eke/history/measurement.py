@@ -1,0 +1,84 @@
+"""Measurement: a released noisy answer, kept for ever: (query, noisy value, noise law).
+
+Online answers, batch releases and published statistics are all rows of one list of measurements;
+everything eke says is computed from that list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.privacy.law import NoiseLaw, law_from_json
+from eke.query import Marginal, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One noisy answer to one query: what inference works on."""
+
+    query: Query
+    value: float
+    law: NoiseLaw
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was released: a query or a block of disjoint ones, its noisy values and their law."""
+
+    query: Query | Marginal
+    law: NoiseLaw
+    values: tuple[float, ...]
+    sequence: int = 0
+    analyst: str = ""
+    at: str = ""
+
+    def __post_init__(self) -> None:
+        expected = self.query.cells if isinstance(self.query, Marginal) else 1
+        if len(self.values) != expected:
+            raise QueryError(f"a measurement of {expected} queries needs {expected} values")
+        if isinstance(self.query, Query) and self.query.constant:
+            raise QueryError("a measurement is of the query without its constant")
+
+    def rows(self) -> Iterator[Row]:
+        """The noisy answers one by one, blocks taken apart."""
+        if isinstance(self.query, Query):
+            yield Row(self.query, self.values[0], self.law)
+            return
+        for query, value in zip(self.query.queries(), self.values, strict=True):
+            yield Row(query, value, self.law)
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "query": self.query.to_document(),
+            "law": self.law.to_json(),
+            "values": list(self.values),
+        }
+
+    @staticmethod
+    def from_document(
+        domain: Domain,
+        document: Mapping[str, Any],
+        *,
+        sequence: int = 0,
+        analyst: str = "",
+        at: str = "",
+    ) -> Measurement:
+        return Measurement(
+            query_from_document(domain, document["query"]),
+            law_from_json(document["law"]),
+            tuple(float(v) for v in document["values"]),
+            sequence,
+            analyst,
+            at,
+        )
+
+
+def query_from_document(domain: Domain, document: Mapping[str, Any]) -> Query | Marginal:
+    """The query or the block that a document describes."""
+    if "marginal" in document:
+        return Marginal.from_document(domain, document)
+    return Query.from_document(domain, document)

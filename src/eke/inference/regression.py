@@ -1,0 +1,196 @@
+"""BLUE from any history for any query, kept up to date as history grows (BAYES Th. 3.1).
+
+The noisy answers are y = Hx + e. A maximal set of independent rows H_b is kept, every other row
+written in its terms (H = C·H_b), so that y = Cβ + e is a full-rank regression of size rank(H)
+whatever the number of cells. A query q = c·H_b has the estimate c·β̂; a query outside the span of
+the rows has none: history does not determine it.
+
+Whether a row lies in the span is decided exactly (`span.py`); its coordinates are computed with
+inner products under a uniform product prior. A row that is independent but too close to the span
+for that is set aside: it answers its own question and multiples of it, and is used for nothing
+else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.history import Row
+from eke.inference.growing import GrowingMatrix
+from eke.inference.packed import PackedFactor
+from eke.inference.span import ExactSpan
+from eke.privacy.law import NoiseLaw
+from eke.query import Prior, Query, TermStack
+
+FloatArray = NDArray[np.float64]
+
+RESOLUTION = 1e-7
+"""Relative squared distance from the span below which a row counts as near-dependent.
+
+Inner products are right to 1e-16, so coordinates and weights to about 1e-16 / RESOLUTION."""
+_SURELY_OUTSIDE = 1e-6
+"""The same, where rounding can no longer be the reason."""
+_CANCELLATION = 1e-6
+"""The least share of a query's squared norm that its terms may leave of each other."""
+_NEGLIGIBLE = 1e-13
+
+
+@dataclass(frozen=True, slots=True)
+class LinearEstimate:
+    """θ̂ = weights · y + constant over some rows of the history; exact when it has no weights."""
+
+    value: float
+    rows: NDArray[np.intp]  # (k,) indices into the history's rows
+    weights: FloatArray  # (k,)
+
+
+class Regression:
+    """The regression behind all answers; `append` rows, then `estimate` queries."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.laws: list[NoiseLaw] = []
+        self._prior = Prior(domain)
+        self._stack = TermStack(self._prior)
+        self._span = ExactSpan(domain)
+        self._kernel = PackedFactor()  # of K_bb, rows at unit norm
+        self._information = PackedFactor()  # of CᵀΣ⁻¹C
+        self._basis: list[int] = []  # history row of each basis row
+        self._dependent: list[int] = []
+        self._coordinates = GrowingMatrix(np.float64)  # C of the dependent rows
+        self._values: list[float] = []  # at unit norm, like all below
+        self._precisions: list[float] = []
+        self._norms: list[float] = []
+        self._aside: dict[object, list[tuple[int, Fraction]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.laws)
+
+    @property
+    def rank(self) -> int:
+        return self._kernel.size
+
+    @property
+    def nbytes(self) -> int:
+        parts = (self._kernel, self._information, self._coordinates, self._span)
+        return sum(part.nbytes for part in parts)
+
+    def append(self, row: Row) -> None:
+        """Take one more noisy answer into account: O(rank²)."""
+        index = len(self.laws)
+        self.laws.append(row.law)
+        norm = norm_of(row.query, self._prior)
+        unit = norm or 1.0
+        self._norms.append(unit)
+        self._values.append(row.value / unit)
+        precision = unit**2 / row.law.variance
+        self._precisions.append(precision)
+        if row.query.is_zero:  # it says nothing
+            return
+        if not norm or not _ordinary(precision):
+            self._set_aside(index, row.query)
+            return
+        projected = self._kernel.solve_transposed(self._stack.against(row.query) / norm)
+        distance = 1.0 - float(projected @ projected)
+        place = self._span.locate(row.query)
+        if place.inside and distance < _SURELY_OUTSIDE:
+            coordinates = self._kernel.solve(projected)
+            self._information.update(coordinates * math.sqrt(precision))
+            self._coordinates.append(coordinates)
+            self._dependent.append(index)
+        elif not place.inside and distance > RESOLUTION:
+            self._kernel.append(projected, math.sqrt(distance))
+            self._information.append(np.zeros(self.rank - 1), math.sqrt(precision))
+            self._stack.append(row.query, norm)
+            self._span.append(row.query, place)
+            self._basis.append(index)
+        else:
+            self._set_aside(index, row.query)
+
+    def estimate(self, query: Query) -> LinearEstimate | None:
+        """The best linear unbiased estimate, or None when history does not determine the query."""
+        constant = float(query.constant)
+        if query.is_zero:
+            return LinearEstimate(constant, np.empty(0, np.intp), np.empty(0))
+        norm = norm_of(query, self._prior)
+        coordinates = self._coordinates_of(query, norm) if norm and self.rank else None
+        if coordinates is None:
+            return self._from_aside(query, constant)
+        solved = self._information.solve(self._information.solve_transposed(coordinates))
+        rows = np.array(self._basis + self._dependent, np.intp)
+        multipliers = solved
+        if self._dependent:
+            known = self._coordinates.array
+            multipliers = np.concatenate([solved, known @ solved[: known.shape[1]]])
+        precisions = np.asarray(self._precisions)[rows]
+        unit_weights = multipliers * precisions
+        # What rounding leaves of a weight of zero matters neither to the mean nor to the noise.
+        kept = _matters(unit_weights) | _matters(multipliers * np.sqrt(precisions))
+        rows, unit_weights = rows[kept], unit_weights[kept]
+        value = norm * float(unit_weights @ np.asarray(self._values)[rows]) + constant
+        return LinearEstimate(value, rows, norm * unit_weights / np.asarray(self._norms)[rows])
+
+    def _coordinates_of(self, query: Query, norm: float) -> FloatArray | None:
+        if not self._span.locate(query).inside:
+            return None
+        projected = self._kernel.solve_transposed(self._stack.against(query) / norm)
+        if 1.0 - float(projected @ projected) > _SURELY_OUTSIDE:
+            return None
+        return self._kernel.solve(projected)
+
+    def _set_aside(self, index: int, query: Query) -> None:
+        direction, factor = direction_of(query)
+        self._aside.setdefault(direction, []).append((index, factor))
+
+    def _from_aside(self, query: Query, constant: float) -> LinearEstimate | None:
+        direction, factor = direction_of(query)
+        kept = self._aside.get(direction)
+        if not kept:
+            return None
+        rows = np.array([index for index, _ in kept], np.intp)
+        ratios = np.array([float(factor / own) for _, own in kept])  # query = ratio · row
+        precision = 1.0 / np.array([self.laws[i].variance for i in rows]) / ratios**2
+        weights = precision / precision.sum() * ratios
+        values = np.array([self._values[i] * self._norms[i] for i in rows])
+        return LinearEstimate(float(weights @ values) + constant, rows, weights)
+
+
+def norm_of(query: Query, prior: Prior) -> float:
+    """The query's norm, or 0 where it is too small, or its terms too alike, for floating point."""
+    parts = [Query(query.domain, (term,), Fraction(0)) for term in query.terms]
+    stack = TermStack(prior, capacity=max(1, len(parts)))
+    for part in parts:
+        stack.append(part)
+    square = largest = 0.0
+    for part in parts:
+        products = stack.against(part)
+        square += float(products.sum())
+        largest += float(np.abs(products).sum())
+    resolved = _ordinary(square) and square > _CANCELLATION * largest
+    return math.sqrt(square) if resolved else 0.0
+
+
+def _matters(parts: FloatArray) -> NDArray[np.bool_]:
+    size = np.abs(parts)
+    return np.asarray(size > _NEGLIGIBLE * size.max())
+
+
+def _ordinary(number: float) -> bool:
+    """True when neither the number nor a few products of it leave the range of doubles."""
+    return 1e-240 < number < 1e240
+
+
+def direction_of(query: Query) -> tuple[object, Fraction]:
+    """(key, factor) such that two queries with one key are factor multiples of each other."""
+    lead = query.terms[0].weight
+    key = tuple(
+        (term.weight / lead, tuple((name, vector.tobytes()) for name, vector in term.factors))
+        for term in query.terms
+    )
+    return key, lead

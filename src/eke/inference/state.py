@@ -1,0 +1,109 @@
+"""Inference: everything released so far, ready to answer any question for free.
+
+`Inference` keeps the regression of `regression.py` up to date and turns linear estimates into
+posteriors. It has no handle on data, noise sources or the ledger: whatever it says is
+post-processing of what was released before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from eke.domain import Domain
+from eke.errors import AccuracyError
+from eke.history import Measurement, Row
+from eke.inference.posterior import (
+    ComposedNoise,
+    ConvolutionPosterior,
+    ExactPosterior,
+    MonteCarloPosterior,
+    Posterior,
+)
+from eke.inference.posterior.product import ProductPosterior
+from eke.inference.regression import LinearEstimate, Regression
+from eke.inference.representation import linear_representations
+from eke.privacy.law import NoiseLaw
+from eke.query import Query
+
+_MOST_REMEMBERED = 4096
+
+Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
+
+
+class Inference:
+    """The posterior of any query given a history that grows."""
+
+    def __init__(self, domain: Domain, measurements: Iterable[Measurement] = ()) -> None:
+        self.domain = domain
+        self.rows: list[Row] = []
+        self.regression = Regression(domain)
+        # The same question is decided upon, answered and looked at: estimate it once.
+        self._estimates: dict[str, tuple[float, ComposedNoise] | None] = {}
+        for measurement in measurements:
+            self.extend(measurement)
+
+    def extend(self, measurement: Measurement) -> None:
+        """Take one more measurement into account."""
+        for row in measurement.rows():
+            self.append(row)
+
+    def append(self, row: Row) -> None:
+        self.rows.append(row)
+        self.regression.append(row)
+        self._estimates.clear()
+
+    def linear(self, query: Query) -> tuple[float, ComposedNoise] | None:
+        """The BLUE of a query and the noise in it; None when history does not determine it."""
+        digest = query.digest
+        if digest not in self._estimates:
+            if len(self._estimates) >= _MOST_REMEMBERED:
+                self._estimates.clear()
+            estimate = self.regression.estimate(query)
+            self._estimates[digest] = (
+                None
+                if estimate is None
+                else (estimate.value, noise_of(estimate, self.regression.laws))
+            )
+        return self._estimates[digest]
+
+    def posterior(self, query: Query, method: Method = "exact") -> Posterior | None:
+        """What history says about the answer, by the method named; None when it says nothing."""
+        if method not in get_args(Method):
+            raise AccuracyError(f"posterior must be one of {', '.join(get_args(Method))}")
+        if method == "product":
+            return self._product(query)
+        found = self.linear(query)
+        if found is None:
+            return None
+        value, noise = found
+        if method == "convolution" and not noise.is_zero:
+            return ConvolutionPosterior(value, noise)
+        if method == "monte_carlo" and not noise.is_zero:
+            return MonteCarloPosterior(value, noise)
+        return ExactPosterior(value, noise)
+
+    def _product(self, query: Query) -> Posterior | None:
+        if query.is_zero:
+            return ExactPosterior(float(query.constant), ComposedNoise(np.empty(0)))
+        values = np.array([row.value for row in self.rows])
+        laws = [row.law for row in self.rows]
+        observations = []
+        for weights in linear_representations([row.query for row in self.rows], query):
+            used = np.flatnonzero(weights)
+            value = float(weights[used] @ values[used]) + float(query.constant)
+            estimate = LinearEstimate(value, used, weights[used])
+            observations.append((value, noise_of(estimate, laws)))
+        return ProductPosterior(observations) if observations else None
+
+
+def noise_of(estimate: LinearEstimate, laws: Sequence[NoiseLaw]) -> ComposedNoise:
+    """The law of the error of a linear estimate."""
+    used = [laws[i] for i in estimate.rows]
+    size = np.abs(estimate.weights)
+    laplace = size * np.array([law.laplace_scale for law in used])
+    gaussian = size**2 * np.array([law.gaussian_variance for law in used])
+    steps = size * np.array([law.step for law in used])
+    return ComposedNoise(laplace, float(gaussian.sum()), 0.5 * float(steps.sum()))

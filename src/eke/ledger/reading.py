@@ -1,0 +1,160 @@
+"""Statements that read the ledger, shared by read-only and writing transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from sqlalchemy import Connection, Row, bindparam, select
+
+from eke.errors import KeyConflict, LedgerError, LedgerTampered
+from eke.ledger import schema
+from eke.ledger.chain import Link, answer_digest
+from eke.ledger.entry import COMMIT, REMEMBER, RESERVE, Entry, Request, RequestState
+from eke.ledger.replay import State, read_entry, walk
+
+# Built once: putting a statement together costs more than running it.
+_ENTRY, _REQUEST, _ACCOUNT = schema.entry.c, schema.request.c, schema.account.c
+_LINKS_AFTER = (
+    select(schema.entry)
+    .where(_ENTRY.sequence > bindparam("after"))
+    .order_by(_ENTRY.sequence)
+    .execution_options(yield_per=1000)
+)
+_LINK_AT = select(schema.entry).where(_ENTRY.sequence == bindparam("at_sequence"))
+_LINK_CLOSING = select(schema.entry).where(_ENTRY.closes == bindparam("reservation"))
+_STATE = select(_ACCOUNT.head_sequence, _ACCOUNT.head_hash, _ACCOUNT.spent, _ACCOUNT.spending_limit)
+_STATE_LOCKED = _STATE.with_for_update()
+_REQUEST_UNDER = select(schema.request).where(
+    _REQUEST.analyst == bindparam("of_analyst"), _REQUEST.request_key == bindparam("under_key")
+)
+_REQUEST_OPENED_BY = select(schema.request).where(_REQUEST.sequence == bindparam("opened_by"))
+
+
+def links(connection: Connection, after: int = 0) -> Iterator[Link]:
+    """The stored rows of the chain after a sequence number, in order."""
+    for row in connection.execute(_LINKS_AFTER, {"after": after}):
+        yield Link(*row)
+
+
+def read_entries(connection: Connection, after: int) -> list[Entry]:
+    """The entries after a sequence number, in order."""
+    return [read_entry(link) for link in links(connection, after)]
+
+
+def read_one(connection: Connection, sequence: int) -> Entry:
+    """The entry with this sequence number."""
+    link = _link_at(connection, sequence)
+    if link is None:
+        raise LedgerError(f"the ledger has no entry {sequence}; ask for one up to its head")
+    return read_entry(link)
+
+
+def _link_at(connection: Connection, sequence: int) -> Link | None:
+    row = connection.execute(_LINK_AT, {"at_sequence": sequence}).one_or_none()
+    return None if row is None else Link(*row)
+
+
+def account_state(connection: Connection, *, lock: bool) -> State:
+    """What the account row says; with `lock`, held until the transaction ends."""
+    rows = connection.execute(_STATE_LOCKED if lock else _STATE).all()
+    if len(rows) != 1:
+        raise LedgerTampered("the ledger has no account row; restore the newest intact copy")
+    return State(*rows[0])
+
+
+def extend(connection: Connection, known: State, claimed: State) -> State:
+    """The state at the head: the known one, walked on over the entries that are new.
+
+    Privacy: what this process has already seen must still be there, and the account row must say
+    what the chain says. A file that was put back, edited at its head or refilled is caught before
+    anything is charged to it.
+    """
+    link = _link_at(connection, known.sequence)
+    if known.sequence and (link is None or link.hash != known.hash):
+        raise LedgerTampered(
+            "the ledger went back to an older state while in use; restore the newest intact copy"
+        )
+    state = walk(known, links(connection, known.sequence))
+    if state != claimed:
+        raise LedgerTampered(
+            "the account does not agree with the entries; restore the newest intact copy"
+        )
+    return state
+
+
+def find_request(
+    connection: Connection, analyst: str, key: str, digest: str | None
+) -> Request | None:
+    """What is stored under an analyst's key, checked against its entries; None when nothing is.
+
+    Raises `KeyConflict` when a digest is given and the key belongs to another one.
+    """
+    row = connection.execute(
+        _REQUEST_UNDER, {"of_analyst": analyst, "under_key": key}
+    ).one_or_none()
+    if row is None:
+        return None
+    request = check_request(connection, row)
+    if digest is not None and digest != request.digest:
+        raise KeyConflict(
+            "this key was used before for another request; repeat that request unchanged, "
+            "or choose a new key"
+        )
+    return request
+
+
+def request_of(connection: Connection, sequence: int) -> Request | None:
+    """The request that an entry opened, checked against its entries; None when it opened none."""
+    row = connection.execute(_REQUEST_OPENED_BY, {"opened_by": sequence}).one_or_none()
+    return None if row is None else check_request(connection, row)
+
+
+def check_request(connection: Connection, row: Row[tuple[object, ...]]) -> Request:
+    """The request in a row of the table, or `LedgerTampered` when its entries say otherwise."""
+    request = as_request(row)
+    opened = read_one(connection, request.sequence)
+    closing = connection.execute(_LINK_CLOSING, {"reservation": request.sequence}).one_or_none()
+    closed = read_entry(Link(*closing)) if closing is not None else None
+    if request != expected_request(opened, closed, request.answer):
+        raise LedgerTampered(
+            f"the stored request of entry {request.sequence} does not agree with the chain; "
+            "restore the newest intact copy"
+        )
+    return request
+
+
+def as_request(row: Row[tuple[object, ...]]) -> Request:
+    """A row of the request table as it stands, unchecked."""
+    return Request(
+        analyst=cast(str, row.analyst),
+        key=cast(str, row.request_key),
+        digest=cast(str, row.digest),
+        state=cast(RequestState, row.state),
+        sequence=cast(int, row.sequence),
+        closed_by=cast("int | None", row.closed_by),
+        answer=cast("str | None", row.answer),
+    )
+
+
+def expected_request(opened: Entry, closed: Entry | None, answer: object) -> Request | None:
+    """The only request row that two entries allow; None when they allow none with this answer."""
+    if opened.kind == REMEMBER and closed is None:
+        closed = opened
+    elif opened.kind != RESERVE or (closed is not None and closed.kind != COMMIT):
+        return None
+    if closed is None:
+        text = None
+    elif isinstance(answer, str) and answer_digest(answer) == closed.about["answer_sha256"]:
+        text = answer
+    else:
+        return None
+    return Request(
+        analyst=cast(str, opened.about["analyst"]),
+        key=cast(str, opened.about["key"]),
+        digest=cast(str, opened.about["digest"]),
+        state="reserved" if closed is None else "committed",
+        sequence=opened.sequence,
+        closed_by=None if closed is None else closed.sequence,
+        answer=text,
+    )

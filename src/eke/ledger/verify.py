@@ -1,0 +1,124 @@
+"""The full check of a ledger: walk the chain, replay it, compare every other table with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, select
+
+from eke.errors import LedgerTampered
+from eke.ledger import schema
+from eke.ledger.entry import COMMIT, GENESIS, REMEMBER, RESERVE, Entry, HighWaterMark, Verification
+from eke.ledger.private import unseal
+from eke.ledger.reading import account_state, as_request, expected_request, links
+from eke.ledger.replay import State, advance
+
+_SHOWN = 20
+
+
+def verify(connection: Connection, marks: Iterable[HighWaterMark]) -> tuple[Verification, State]:
+    """What is wrong with a ledger, if anything, and the state its chain leads to.
+
+    Privacy: every row of every table is read. An intact ledger has each entry in its place under
+    its hash, a loss that never fell and never passed its limit, an account that says the same,
+    exactly one request per reservation or remembered answer, each with the answer whose hash its
+    closing entry holds, no reservation closed twice, and every mark on its chain.
+    """
+    found = _Findings(tuple(marks))
+    try:
+        for link in links(connection):
+            found.state, entry = advance(found.state, link)
+            found.take(entry)
+    except LedgerTampered as error:
+        found.problems.append(str(error))
+    else:
+        found.compare_account(connection)
+        found.compare_private(connection)
+        found.compare_requests(connection)
+    found.compare_marks()
+    report = Verification(
+        problems=tuple(found.problems[:_SHOWN]),
+        entries=found.state.sequence,
+        spent=found.state.spent,
+        limit=found.state.limit,
+        head_hash=found.state.hash,
+        open_reservations=tuple(
+            number
+            for number, entry in found.opened.items()
+            if entry.kind == RESERVE and number not in found.closed
+        ),
+    )
+    return report, found.state
+
+
+class _Findings:
+    """What the walk has collected so far; lives for one verification."""
+
+    def __init__(self, marks: tuple[HighWaterMark, ...]) -> None:
+        self.state = State()
+        self.problems: list[str] = []
+        self.genesis: Entry | None = None
+        self.opened: dict[int, Entry] = {}
+        self.closed: dict[int, Entry] = {}
+        self._missing_marks = dict.fromkeys(marks)
+
+    def take(self, entry: Entry) -> None:
+        """Remember who opened and closed what, and which marks lie on the chain."""
+        content_free = Entry(entry.sequence, entry.kind, entry.at, entry.about, {}, entry.hash)
+        if entry.kind == GENESIS:
+            self.genesis = content_free
+        if entry.kind in (RESERVE, REMEMBER):
+            self.opened[entry.sequence] = content_free
+        elif entry.kind == COMMIT:
+            number = entry.about["reservation"]
+            opened = self.opened.get(number) if isinstance(number, int) else None
+            if opened is None or opened.kind != RESERVE or opened.sequence in self.closed:
+                self.problems.append(f"entry {entry.sequence} closes no open reservation")
+            else:
+                self.closed[opened.sequence] = content_free
+        here = HighWaterMark(self.state.sequence, self.state.hash, self.state.spent)
+        self._missing_marks.pop(here, None)
+
+    def compare_account(self, connection: Connection) -> None:
+        """The account row must say what the chain says."""
+        try:
+            claimed = account_state(connection, lock=False)
+        except LedgerTampered as error:
+            self.problems.append(str(error))
+            return
+        if claimed != self.state:
+            self.problems.append("the account does not agree with the entries")
+
+    def compare_private(self, connection: Connection) -> None:
+        """The private document must be the one that the first entry is bound to."""
+        if self.genesis is None:
+            return
+        try:
+            unseal(connection, self.genesis)
+        except LedgerTampered as error:
+            self.problems.append(str(error))
+
+    def compare_requests(self, connection: Connection) -> None:
+        """Requests and the entries that opened them must pair off one to one."""
+        unseen = dict(self.opened)
+        for row in connection.execute(select(schema.request).execution_options(yield_per=1000)):
+            request = as_request(row)
+            opened = unseen.pop(request.sequence, None)
+            if opened is None or request != expected_request(
+                opened, self.closed.get(request.sequence), request.answer
+            ):
+                self.problems.append(
+                    f"the request of entry {request.sequence!r} does not agree with the chain"
+                )
+        self.problems.extend(f"the request of entry {number} is gone" for number in unseen)
+
+    def compare_marks(self) -> None:
+        """Every high-water mark must have been met on the way."""
+        for mark in self._missing_marks:
+            older = mark.sequence > self.state.sequence
+            self.problems.append(
+                f"the chain ends at entry {self.state.sequence}, before the mark at "
+                f"{mark.sequence}: this is an older copy"
+                if older
+                else f"the mark at entry {mark.sequence} is not on this chain"
+            )

@@ -1,0 +1,120 @@
+"""Exact answers that cannot be looked at, and the one way out of them: with noise.
+
+A `Secret` refuses to be printed, formatted, logged, copied, stored, compared, iterated over,
+converted or computed with. That guards against accidents (a log line, an f-string, an error
+report with local variables), not against an attacker who runs code in the same process.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NoReturn
+
+from eke.errors import PrivacyError, SecretLeak
+from eke.mechanism.noise import draw
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+
+_ADVICE: Final = (
+    "an exact answer cannot be read, printed, copied, stored or computed with; "
+    "release it with eke.mechanism.reveal_with_noise"
+)
+
+
+class Secret:
+    """Exact integer answers in units of 2^exponent; how many and which unit are public."""
+
+    __slots__ = ("_exact", "count", "exponent")
+    count: int
+    exponent: int
+
+    def __init__(self, answers: Iterable[int], exponent: int) -> None:
+        if type(exponent) is not int:
+            raise PrivacyError("the unit of exact answers is 2^exponent with an int exponent")
+        exact = _integers(answers)
+        if exact is None:
+            raise PrivacyError("exact answers must be integers, in units of 2^exponent")
+        _EXACT.__set__(self, exact)
+        object.__setattr__(self, "count", len(exact))
+        object.__setattr__(self, "exponent", exponent)
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise SecretLeak("Secret cannot be subclassed: a subclass could undo its refusals")
+
+
+# The stored numbers are reachable through this descriptor only: with its name gone from the class,
+# neither attribute access nor vars(), pickle's or a debugger's walk over __slots__ finds them.
+_EXACT: Final = Secret.__dict__["_exact"]
+type.__delattr__(Secret, "_exact")
+
+_REFUSED: Final = (
+    # text
+    *("__repr__", "__str__", "__format__", "__bytes__", "__fspath__"),
+    # storing and copying
+    *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__copy__", "__deepcopy__"),
+    # identity in collections, truth, order
+    *("__hash__", "__bool__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
+    # containers
+    *("__iter__", "__next__", "__reversed__", "__len__", "__length_hint__", "__contains__"),
+    *("__getitem__", "__setitem__", "__delitem__", "__setattr__", "__delattr__"),
+    # numbers
+    *("__int__", "__index__", "__float__", "__complex__", "__round__", "__trunc__"),
+    *("__floor__", "__ceil__", "__neg__", "__pos__", "__abs__", "__invert__"),
+    # arrays and buffers
+    *("__array__", "__array_ufunc__", "__array_function__", "__buffer__", "__dlpack__"),
+    *("__arrow_c_array__", "__arrow_c_stream__", "__dataframe__"),
+    # arithmetic, from either side and in place
+    *(
+        f"__{side}{name}__"
+        for name in (
+            *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+            *("lshift", "rshift", "and", "xor", "or"),
+        )
+        for side in ("", "r", "i")
+        if (side, name) != ("i", "divmod")
+    ),
+)
+
+
+def _refusal(name: str) -> Callable[..., NoReturn]:
+    def refuse(*_arguments: Any, **_options: Any) -> NoReturn:
+        raise SecretLeak(_ADVICE)
+
+    refuse.__name__ = name
+    refuse.__qualname__ = f"Secret.{name}"
+    return refuse
+
+
+for _name in _REFUSED:
+    setattr(Secret, _name, _refusal(_name))
+
+
+def _integers(answers: Iterable[int]) -> tuple[int, ...] | None:
+    """The answers as Python integers; None, rather than an error that drags them along, if not."""
+    try:
+        return tuple(operator.index(answer) for answer in answers)
+    except TypeError:
+        return None
+
+
+def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
+    """The answers plus one independent draw of the law each, as integers of 2^law.exponent.
+
+    Privacy: the only function that reads a `Secret`. A record that moves answer i by h_i loses
+    the sum over i of |h_i| / laplace_scale (zCDP: h_i² / 2σ²); see docs/proofs/noise.md. Noise is
+    drawn before the secret is opened: an error cannot meet exact numbers in a local variable,
+    and the time of drawing, the longest part, cannot depend on them. The time of the last
+    additions grows with the size of the noisy numbers; that is not hidden.
+    """
+    if not isinstance(secret, Secret):
+        raise PrivacyError("only a Secret is revealed with noise")
+    if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
+        raise PrivacyError("only discrete laws are drawn; put the noise on a grid by choose_grid")
+    finer = secret.exponent - law.exponent
+    if finer < 0:
+        raise PrivacyError(
+            "the grid of the noise is coarser than that of the answers; make it by choose_grid"
+        )
+    noise = draw(law, secret.count).tolist()
+    exact: tuple[int, ...] = _EXACT.__get__(secret)
+    return list(map(operator.add, (answer << finer for answer in exact), noise))

@@ -1,0 +1,210 @@
+"""Decide: free, paid or refused, from public facts only.
+
+The facts are the question, the history, the accountant and the limit. There is no handle on the
+data here, and the import contracts keep it that way, so a decision can be recomputed by anyone
+who holds the ledger. Next: `eke.engine` carries out a decision to measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from eke.history import Measurement
+from eke.inference import ComposedNoise, Inference, halfwidth
+from eke.planning.plan import Plan, plan_for
+from eke.planning.policy import Policy, combined, direct, top_up
+from eke.planning.requirement import Requirement
+from eke.privacy.accountant import Accountant
+from eke.query import Marginal, Query
+
+# Below this confidence what a cell learns from the other cells of its block can widen its
+# interval: the variance falls, but the law becomes less peaked. Then a plan is tried out first.
+_PEAKED = 0.75
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do about a question.
+
+    `known` is the half-width that history alone offers at the confidence asked for (None when it
+    says nothing). `narrowest` is, for a refusal, the half-width that the rest of the budget buys
+    (None when that is nothing narrower).
+    """
+
+    action: Literal["history", "measure", "refuse"]
+    cost: int  # nano-units by which the dataset's loss would grow
+    known: float | None
+    plan: Plan | None = None
+    price: int = 0  # nano-units of the measurement by itself
+    narrowest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decisions are made from: history and accounts, without any data."""
+
+    inference: Inference
+    accountant: Accountant
+    limit: int
+
+
+def decide(
+    query: Query | Marginal, requirement: Requirement, facts: Facts, policy: Policy
+) -> Decision:
+    """Free if history is accurate enough, else the least noise that is, else a refusal.
+
+    Privacy: a function of public facts. Widths depend on questions and noise laws, never on noisy
+    values, so that choosing by them does not bias the intervals.
+    """
+    errors = known_errors(query, facts.inference)
+    offered = _offered(errors, requirement.confidence)
+    if offered is not None and offered <= requirement.within:
+        return Decision("history", 0, offered)
+    measured = _measurable(query)
+    plan = _sufficient(measured, requirement, errors, policy, facts)
+    after = facts.accountant.after(measured, plan.law, facts.limit)
+    price = facts.accountant.price(measured, plan.law)
+    cost = after - facts.accountant.spent
+    if after <= facts.limit:
+        return Decision("measure", cost, offered, plan, price)
+    narrowest = narrowest_affordable(measured, requirement.confidence, errors, policy, facts)
+    if offered is not None and narrowest is not None and narrowest >= offered:
+        narrowest = None
+    return Decision("refuse", cost, offered, None, price, narrowest)
+
+
+def known_errors(query: Query | Marginal, inference: Inference) -> list[ComposedNoise | None]:
+    """The errors of history's answers, None where it has none; each kind once for a block."""
+    kinds: dict[object, ComposedNoise | None] = {}
+    for single in _singles(query):
+        found = inference.linear(single)
+        noise = None if found is None else found[1]
+        kinds.setdefault(_kind(noise), noise)
+    return list(kinds.values())
+
+
+def _kind(noise: ComposedNoise | None) -> object:
+    """Equal for errors that agree to ten digits: the cells of a block have few kinds of error."""
+    if noise is None:
+        return None
+    parts = np.append(np.sort(noise.laplace_scales), [noise.gaussian_variance, noise.grid_slack])
+    mantissas, exponents = np.frexp(parts)
+    return np.round(mantissas * 2.0**33).tobytes(), exponents.tobytes()
+
+
+def _offered(errors: Sequence[ComposedNoise | None], confidence: float) -> float | None:
+    """The half-width that history offers for every cell; None when it leaves one undetermined."""
+    widths = [None if noise is None else halfwidth(noise, confidence) for noise in errors]
+    known = [width for width in widths if width is not None]
+    return max(known) if len(known) == len(widths) else None
+
+
+def _sufficient(
+    measured: Query | Marginal,
+    requirement: Requirement,
+    errors: Sequence[ComposedNoise | None],
+    policy: Policy,
+    facts: Facts,
+) -> Plan:
+    """The policy's plan, with less noise where a cell would still miss the requirement."""
+    measure, confidence = facts.accountant.measure, requirement.confidence
+    known = [noise for noise in errors if noise is not None]
+    worst = None
+    if len(known) == len(errors):
+        worst = max(known, key=lambda noise: halfwidth(noise, confidence))
+    noise_scale = policy(requirement, worst, measure)
+    for noise in known:
+        together = combined(noise, noise_scale, measure)
+        if halfwidth(together, confidence) > requirement.within:
+            noise_scale = min(noise_scale, top_up(requirement, noise, measure))
+    plan = plan_for(measured, noise_scale, measure)
+    if isinstance(measured, Marginal) and confidence < _PEAKED and facts.inference.rows:
+        for _ in range(_TRIES):
+            excess = _offered_after(plan, confidence, facts.inference) / requirement.within
+            if excess <= 1.0:
+                break
+            plan = plan_for(measured, noise_scale := noise_scale / (1.01 * excess), measure)
+    return plan
+
+
+def _offered_after(plan: Plan, confidence: float, inference: Inference) -> float:
+    """The half-width of the widest cell once the plan is carried out."""
+    longer = deepcopy(inference)
+    cells = plan.query.cells if isinstance(plan.query, Marginal) else 1
+    longer.extend(Measurement(plan.query, plan.law, (0.0,) * cells))
+    offered = _offered(known_errors(plan.query, longer), confidence)
+    return math.inf if offered is None else offered
+
+
+def narrowest_affordable(
+    measured: Query | Marginal,
+    confidence: float,
+    errors: Sequence[ComposedNoise | None],
+    policy: Policy,
+    facts: Facts,
+) -> float | None:
+    """The half-width that the whole remaining budget would buy; None when it buys nothing."""
+    noise_scale = _least_affordable_noise(measured, confidence, facts)
+    if noise_scale is None:
+        return None
+    measure = facts.accountant.measure
+    within = noise_scale / direct(Requirement(1.0, confidence), None, measure)
+    if policy is not direct and None not in errors:
+        together = [combined(n, noise_scale, measure) for n in errors if n is not None]
+        within = max(halfwidth(noise, confidence) for noise in together)
+    for attempt in range(_TRIES):  # an advice must hold: it is planned as if it were asked
+        plan = _sufficient(measured, Requirement(within, confidence), errors, policy, facts)
+        if facts.accountant.after(measured, plan.law, facts.limit) <= facts.limit:
+            return within
+        within *= 1.0 + 0.004 * 2.0**attempt
+    return None
+
+
+def _least_affordable_noise(
+    measured: Query | Marginal, confidence: float, facts: Facts
+) -> float | None:
+    """The smallest noise scale, to a hundredth, that the remaining budget allows."""
+    measure = facts.accountant.measure
+
+    def affordable(noise_scale: float) -> bool:
+        plan = plan_for(measured, noise_scale, measure)
+        return facts.accountant.after(measured, plan.law, facts.limit) <= facts.limit
+
+    # Start where the measurement by itself costs what is left: often that is the answer.
+    high = direct(Requirement(1.0, confidence), None, measure)
+    price = facts.accountant.price(measured, plan_for(measured, high, measure).law)
+    dearer = max(1, price) / max(1, facts.limit - facts.accountant.spent)
+    high *= 1.001 * (dearer if measure == "epsilon" else math.sqrt(dearer))
+    low = high / 1.01
+    for _ in range(80):
+        if affordable(high):
+            break
+        low, high = high, high * 4.0
+    else:
+        return None
+    for _ in range(80):
+        if not affordable(low):
+            break
+        low, high = low / 4.0, low
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if affordable(middle) else (middle, high)
+    return high
+
+
+def _measurable(query: Query | Marginal) -> Query | Marginal:
+    """The question without its constant, which is public."""
+    if isinstance(query, Marginal) or not query.constant:
+        return query
+    return Query(query.domain, query.terms, query.constant * 0)
+
+
+def _singles(query: Query | Marginal) -> Iterator[Query]:
+    return query.queries() if isinstance(query, Marginal) else iter((query,))

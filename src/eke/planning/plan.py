@@ -1,0 +1,64 @@
+"""Plan: what will be measured and with which noise; frozen, and independent of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from eke.domain import Domain
+from eke.errors import PrivacyError
+from eke.history import query_from_document
+from eke.privacy.accountant import Measure
+from eke.privacy.law import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteLaw,
+    choose_grid,
+    law_from_json,
+)
+from eke.privacy.noise_grid import MOST_STEPS
+from eke.query import Marginal, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query (or a block) to be measured under a noise law."""
+
+    query: Query | Marginal
+    law: DiscreteLaw
+
+    def __post_init__(self) -> None:
+        inside = self.query.inside if isinstance(self.query, Marginal) else self.query
+        if inside.constant:
+            raise PrivacyError("a plan measures a query without its constant")
+        if inside.is_zero:
+            raise PrivacyError("there is nothing to measure in a question that is always zero")
+        if self.law.exponent > inside.exponent:
+            raise PrivacyError("the noise grid must be at least as fine as the coefficients'")
+
+    def to_document(self) -> dict[str, Any]:
+        return {"query": self.query.to_document(), "law": self.law.to_json()}
+
+    @staticmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
+        law = law_from_json(document["law"])
+        if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
+            raise PrivacyError("only discrete noise is ever drawn")
+        return Plan(query_from_document(domain, document["query"]), law)
+
+
+def plan_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Plan:
+    """The plan that measures a question with (at least) this noise, on a fine enough grid.
+
+    Beyond the widest noise that can be drawn exactly, that one: it meets any laxer requirement.
+    """
+    inside = query.inside if isinstance(query, Marginal) else query
+    wanted = min(Fraction(noise_scale), MOST_STEPS * Fraction(2) ** inside.exponent)
+    law: DiscreteLaw
+    if measure == "epsilon":
+        law = choose_grid(DiscreteLaplace, wanted, inside.exponent)
+    else:
+        law = choose_grid(DiscreteGaussian, wanted, inside.exponent)
+    return Plan(query, law)

@@ -1,0 +1,1 @@
+"""Privacy: noise laws, losses, limits."""

@@ -1,0 +1,227 @@
+"""What a table has lost so far: the largest loss over all cells, certified, for any history.
+
+A measurement with coefficients h costs a record in cell t exactly |h(t)|/b (pure) or h(t)²/2σ²
+(zCDP). Losses of one cell add; the dataset's loss is their maximum over the cells (ONLINE Th. 3.8,
+BAYES Th. 5.4). It depends on what was asked only, so it is a valid filter for adaptive questions.
+See docs/proofs/accounting.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.errors import BudgetExceeded
+from eke.privacy.extremum import maximum
+from eke.privacy.law import NoiseLaw
+from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
+from eke.query import Marginal, Neighbours, Query, Term, sensitivity
+
+Measure: TypeAlias = Literal["epsilon", "rho"]
+"""What a loss counts: pure ε, or ρ of zero-concentrated differential privacy."""
+Cells = NDArray[np.int64]
+
+LARGEST_TABLE = 2**18
+"""A measurement over more cells is charged by a bound over fewer attributes."""
+BEYOND_ALL_LIMITS = 2**60
+"""No limit is as large (`eke.privacy.budget.Limit`), so a dearer measurement needs no tables."""
+USUAL_EFFORT = 20_000_000
+"""Work for a tight figure when the limit is far."""
+EFFORT_NEAR_LIMIT = 100_000_000
+"""Work before refusing: about half a second when all of it is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Losses:
+    """The losses of a list of measurements, in the four sums that bound the dataset's loss."""
+
+    cells: LossTables  # every measurement, cell by cell
+    blocks: LossTables  # whole marginals only
+    all_alone: int = 0  # Σ over all measurements of their own loss
+    singles_alone: int = 0  # the same over single queries
+
+
+class Accountant:
+    """The accumulated loss of one protected table, in integer nano-units.
+
+    Privacy: every figure is an upper bound of the true loss. Under `replace_one` a record moves
+    from a cell to another: its loss is at most the sum of both cells' losses, and at most the sum
+    of the measurements' own sensitivities; the smaller certified figure counts. A unit of k rows
+    multiplies a pure loss by k and a zCDP loss by k² (group privacy).
+    """
+
+    def __init__(
+        self, domain: Domain, measure: Measure, neighbours: Neighbours, rows_per_unit: int = 1
+    ) -> None:
+        self.measure: Measure = measure
+        self.neighbours: Neighbours = neighbours
+        self._factor = rows_per_unit if measure == "epsilon" else rows_per_unit**2
+        sizes = dict(zip(domain.names, domain.shape, strict=True))
+        self._losses = _Losses(LossTables(sizes), LossTables(sizes))
+        self._spent = 0
+
+    @property
+    def spent(self) -> int:
+        """The loss so far; never decreases."""
+        return self._spent
+
+    @property
+    def sequential(self) -> int:
+        """What the loss would be if every measurement touched every record: Σ of the prices."""
+        return self._factor * self._losses.all_alone
+
+    def price(self, query: Query | Marginal, law: NoiseLaw) -> int:
+        """The loss of one measurement by itself."""
+        return self._factor * self._own_loss(query, law)
+
+    def after(self, query: Query | Marginal, law: NoiseLaw, limit: int) -> int:
+        """The certified loss after one more measurement.
+
+        Exact or tight when that is cheap; when it would pass the limit, as tight as certification
+        can make it.
+        """
+        price = self.price(query, law)
+        if price >= BEYOND_ALL_LIMITS:
+            return price
+        try:
+            losses = self._with(query, law)
+        except BudgetExceeded:  # sums outside of exact integers are beyond all limits as well
+            return BEYOND_ALL_LIMITS
+        if self.neighbours == "add_remove":
+            loss = _certified(losses.cells, limit // self._factor)
+        else:
+            half = limit // (2 * self._factor)
+            loss = min(
+                losses.all_alone,
+                2 * _certified(losses.cells, half),
+                2 * _certified(losses.blocks, half) + losses.singles_alone,
+            )
+        return max(self._spent, self._factor * loss)
+
+    def add(self, query: Query | Marginal, law: NoiseLaw, spent_after: int) -> None:
+        """Take a charged measurement into account, with the loss that the ledger recorded."""
+        self._losses = self._with(query, law)
+        self._spent = max(self._spent, spent_after)
+
+    def _with(self, query: Query | Marginal, law: NoiseLaw) -> _Losses:
+        before, own = self._losses, self._own_loss(query, law)
+        if own == 0:  # no neighbour can change the answer: a total that is public, or nothing
+            return before
+        priced = query if self.neighbours == "add_remove" else _without_offset(query)
+        added = cell_losses(priced, law, signed_twice=self._signed_twice(priced))
+        cells, blocks = before.cells.copy(), before.blocks
+        for attributes, table in added:
+            cells.add(attributes, table)
+        singles_alone = before.singles_alone
+        if isinstance(query, Marginal):
+            blocks = before.blocks.copy()
+            for attributes, table in added:
+                blocks.add(attributes, table)
+        else:
+            singles_alone += own
+        return _Losses(cells, blocks, before.all_alone + own, singles_alone)
+
+    def _own_loss(self, query: Query | Marginal, law: NoiseLaw) -> int:
+        if isinstance(query, Marginal):
+            once = law.loss_nano(sensitivity(query.inside, "add_remove"))
+            if self.neighbours == "add_remove":
+                return once
+            # A record leaves a cell for another, two answers change; or it stays and changes one.
+            low, high = query.inside.extremes()
+            return max(2 * once, law.loss_nano(high - low))
+        return law.loss_nano(sensitivity(query, self.neighbours))
+
+    def _signed_twice(self, query: Query | Marginal) -> bool:
+        """(a-b)² <= a²+b² needs a·b >= 0; coefficients of both signs cost twice that."""
+        if self.measure == "epsilon" or self.neighbours == "add_remove":
+            return False
+        low, high = (query.inside if isinstance(query, Marginal) else query).extremes()
+        return low < 0 < high
+
+
+def _without_offset(query: Query | Marginal) -> Query | Marginal:
+    """The query less what all cells have in common, which a replaced record cannot change."""
+    if isinstance(query, Marginal) or not query.domain.total:
+        return query
+    low, high = query.extremes()
+    offset = low if low > 0 else min(high, Fraction(0))
+    return Query.unrounded(query.domain, [*query.terms, Term(-offset, ())])
+
+
+def _certified(tables: LossTables, enough: int) -> int:
+    """An upper bound of the largest loss of a cell, tighter where the limit is near."""
+    if tables.total == 0:
+        return 0
+    found = maximum(tables, effort=USUAL_EFFORT)
+    if found.upper <= enough or found.lower > enough or found.exact:
+        return found.upper
+    return min(found.upper, maximum(tables, enough=enough, effort=EFFORT_NEAR_LIMIT).upper)
+
+
+def cell_losses(
+    query: Query | Marginal, law: NoiseLaw, *, signed_twice: bool = False
+) -> list[tuple[tuple[str, ...], Cells]]:
+    """The loss of a record in each cell, as a sum of small tables (attributes sorted by name).
+
+    Privacy: exact for supports up to LARGEST_TABLE cells; beyond, |q| is bounded term by term and
+    each term by its largest value over the attributes that are left out, never from below. A
+    record contributes to one cell of a block, with the coefficient of `inside`.
+    """
+    inside = query.inside if isinstance(query, Marginal) else query
+    repeat = 2 if signed_twice else 1
+    if inside.support_size <= LARGEST_TABLE:
+        whole = _exact_table(inside, law)
+        if whole is not None:
+            return [(whole[0], _multiplied(whole[1], repeat))]
+    terms = inside.terms
+    # (h_1 + ... + h_L)² <= L (h_1² + ... + h_L²); absolute values just add.
+    spread = len(terms) if law.loss_unit == "rho" else 1
+    parts = (_term_table(inside, term, law) for term in terms)
+    return [(names, _multiplied(cells, repeat * spread)) for names, cells in parts]
+
+
+def _multiplied(cells: Cells, factor: int) -> Cells:
+    """The losses multiplied in place, or an error: int64 would wrap around in silence."""
+    if int(cells.max()) * factor >= LARGEST_TOTAL:
+        raise BudgetExceeded("the loss of one measurement is beyond the range of exact integers")
+    # `out` keeps a table over no attribute an array; NumPy would make it a scalar.
+    return np.multiply(cells, factor, out=cells)
+
+
+def _exact_table(query: Query, law: NoiseLaw) -> tuple[tuple[str, ...], Cells] | None:
+    try:
+        table = query.table()
+    except ValueError:
+        return None
+    names = query.attributes
+    order = sorted(range(len(names)), key=lambda i: names[i])
+    losses = law.loss_nano_array(table, query.exponent)
+    return tuple(sorted(names)), np.array(losses.transpose(order))
+
+
+def _term_table(query: Query, term: Term, law: NoiseLaw) -> tuple[tuple[str, ...], Cells]:
+    # Keep the attributes that exclude most cells; bound the others by their largest value.
+    by_selectivity = sorted(
+        term.factors, key=lambda f: float(np.abs(f[1]).mean()) / float(np.abs(f[1]).max())
+    )
+    kept: list[tuple[str, Cells]] = []
+    weight = term.weight
+    for name, vector in by_selectivity:
+        size: int = math.prod([len(v) for _, v in kept])
+        if size * len(vector) <= LARGEST_TABLE:
+            kept.append((name, vector))
+        else:
+            weight *= int(np.abs(vector).max())
+    # Unrounded: putting the weight on the coefficient grid could make it smaller.
+    projected = Query.unrounded(query.domain, [Term(weight, tuple(kept))])
+    table = _exact_table(projected, law)
+    if table is None:  # coefficients past 2**62: one bound for all cells
+        largest = sensitivity(projected, "add_remove")
+        return (), np.array(law.loss_nano(largest), np.int64)
+    return table

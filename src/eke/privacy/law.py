@@ -1,0 +1,52 @@
+"""Noise laws: the family of distributions of a measurement's noise and its parameters.
+
+Every law says, of its own noise, `variance`, `tail(x)` and `characteristic(t)`; what it costs a
+record, `loss_nano(coefficient)`, in the unit `loss_unit`; and the continuous law next to it, for
+inference: `laplace_scale` and `gaussian_variance`, one of which is zero. The discrete laws, which
+are the only ones that `eke.mechanism` draws, also say `mass(k)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from eke.errors import PrivacyError
+from eke.privacy.continuous_law import Gaussian, Laplace
+from eke.privacy.discrete_gaussian import DiscreteGaussian
+from eke.privacy.discrete_laplace import DiscreteLaplace
+from eke.privacy.noise_grid import choose_grid
+
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "DiscreteLaw",
+    "Gaussian",
+    "Laplace",
+    "NoiseLaw",
+    "choose_grid",
+    "law_from_json",
+]
+
+DiscreteLaw: TypeAlias = DiscreteLaplace | DiscreteGaussian
+NoiseLaw: TypeAlias = DiscreteLaw | Laplace | Gaussian
+
+_FIELDS: dict[str, tuple[type[NoiseLaw], tuple[str, ...]]] = {
+    DiscreteLaplace.kind: (DiscreteLaplace, ("steps", "exponent")),
+    DiscreteGaussian.kind: (DiscreteGaussian, ("steps", "exponent")),
+    Laplace.kind: (Laplace, ("laplace_scale",)),
+    Gaussian.kind: (Gaussian, ("noise_variance",)),
+}
+
+
+def law_from_json(document: Mapping[str, object]) -> NoiseLaw:
+    """The law whose `to_json` gave this document; anything else is refused, not guessed at."""
+    kind = document.get("kind") if isinstance(document, Mapping) else None
+    if not isinstance(kind, str) or kind not in _FIELDS:
+        raise PrivacyError(f"a noise law needs a 'kind', one of {', '.join(_FIELDS)}")
+    family, names = _FIELDS[kind]
+    if set(document) != {"kind", *names}:
+        raise PrivacyError(f"a {kind} law has exactly the fields {', '.join(names)} and kind")
+    values: dict[str, object] = {name: document[name] for name in names}
+    # The constructors check type and range of every field.
+    return family(**values)  # type: ignore[arg-type]

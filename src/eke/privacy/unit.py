@@ -1,0 +1,46 @@
+"""Unit: what one protected individual is in the table, one row or one value of an id column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eke.errors import PrivacyError
+
+MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One value of an id column, of which at most `rows` rows are counted.
+
+    A protected table without a Unit protects single rows. With ``Unit("patient", rows=3)`` it
+    protects all rows of one patient at once: the data source keeps at most three rows of each, and
+    every loss is multiplied by three (pure epsilon) or by nine (zCDP, whose loss grows with the
+    square of the change).
+
+    Privacy: Which rows of an id are kept depends on the rows of that id alone. So adding or
+    removing one id, with however many rows, changes the counted table by at most `rows` rows. Two
+    details follow the same rule:
+
+    - Rows with values outside the domain are dropped *before* the first `rows` are kept. Both
+      orders are safe, because dropping looks at one row at a time; this one wastes no place of an
+      id on a row that could not be counted anyway.
+    - The rows kept are the first ones in the order of their coded attributes, so the result does
+      not depend on how the table happens to be stored. That favours small codes; whoever minds
+      aggregates the table to one row for each id beforehand.
+
+    NULL is one more id: all rows without an id together count as one unit, of which at most `rows`
+    rows are kept. They are protected as a whole, never one person each.
+    """
+
+    column: str
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise PrivacyError("Unit needs the name of the id column, e.g. Unit('patient', rows=3)")
+        if type(self.rows) is not int or not 1 <= self.rows <= MOST_ROWS:
+            raise PrivacyError(
+                f"Unit rows must be a whole number from 1 to {MOST_ROWS:,}: "
+                "the most rows of one id that are counted"
+            )

@@ -1,0 +1,96 @@
+"""Marginal: a block of queries, one for each combination of values of some attributes.
+
+The cells of a block are disjoint: a record contributes to exactly one of them (weighted by
+`inside`, an optional common query that filters or weighs records). So a block costs a record only
+once, and it stays one object however many cells it has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query.canonical import Term
+from eke.query.linear import Query
+
+MOST_CELLS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """The queries inside(t) · [t = c on the attributes], for every combination c."""
+
+    attributes: tuple[str, ...]
+    inside: Query
+
+    def __post_init__(self) -> None:
+        domain = self.inside.domain
+        if not self.attributes:
+            raise QueryError("a marginal needs at least one attribute; for a total use count()")
+        if self.attributes != domain.in_order(self.attributes):
+            raise QueryError("a marginal's attributes must be in the domain's order, each once")
+        if self.cells > MOST_CELLS:
+            raise QueryError(
+                f"a marginal over {', '.join(self.attributes)} has {self.cells:,} cells; "
+                f"at most {MOST_CELLS:,} fit in one release, take fewer attributes"
+            )
+        if self.inside.constant:
+            raise QueryError("a marginal cannot carry a constant")
+
+    @property
+    def domain(self) -> Domain:
+        return self.inside.domain
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.domain.sizes(self.attributes)
+
+    @property
+    def cells(self) -> int:
+        return math.prod(self.shape)
+
+    def cell(self, index: int) -> Query:
+        """The query of one cell, by its flat index in C order."""
+        if not 0 <= index < self.cells:
+            raise QueryError(f"the marginal has cells 0 to {self.cells - 1}, not {index}")
+        codes = np.unravel_index(index, self.shape)
+        factors = []
+        for name, size, code in zip(self.attributes, self.shape, codes, strict=True):
+            indicator = np.zeros(size, np.int64)
+            indicator[code] = 1
+            factors.append((name, indicator))
+        here = Query.of(self.domain, [Term(Fraction(1), tuple(factors))])
+        return here.pointwise(self.inside)
+
+    def queries(self) -> Iterator[Query]:
+        return (self.cell(i) for i in range(self.cells))
+
+    def keys(self) -> list[tuple[object, ...]]:
+        """The labels of each cell, in order: exactly the declared values, whatever the data."""
+        labels = [self.domain[name].labels for name in self.attributes]
+        return [
+            tuple(label[code] for label, code in zip(labels, index, strict=True))
+            for index in np.ndindex(*self.shape)
+        ]
+
+    def to_document(self) -> dict[str, Any]:
+        return {"marginal": list(self.attributes), "inside": self.inside.to_document()}
+
+    @staticmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Marginal:
+        """The block that `to_document` wrote down."""
+        if not isinstance(document, Mapping) or set(document) != {"marginal", "inside"}:
+            raise QueryError("not a marginal document: it needs 'marginal' and 'inside'")
+        names = document["marginal"]
+        if not isinstance(names, list) or any(name not in domain for name in names):
+            raise QueryError(
+                "not a marginal document: 'marginal' must list the domain's attributes"
+            )
+        return Marginal(tuple(names), Query.from_document(domain, document["inside"]))

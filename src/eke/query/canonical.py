@@ -1,0 +1,193 @@
+"""Canonical form: two spellings of one question become the same terms.
+
+A single product has a unique form once constant factors are folded into the weight and each
+vector is primitive. A sum of products over a small support is written out as a table and taken
+apart again in one fixed way (see `decomposition`), which is unique as well. For larger supports
+terms that differ in one factor are merged; that catches the usual spellings, and where it does not
+nothing is lost but the equality of digests: inference works with the function, not with its
+spelling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.query.decomposition import decompose
+from eke.query.vector import SAFE, IntVector, dyadic_exponent, primitive
+
+DENSE_CELLS = 2**16
+"""Supports up to this many cells are canonicalised through a dense table."""
+_MOST_CELLS = 2**24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """weight · Π_k factor_k: a product of integer vectors over attributes."""
+
+    weight: Fraction
+    factors: tuple[tuple[str, IntVector], ...]
+
+
+def term_bounds(term: Term) -> tuple[Fraction, Fraction]:
+    """(lowest, highest) value of a product over all cells; exact, the factors being independent."""
+    low = high = 1
+    for _, vector in term.factors:
+        smallest, largest = int(vector.min()), int(vector.max())
+        corners = (low * smallest, low * largest, high * smallest, high * largest)
+        low, high = min(corners), max(corners)
+    ends = (low * term.weight, high * term.weight)
+    return min(ends), max(ends)
+
+
+def term_reach(term: Term) -> Fraction:
+    """The largest absolute value of a product over all cells."""
+    return max(map(abs, term_bounds(term)))
+
+
+def finest_unit(terms: Iterable[Term]) -> Fraction:
+    """The largest power of two that divides all (dyadic, non-zero) weights."""
+    return Fraction(2) ** min(dyadic_exponent(term.weight) for term in terms)
+
+
+def canonical_terms(domain: Domain, terms: Iterable[Term]) -> tuple[Term, ...]:
+    """The canonical terms of the function Σ terms, all weights being dyadic."""
+    reduced = merged_terms(domain, terms)
+    while len(reduced) > 1:
+        names = domain.in_order(name for term in reduced for name, _ in term.factors)
+        if math.prod(domain.sizes(names)) <= DENSE_CELLS:
+            whole = table_terms(names, wide_table(domain, names, reduced), finest_unit(reduced))
+            if whole is not None:
+                return whole
+        fewer = _merged_by_one_factor(domain, reduced)
+        if len(fewer) == len(reduced):
+            break
+        reduced = fewer  # attributes may have cancelled, so a table may be possible now
+    return tuple(reduced)
+
+
+def table_terms(
+    names: Sequence[str], table: NDArray[Any], unit: Fraction
+) -> tuple[Term, ...] | None:
+    """The canonical terms of unit · table (integers); None when they do not fit into int64."""
+    divisor = abs(int(np.gcd.reduce(table.reshape(-1))))
+    if divisor == 0:
+        return ()
+    small = table // divisor
+    # The largest entry after division depends on the function only, never on its spelling.
+    if max(int(small.max()), -int(small.min())) >= SAFE:
+        return None
+    parts = decompose(names, small.astype(np.int64))
+    return tuple(
+        Term(unit * divisor * weight, tuple((n, factors[n]) for n in names if n in factors))
+        for weight, factors in parts
+    )
+
+
+def wide_table(domain: Domain, names: Sequence[str], terms: Sequence[Term]) -> NDArray[Any]:
+    """The function over the named attributes in multiples of its finest unit.
+
+    The integers are int64 where the sums are sure to fit, else Python's own.
+    """
+    shape = domain.sizes(names)
+    if not terms:
+        return np.zeros(shape, np.int64)
+    unit = finest_unit(terms)
+    fits = sum((term_reach(term) for term in terms), Fraction(0)) / unit < SAFE
+    dtype: Any = np.int64 if fits else object
+    table = np.zeros(shape, dtype)
+    axes = {name: axis for axis, name in enumerate(names)}
+    for term in terms:
+        box = [slice(None)] * len(names)
+        product = np.full((1,) * len(names), int(term.weight / unit), dtype)
+        for name, vector in term.factors:
+            used = np.flatnonzero(vector)
+            box[axes[name]] = slice(int(used[0]), int(used[-1]) + 1)
+            along = [1] * len(names)
+            along[axes[name]] = -1
+            product = product * vector[box[axes[name]]].astype(dtype).reshape(along)
+        table[tuple(box)] += product
+    return table
+
+
+def dense_table(
+    domain: Domain, names: Sequence[str], terms: Sequence[Term]
+) -> NDArray[np.int64] | None:
+    """The function over the named attributes in multiples of its finest unit.
+
+    None when the table or its integers would be too large.
+    """
+    cells = math.prod(domain.sizes(names))
+    if cells > _MOST_CELLS:
+        return None
+    if cells > DENSE_CELLS and terms:
+        reach = sum((term_reach(term) for term in terms), Fraction(0))
+        if reach / finest_unit(terms) >= SAFE:
+            return None  # a table of that size is affordable in int64 only
+    table = wide_table(domain, names, terms)
+    if max(int(table.max()), -int(table.min())) >= SAFE:
+        return None
+    return table.astype(np.int64, copy=False)
+
+
+def merged_terms(domain: Domain, terms: Iterable[Term]) -> list[Term]:
+    """Terms in primitive form, equal products added up, zeros left out, in a fixed order."""
+    found: dict[tuple[tuple[str, bytes], ...], Term] = {}
+    for term in (_reduced(domain, term) for term in terms):
+        key = _key(term.factors)
+        weight = term.weight + (found[key].weight if key in found else 0)
+        found[key] = Term(weight, term.factors)
+    return [found[key] for key in sorted(found) if found[key].weight]
+
+
+def _reduced(domain: Domain, term: Term) -> Term:
+    weight, factors = term.weight, {}
+    for name, vector in term.factors:
+        factor, rest = primitive(np.asarray(vector, np.int64))
+        weight *= factor
+        if factor and not (rest == rest[0]).all():
+            factors[name] = rest
+    if weight == 0:
+        return Term(Fraction(0), ())
+    return Term(weight, tuple((name, factors[name]) for name in domain.names if name in factors))
+
+
+def _key(factors: Sequence[tuple[str, IntVector]]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((name, vector.tobytes()) for name, vector in factors)
+
+
+def _merged_by_one_factor(domain: Domain, terms: list[Term]) -> list[Term]:
+    """Fewer terms where some differ in exactly one factor: those are added up."""
+    keys = [_key(term.factors) for term in terms]
+    for name in domain.in_order(name for term in terms for name, _ in term.factors):
+        groups: dict[tuple[tuple[str, bytes], ...], list[Term]] = {}
+        for term, key in zip(terms, keys, strict=True):
+            others = tuple(part for part in key if part[0] != name)
+            groups.setdefault(others, []).append(term)
+        if len(groups) < len(terms):
+            merged = [t for group in groups.values() for t in _sum_along(domain, name, group)]
+            terms = merged_terms(domain, merged)
+            keys = [_key(term.factors) for term in terms]
+    return terms
+
+
+def _sum_along(domain: Domain, name: str, group: list[Term]) -> list[Term]:
+    """The group's terms as one, or as they were when the integers would grow too large."""
+    if len(group) == 1:
+        return group
+    unit = finest_unit(group)
+    total = np.zeros(domain[name].size, object)
+    for term in group:
+        vector = dict(term.factors).get(name, np.ones(len(total), np.int64))
+        total = total + int(term.weight / unit) * vector.astype(object)
+    if max(abs(int(v)) for v in total) >= SAFE:
+        return group
+    others = tuple((n, v) for n, v in group[0].factors if n != name)
+    return [Term(unit, (*others, (name, total.astype(np.int64))))]

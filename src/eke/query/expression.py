@@ -1,0 +1,238 @@
+"""How users write questions: counts, sums, moments, tables and their weighted combinations.
+
+An `Expression` is a question without a domain; `on(domain)` makes it a `Query`:
+
+    2000 * eke.count(income=">50K") - 10000
+    eke.total("hours", where={"sex": "Female"})
+
+Conditions on one attribute are explained in `condition`; conditions on several attributes are
+joined by AND.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eke.domain import Domain
+from eke.errors import DomainError, QueryError
+from eke.query.block import Marginal
+from eke.query.canonical import DENSE_CELLS, Term, table_terms
+from eke.query.condition import selection
+from eke.query.linear import Query
+from eke.query.vector import integer_vector, to_fraction
+
+Where = Mapping[str, Any]
+Build = Callable[[Domain], Query]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A linear question not yet tied to a domain; supports +, -, and * and / by numbers."""
+
+    parts: tuple[tuple[Fraction, Build], ...]
+    text: str
+
+    def on(self, domain: Domain) -> Query:
+        """The query over a domain; raises when attributes or values are not declared there.
+
+        Weights stay exact until here and are put on the coefficient grid once.
+        """
+        built = [(weight, build(domain)) for weight, build in self.parts]
+        if len(built) == 1 and built[0][0] == 1:
+            return built[0][1]
+        terms = [Term(w * term.weight, term.factors) for w, query in built for term in query.terms]
+        constant = sum((w * query.constant for w, query in built), Fraction(0))
+        return Query.of(domain, terms, constant)
+
+    def __add__(self, other: Expression | float | Fraction) -> Expression:
+        right = _as_expression(other)
+        return Expression(self.parts + right.parts, f"{self.text} + {right.text}")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Expression | float | Fraction) -> Expression:
+        right = _as_expression(other)
+        parts = self.parts + _scaled(right.parts, Fraction(-1))
+        return Expression(parts, f"{self.text} - ({right.text})")
+
+    def __rsub__(self, other: float | Fraction) -> Expression:
+        return _as_expression(other) - self
+
+    def __mul__(self, factor: float | Fraction) -> Expression:
+        parts = _scaled(self.parts, to_fraction(factor))
+        return Expression(parts, f"{factor} * ({self.text})")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float | Fraction) -> Expression:
+        number = to_fraction(divisor)
+        if number == 0:
+            raise QueryError("a question cannot be divided by zero")
+        return Expression(_scaled(self.parts, 1 / number), f"({self.text}) / {divisor}")
+
+    def __neg__(self) -> Expression:
+        return self * -1
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class MarginalExpression:
+    """A marginal not yet tied to a domain."""
+
+    attributes: tuple[str, ...]
+    inside: Expression
+
+    def on(self, domain: Domain) -> Marginal:
+        """The block over a domain; raises when attributes or values are not declared there."""
+        _check_names(domain, self.attributes)
+        return Marginal(domain.in_order(self.attributes), self.inside.on(domain))
+
+    def __str__(self) -> str:
+        return f"{self.inside.text} by {', '.join(self.attributes)}"
+
+
+def count(where: Where | None = None, **conditions: Any) -> Expression:
+    """The number of records that meet all conditions; without conditions, of all records."""
+    wanted = _joined(where, conditions)
+    return _atom(lambda d: _selected(d, wanted), _text("count", wanted))
+
+
+def total(attribute: str, where: Where | None = None, **conditions: Any) -> Expression:
+    """The sum of a numeric attribute over the records that meet all conditions."""
+    return moment({attribute: 1}, where=_joined(where, conditions))
+
+
+def moment(
+    powers: Mapping[str, int] | None = None, /, *, where: Where | None = None, **named: int
+) -> Expression:
+    """The sum over records of a product of powers of numeric attributes.
+
+    ``moment(age=2)`` is the sum of squares, ``moment(age=1, hours=1)`` the sum of age · hours; both
+    over the records that meet the conditions. The powers of each attribute are put on the
+    coefficient grid of the largest of them.
+    """
+    exponents = _joined(powers, named)
+    if not exponents:
+        raise QueryError("a moment needs at least one attribute and its power, e.g. moment(age=2)")
+    for name, power in exponents.items():
+        if type(power) is not int or not 1 <= power <= 4:
+            raise QueryError(f"the power of {name!r} must be a whole number from 1 to 4")
+    wanted = dict(where or {})
+
+    def build(domain: Domain) -> Query:
+        _check_names(domain, exponents)
+        weight, factors = Fraction(1), []
+        for name, power in exponents.items():
+            try:
+                numbers = domain[name].numbers()
+            except DomainError as problem:
+                raise QueryError(f"{name!r}: {problem}") from problem
+            # Plain ints where possible: a million Fractions would take their time.
+            plain = (n.numerator if n.denominator == 1 else n for n in numbers)
+            unit, vector = integer_vector([n**power for n in plain])
+            weight *= unit
+            factors.append((name, vector))
+        moments = Query.unrounded(domain, [Term(weight, tuple(factors))])
+        return moments.pointwise(_selected(domain, wanted))
+
+    inner_text = " * ".join(n if p == 1 else f"{n}^{p}" for n, p in exponents.items())
+    return _atom(build, _text(f"sum of {inner_text}", wanted))
+
+
+def table(attributes: str | Sequence[str], coefficients: ArrayLike) -> Expression:
+    """An arbitrary query over a few attributes, given by its dense table of coefficients."""
+    names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    try:
+        values = np.asarray(coefficients)
+    except ValueError as problem:
+        raise QueryError("a table must be rectangular: rows of equal length") from problem
+    if not names or values.ndim != len(names) or len(set(names)) != len(names):
+        raise QueryError("a table needs one axis for each of its attributes, each named once")
+    if values.size > DENSE_CELLS:
+        raise QueryError(
+            f"a table may have at most {DENSE_CELLS:,} cells; write larger ones as products"
+        )
+    flat = [to_fraction(v) for v in values.reshape(-1).tolist()]
+
+    def build(domain: Domain) -> Query:
+        _check_names(domain, names)
+        if values.shape != domain.sizes(names):
+            raise QueryError(f"the table must have shape {domain.sizes(names)}, not {values.shape}")
+        unit, integers = integer_vector(flat)
+        ordered = domain.in_order(names)
+        whole = integers.reshape(values.shape).transpose([names.index(n) for n in ordered])
+        return Query(domain, table_terms(ordered, whole, unit) or (), Fraction(0))
+
+    return _atom(build, f"table over {', '.join(names)}")
+
+
+def constant(value: float | Fraction) -> Expression:
+    """A question whose answer is public: the number itself."""
+    number = to_fraction(value)
+    return _atom(lambda d: Query.of(d, [], number), str(value))
+
+
+def marginal(
+    *attributes: str, of: Expression | None = None, where: Where | None = None
+) -> MarginalExpression:
+    """One answer for each combination of values of the attributes: counts, or of `of`."""
+    given: tuple[Any, ...] = attributes
+    if len(given) == 1 and not isinstance(given[0], str):
+        given = tuple(given[0])
+    if of is not None and where is not None:
+        raise QueryError("give either `of` or `where`: put the conditions into `of`")
+    return MarginalExpression(given, of if of is not None else count(where or {}))
+
+
+def _atom(build: Build, text: str) -> Expression:
+    return Expression(((Fraction(1), build),), text)
+
+
+def _scaled(
+    parts: tuple[tuple[Fraction, Build], ...], factor: Fraction
+) -> tuple[tuple[Fraction, Build], ...]:
+    return tuple((weight * factor, build) for weight, build in parts)
+
+
+def _as_expression(value: Expression | float | Fraction) -> Expression:
+    return value if isinstance(value, Expression) else constant(value)
+
+
+def _joined(given: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Any]:
+    mapping = {} if given is None else given
+    if not isinstance(mapping, Mapping):
+        raise QueryError("conditions and powers are a mapping of attribute names or keywords")
+    twice = sorted(set(mapping) & set(named))
+    if twice:
+        raise QueryError(f"given twice, keep one each: {', '.join(twice)}")
+    return {**mapping, **named}
+
+
+def _text(what: str, where: Where) -> str:
+    conditions = " and ".join(f"{name} = {value!r}" for name, value in where.items())
+    return f"{what} where {conditions}" if conditions else what
+
+
+def _check_names(domain: Domain, names: Iterable[object]) -> None:
+    for name in names:
+        if name not in domain:
+            raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+
+
+def _selected(domain: Domain, where: Where) -> Query:
+    _check_names(domain, where)
+    factors = []
+    for name, condition in where.items():
+        try:
+            factors.append((name, selection(domain[name], condition)))
+        except QueryError as problem:
+            raise QueryError(f"{name!r}: {problem}") from problem
+    return Query.unrounded(domain, [Term(Fraction(1), tuple(factors))])

@@ -1,0 +1,311 @@
+"""Query: one linear functional over the cells of a domain, in product form (HIST eq. 9).
+
+q(t) = constant + Σ_l weight_l · Π_k factor_lk(t[k]), each factor an integer vector over one
+attribute, each weight a dyadic rational. Small dense tables (HIST eq. 13) are sums of such
+products too, so one form serves all. A query is always in canonical form (see `canonical`), so
+two spellings of one question are equal, hash alike and are stored alike.
+
+Next: `expression` is how users write queries; `block` holds whole marginals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query.canonical import (
+    DENSE_CELLS,
+    Term,
+    canonical_terms,
+    dense_table,
+    finest_unit,
+    merged_terms,
+    term_bounds,
+    term_reach,
+    wide_table,
+)
+from eke.query.vector import (
+    SAFE,
+    IntVector,
+    dyadic_exponent,
+    grid_step,
+    integer_vector,
+    on_grid,
+    to_fraction,
+)
+
+_WEIGHT = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """A linear query in canonical form; build one with `Query.of` or from an expression."""
+
+    domain: Domain
+    terms: tuple[Term, ...]
+    constant: Fraction
+
+    @staticmethod
+    def of(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
+        """The canonical query with these terms; weights are put on the coefficient grid.
+
+        Equal products are added up first and rounding comes last, so a third of a question, three
+        times, is the question. The coefficient of a cell moves by at most 2^-(GRID_BITS + 1) of
+        the largest coefficient of any term, for each term.
+        """
+        merged = merged_terms(domain, _checked(domain, terms))
+        return Query(domain, canonical_terms(domain, _gridded(merged)), to_fraction(constant))
+
+    @staticmethod
+    def unrounded(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
+        """The canonical query with exactly these terms, whose weights must be dyadic."""
+        given = _checked(domain, terms)
+        if any(term.weight.denominator & (term.weight.denominator - 1) for term in given):
+            raise QueryError("weights must be integers times powers of two; use Query.of to round")
+        return Query(domain, canonical_terms(domain, given), to_fraction(constant))
+
+    # -- shape ---------------------------------------------------------------------------------
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes the query depends on, in the domain's order."""
+        return self.domain.in_order(name for term in self.terms for name, _ in term.factors)
+
+    @property
+    def is_zero(self) -> bool:
+        """True when no record changes the answer."""
+        return not self.terms
+
+    @property
+    def exponent(self) -> int:
+        """The largest e such that every cell's coefficient is an integer times 2^e.
+
+        For supports beyond `canonical.DENSE_CELLS` it may be smaller than that, never larger.
+        """
+        return min((dyadic_exponent(term.weight) for term in self.terms), default=0)
+
+    @property
+    def support_size(self) -> int:
+        return math.prod(self.domain.sizes(self.attributes))
+
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        """(lowest, highest) coefficient over all cells.
+
+        Exact when the support is small or the query is one product, otherwise an outer bound.
+        """
+        if len(self.terms) > 1 and self.support_size <= DENSE_CELLS:
+            table, unit = wide_table(self.domain, self.attributes, self.terms), self._unit
+            return int(table.min()) * unit, int(table.max()) * unit
+        bounds = [term_bounds(term) for term in self.terms]
+        return sum((b[0] for b in bounds), Fraction(0)), sum((b[1] for b in bounds), Fraction(0))
+
+    # -- evaluation ----------------------------------------------------------------------------
+
+    def numerators(self, attributes: Sequence[str], codes: NDArray[np.integer[Any]]) -> list[int]:
+        """The coefficient of each given cell as an exact integer in units of 2^exponent.
+
+        codes: (cells, len(attributes)); `attributes` must cover the query's own.
+        """
+        column = {name: i for i, name in enumerate(attributes)}
+        lacking = [name for name in self.attributes if name not in column]
+        if lacking:
+            raise QueryError(f"cells must have codes of {', '.join(lacking)}, too")
+        # Partial sums must fit as well, so absolute values are added up.
+        reach = sum((term_reach(term) for term in self.terms), Fraction(0))
+        unit = self._unit
+        dtype: Any = np.int64 if reach / unit < SAFE else object
+        total: NDArray[Any] = np.zeros(len(codes), dtype)
+        for term in self.terms:
+            product: NDArray[Any] = np.full(len(codes), int(term.weight / unit), dtype)
+            for name, vector in term.factors:
+                product = product * vector.astype(dtype)[codes[:, column[name]]]
+            total = total + product
+        return [int(v) for v in total]
+
+    def exact(
+        self,
+        attributes: Sequence[str],
+        codes: NDArray[np.integer[Any]],
+        counts: NDArray[np.int64],
+    ) -> int:
+        """The exact answer (without the constant) on sparse counts, in units of 2^exponent."""
+        values = self.numerators(attributes, codes)
+        return sum(v * int(c) for v, c in zip(values, counts, strict=True))
+
+    def table(self) -> NDArray[np.int64]:
+        """All coefficients over the query's attributes in units of 2^exponent (small supports)."""
+        table = dense_table(self.domain, self.attributes, self.terms)
+        if table is None:
+            raise QueryError("the query's support is too large for a table; evaluate cells instead")
+        return table
+
+    @property
+    def _unit(self) -> Fraction:
+        return Fraction(2) ** self.exponent
+
+    # -- algebra -------------------------------------------------------------------------------
+
+    def __add__(self, other: Query) -> Query:
+        self._same_domain(other)
+        constant = self.constant + other.constant
+        return _combined(self.domain, [*self.terms, *other.terms], constant)
+
+    def __sub__(self, other: Query) -> Query:
+        return self + (-1) * other
+
+    def __mul__(self, factor: object) -> Query:
+        weight = to_fraction(factor)
+        (rounded,) = on_grid([weight])
+        terms = [Term(term.weight * rounded, term.factors) for term in self.terms]
+        return _combined(self.domain, terms, self.constant * weight)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Query:
+        return self * -1
+
+    def pointwise(self, other: Query) -> Query:
+        """The query whose coefficient at each cell is the product of both (constants excluded).
+
+        Exact, unless a product of two vectors over one attribute outgrows 62 bits: then it is put
+        on the coefficient grid.
+        """
+        self._same_domain(other)
+        terms = [_product(a, b) for a in self.terms for b in other.terms]
+        return _combined(self.domain, terms, Fraction(0))
+
+    def _same_domain(self, other: Query) -> None:
+        if self.domain is not other.domain and self.domain != other.domain:
+            raise QueryError("the two queries are over different domains")
+
+    # -- identity ------------------------------------------------------------------------------
+
+    def to_document(self) -> dict[str, Any]:
+        """A JSON document of the canonical form; vectors are run-length coded."""
+        return {
+            "constant": str(self.constant),
+            "terms": [
+                {
+                    "weight": str(term.weight),
+                    "factors": {name: _runs(vector) for name, vector in term.factors},
+                }
+                for term in self.terms
+            ],
+        }
+
+    @staticmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Query:
+        """The query that `to_document` wrote down, exactly: nothing is rounded again."""
+        try:
+            terms = [
+                Term(
+                    _number(term["weight"]),
+                    tuple((name, _unroll(runs)) for name, runs in term["factors"].items()),
+                )
+                for term in document["terms"]
+            ]
+            constant = _number(document["constant"])
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
+            raise QueryError(f"not a query document: {problem}") from problem
+        return Query.unrounded(domain, terms, constant)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical form: equal questions have equal digests."""
+        text = json.dumps(self.to_document(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Query) or self.domain != other.domain:
+            return False
+        return self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def _checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
+    given = list(terms)
+    for term in given:
+        names = [name for name, _ in term.factors]
+        if len(set(names)) != len(names):
+            raise QueryError("a term has one factor for each attribute; multiply them first")
+        for name, vector in term.factors:
+            if name not in domain:
+                raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+            if vector.shape != (domain[name].size,):
+                raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
+            if vector.dtype.kind != "i" or _height(vector) >= SAFE:
+                raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
+    return given
+
+
+def _combined(domain: Domain, terms: Sequence[Term], constant: Fraction) -> Query:
+    """The query with these dyadic terms, rounded only if int64 cannot hold all coefficients."""
+    used = merged_terms(domain, terms)
+    if used:
+        reach = sum((term_reach(term) for term in used), Fraction(0))
+        if reach / finest_unit(used) >= SAFE:
+            used = _gridded(used)
+    return Query(domain, canonical_terms(domain, used), constant)
+
+
+def _gridded(terms: Sequence[Term]) -> list[Term]:
+    """The terms with weights rounded to the grid of the largest coefficient of any term."""
+    reaches = [term_reach(term) for term in terms]
+    largest = max(reaches, default=Fraction(0))
+    kept = []
+    for term, reach in zip(terms, reaches, strict=True):
+        step = grid_step(largest * abs(term.weight) / reach)
+        kept.append(Term(round(term.weight / step) * step, term.factors))
+    return [term for term in kept if term.weight]
+
+
+def _product(first: Term, second: Term) -> Term:
+    weight, factors = first.weight * second.weight, dict(first.factors)
+    for name, vector in second.factors:
+        if name not in factors:
+            factors[name] = vector
+            continue
+        if _height(factors[name]) * _height(vector) < SAFE:
+            factors[name] = factors[name] * vector
+        else:
+            wide = factors[name].astype(object) * vector
+            unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
+            weight *= unit
+    return Term(weight, tuple(factors.items()))
+
+
+def _height(vector: IntVector) -> int:
+    return max(int(vector.max()), -int(vector.min()))
+
+
+def _number(text: object) -> Fraction:
+    # Fraction also reads "1e999999999", and would spend the day on it.
+    if not isinstance(text, str) or not _WEIGHT.fullmatch(text):
+        raise QueryError("a number of a query document must be a text such as '3' or '-1/4'")
+    return Fraction(text)
+
+
+def _runs(vector: IntVector) -> list[list[int]]:
+    return [[value, len(list(run))] for value, run in groupby(vector.tolist())]
+
+
+def _unroll(runs: Sequence[Sequence[int]]) -> IntVector:
+    if not all(type(v) is int and type(n) is int and n > 0 for v, n in runs):
+        raise QueryError("a factor of a query document is a list of pairs [coefficient, repeats]")
+    if sum(n for _, n in runs) > 10_000_000:
+        raise QueryError("a factor of a query document has more than 10,000,000 coefficients")
+    return np.concatenate([np.full(n, v, np.int64) for v, n in runs])

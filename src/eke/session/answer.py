@@ -1,0 +1,295 @@
+"""Answer: an estimate with its interval, its cost and where it came from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pandas as pd
+import pyarrow as pa
+
+from eke.errors import AccuracyError
+from eke.inference import Posterior
+from eke.privacy.accountant import Measure
+from eke.privacy.record_loss import NANO
+from eke.session import html
+
+Source = Literal["history", "measured"]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an answer cost and how it was obtained; the same for single answers and tables."""
+
+    question: str
+    within: float
+    confidence: float
+    source: Source
+    cost_nano: int
+    price_nano: int
+    known: float | None  # the half-width that history offered before
+    noise: str
+    measure: Measure
+    spent_nano: int
+    limit_nano: int
+    through: int  # the ledger entry up to which history was used
+
+    @property
+    def cost(self) -> float:
+        """By how much the dataset's loss grew, in epsilon or rho."""
+        return self.cost_nano / NANO
+
+    @property
+    def remaining(self) -> float:
+        return (self.limit_nano - self.spent_nano) / NANO
+
+    def sentence(self) -> str:
+        """Why it was free, or what was bought and why."""
+        unit = self.measure
+        if self.source == "history":
+            return (
+                f"Free: what was released before already gives ±{self.known:.4g} "
+                f"at {self.confidence:.4g} confidence, and ±{self.within:.6g} was asked for."
+            )
+        before = "nothing" if self.known is None else f"only ±{self.known:.4g}"
+        shared = (
+            ""
+            if self.cost_nano == self.price_nano
+            else f" (by itself it is worth {unit} {self.price_nano / NANO:.6g}; the records it"
+            " touches had room below the largest loss)"
+        )
+        return (
+            f"Paid {unit} {self.cost:.6g}{shared}: history offered {before}, so the question was "
+            f"measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
+            f"of {self.limit_nano / NANO:.6g}."
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """One number with its interval. Same history, same answer, for everyone who asks."""
+
+    value: float
+    interval: tuple[float, float]
+    variance: float
+    receipt: Receipt
+    _posterior: Callable[[], Posterior] = field(repr=False, compare=False)
+
+    @property
+    def confidence(self) -> float:
+        return self.receipt.confidence
+
+    @property
+    def within(self) -> float:
+        """Half the width of the interval: at most what was asked for."""
+        return (self.interval[1] - self.interval[0]) / 2.0
+
+    @property
+    def cost(self) -> float:
+        return self.receipt.cost
+
+    @property
+    def free(self) -> bool:
+        """True when nothing was measured: the answer follows from what was released before."""
+        return self.receipt.source == "history"
+
+    @property
+    def source(self) -> str:
+        return "from history" if self.free else "paid"
+
+    @property
+    def posterior(self) -> Posterior:
+        """The belief about the true answer: density, any interval, any probability."""
+        return self._posterior()
+
+    def probability(self, *, above: float | None = None, below: float | None = None) -> float:
+        """The probability of a claim: that the true answer is above, below or between."""
+        return self.posterior.probability(above=above, below=below)
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"Answer({self.value:,.6g}, {low:,.6g} to {high:,.6g}, {self.source})"
+
+    def explain(self) -> str:
+        """A few lines: the question, the answer, and why it cost what it cost."""
+        low, high = self.interval
+        return "\n".join(
+            [
+                self.receipt.question,
+                (
+                    f"{self.value:,.6g}, and with probability {self.confidence:.4g} "
+                    f"between {low:,.6g} and {high:,.6g} (±{self.within:.4g})."
+                ),
+                self.receipt.sentence(),
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.receipt.question,
+            "value": self.value,
+            "low": self.interval[0],
+            "high": self.interval[1],
+            "confidence": self.confidence,
+            "source": self.source,
+            "cost": self.cost,
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        return pd.DataFrame([self.to_dict()])
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist([self.to_dict()])
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return html.answer(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TableAnswer:
+    """One answer for each combination of values of some attributes; they share one receipt."""
+
+    attributes: tuple[str, ...]
+    keys: tuple[tuple[object, ...], ...]
+    values: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+    variances: tuple[float, ...]
+    receipt: Receipt
+    _posteriors: Callable[[], Sequence[Posterior]] = field(repr=False, compare=False)
+
+    @property
+    def confidence(self) -> float:
+        """Of each interval by itself; see `simultaneous` for all of them together."""
+        return self.receipt.confidence
+
+    @property
+    def cost(self) -> float:
+        return self.receipt.cost
+
+    @property
+    def free(self) -> bool:
+        return self.receipt.source == "history"
+
+    @property
+    def source(self) -> str:
+        return "from history" if self.free else "paid"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"TableAnswer({self.receipt.question}, {len(self)} cells, {self.source})"
+
+    def explain(self) -> str:
+        return f"{self.receipt.question}\n{len(self)} cells.\n{self.receipt.sentence()}"
+
+    def simultaneous(self, confidence: float) -> list[tuple[float, float]]:
+        """Intervals that hold all at once with this confidence."""
+        return simultaneous(self._posteriors(), confidence)
+
+    def to_pandas(self) -> pd.DataFrame:
+        frame = pd.DataFrame(self.keys, columns=list(self.attributes))
+        frame["value"] = self.values
+        frame["low"] = [low for low, _ in self.intervals]
+        frame["high"] = [high for _, high in self.intervals]
+        return frame
+
+    def to_arrow(self) -> pa.Table:
+        texts = {
+            name: [None if key[i] is None else str(key[i]) for key in self.keys]
+            for i, name in enumerate(self.attributes)
+        }
+        return pa.table(
+            {
+                **texts,
+                "value": list(self.values),
+                "low": [low for low, _ in self.intervals],
+                "high": [high for _, high in self.intervals],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        return html.table(self)
+
+
+def simultaneous(
+    answers: Sequence[Answer | Posterior], confidence: float
+) -> list[tuple[float, float]]:
+    """Intervals for a declared family of questions that all hold together with this confidence.
+
+    A union bound: each of k intervals is taken at 1 - (1 - confidence)/k, whatever their
+    dependence. Name all questions that could have been reported, before looking at any answer:
+    then the ones picked afterwards by their answers are still covered.
+    """
+    if not answers:
+        raise AccuracyError("name the answers that must hold together")
+    if not 0.0 < confidence < 1.0:
+        raise AccuracyError("confidence must lie strictly between 0 and 1, for example 0.95")
+    each = 1.0 - (1.0 - confidence) / len(answers)
+    beliefs = [a.posterior if isinstance(a, Answer) else a for a in answers]
+    return [belief.interval(each) for belief in beliefs]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a question would cost and where its answer would come from; nothing was spent."""
+
+    question: str
+    within: float
+    confidence: float
+    action: Literal["history", "measure", "refuse"]
+    cost: float
+    known: float | None
+    narrowest: float | None
+    measure: Measure
+    remaining: float
+
+    @property
+    def free(self) -> bool:
+        return self.action == "history"
+
+    @property
+    def affordable(self) -> bool:
+        return self.action != "refuse"
+
+    def explain(self) -> str:
+        known = "nothing yet" if self.known is None else f"±{self.known:.4g}"
+        if self.action == "history":
+            return f"{self.question}\nFree: history gives {known}."
+        if self.action == "refuse":
+            return f"{self.question}\n{advice(self)}"
+        price = f"{self.measure} {self.cost:.6g} of {self.remaining:.6g} left"
+        return f"{self.question}\nWould cost {price}; history gives {known}."
+
+    def _repr_html_(self) -> str:
+        return html.preview(self)
+
+
+def advice(preview: Preview) -> str:
+    """What a refused analyst can do instead."""
+    now = (
+        "history does not determine this question"
+        if preview.known is None
+        else f"±{preview.known:.4g} is free now (ask with within={_up(preview.known)})"
+    )
+    bought = (
+        "the remaining budget buys nothing narrower"
+        if preview.narrowest is None or preview.narrowest >= (preview.known or math.inf)
+        else f"the narrowest interval the remaining budget can buy is ±{_up(preview.narrowest)}"
+    )
+    return (
+        f"±{preview.within:.6g} at confidence {preview.confidence:.4g} would cost "
+        f"{preview.measure} {preview.cost:.6g}, and {preview.remaining:.6g} is left. Nothing was "
+        f"spent. Instead: {now}; {bought}."
+    )
+
+
+def _up(width: float) -> str:
+    text = f"{width:.3g}"
+    return text if float(text) >= width else f"{width * 1.01:.3g}"

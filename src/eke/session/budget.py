@@ -1,0 +1,67 @@
+"""Budget: limit, spent and remaining, as people read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from eke.errors import PrivacyError
+from eke.privacy.accountant import Measure
+from eke.privacy.budget import epsilon_of_rho
+from eke.privacy.record_loss import NANO
+from eke.session import html
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The dataset's loss so far against its limit, in epsilon or rho."""
+
+    measure: Measure
+    limit_nano: int
+    spent_nano: int
+
+    @property
+    def limit(self) -> float:
+        return self.limit_nano / NANO
+
+    @property
+    def spent(self) -> float:
+        return self.spent_nano / NANO
+
+    @property
+    def remaining(self) -> float:
+        return (self.limit_nano - self.spent_nano) / NANO
+
+    def epsilon(self, delta: float | None = None) -> float:
+        """The ε of what was spent: itself for pure DP, the (ε, δ) statement implied by ρ else."""
+        if self.measure == "epsilon":
+            return self.spent
+        if delta is None:
+            raise PrivacyError("a zCDP budget has an epsilon for a delta: budget.epsilon(1e-9)")
+        return epsilon_of_rho(self.spent, delta)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "measure": self.measure,
+            "limit": self.limit,
+            "spent": self.spent,
+            "remaining": self.remaining,
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        return pd.DataFrame([self.to_dict()])
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist([self.to_dict()])
+
+    def __str__(self) -> str:
+        return (
+            f"{self.measure} {self.spent:.6g} spent of {self.limit:.6g}, "
+            f"{self.remaining:.6g} remaining"
+        )
+
+    def _repr_html_(self) -> str:
+        return html.budget(self)

@@ -1,0 +1,144 @@
+"""History: everything released so far, to look at and to estimate from, for free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from eke.domain import Domain, Integer
+from eke.errors import EstimateError, QueryError
+from eke.history import Measurement
+from eke.inference import Inference, Method, Posterior
+from eke.privacy.accountant import cell_losses
+from eke.privacy.law import Laplace
+from eke.privacy.record_loss import NANO
+from eke.query import Expression, Query, describe, table
+from eke.session import html
+
+MOST_CELLS = 1_000_000
+
+
+class History(Sequence[Measurement]):
+    """A list of measurements with the inference behind it.
+
+    `session.history` is one; `History.from_arrays` makes one from plain arrays, for research.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        measurements: Sequence[Measurement],
+        inference: Inference | None = None,
+    ) -> None:
+        self.domain = domain
+        self._measurements = tuple(measurements)
+        self._inference = Inference(domain, measurements) if inference is None else inference
+
+    @staticmethod
+    def from_arrays(matrix: ArrayLike, values: ArrayLike, laplace_scales: ArrayLike) -> History:
+        """A history over a flat domain.
+
+        Row i of the matrix holds the coefficients of measurement i over the cells, values[i] its
+        noisy answer, laplace_scales[i] the scale of its noise (S/ε).
+        """
+        rows = np.atleast_2d(np.asarray(matrix, float))
+        noisy = np.asarray(values, float).reshape(-1)
+        scales = np.asarray(laplace_scales, float).reshape(-1)
+        if rows.ndim != 2 or not len(rows) == len(noisy) == len(scales):
+            raise QueryError("matrix, values and laplace_scales must have one entry a measurement")
+        if not (np.isfinite(rows).all() and np.isfinite(noisy).all()):
+            raise QueryError("the matrix and the values must be finite numbers")
+        domain = Domain(cell=Integer(0, rows.shape[1] - 1))
+        return History(
+            domain,
+            [
+                Measurement(table(["cell"], row).on(domain), Laplace(float(scale)), (float(value),))
+                for row, value, scale in zip(rows, noisy, scales, strict=True)
+            ],
+        )
+
+    def estimate(
+        self, query: Expression | Query | ArrayLike, posterior: Method = "exact"
+    ) -> Posterior:
+        """The posterior of a question: value, variance, interval, probability, density.
+
+        `query` is a question, or an array of coefficients over the cells of a flat domain.
+        `posterior` is "exact", "convolution" or "monte_carlo" (BAYES), or "product" (ONLINE).
+        """
+        found = self._inference.posterior(self._query(query), posterior)
+        if found is None:
+            raise EstimateError(
+                "history does not determine this question: no combination of the measurements "
+                "equals it; ask the question, or one that the history covers"
+            )
+        return found
+
+    def determines(self, query: Expression | Query | ArrayLike) -> bool:
+        """True when some combination of the measurements equals the question."""
+        return self._inference.linear(self._query(query)) is not None
+
+    def cell_losses(self) -> NDArray[np.float64]:
+        """The loss of a record in each cell of a small domain (ONLINE eq. 42, BAYES eq. 35)."""
+        if self.domain.size > MOST_CELLS:
+            raise QueryError("the domain is too large to list the loss of every cell")
+        total = np.zeros(self.domain.shape, np.int64)
+        for measurement in self._measurements:
+            for attributes, losses in cell_losses(measurement.query, measurement.law):
+                order = self.domain.in_order(attributes)
+                by_cell = losses.transpose([attributes.index(name) for name in order])
+                sizes = zip(self.domain.names, self.domain.shape, strict=True)
+                total += by_cell.reshape([n if name in order else 1 for name, n in sizes])
+        return total / NANO
+
+    def to_pandas(self) -> pd.DataFrame:
+        return pd.DataFrame(self.to_records())
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist(self.to_records())
+
+    def to_records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "sequence": m.sequence,
+                "at": m.at,
+                "analyst": m.analyst,
+                "question": describe(m.query),
+                "value": m.values[0] if len(m.values) == 1 else None,
+                "cells": len(m.values),
+                "noise_deviation": float(m.law.variance) ** 0.5,
+            }
+            for m in self._measurements
+        ]
+
+    def _query(self, query: Expression | Query | ArrayLike) -> Query:
+        if isinstance(query, Query):
+            return query
+        if isinstance(query, Expression):
+            return query.on(self.domain)
+        if len(self.domain) != 1:
+            raise QueryError("coefficients can be given for flat domains only; write a question")
+        return table(self.domain.names, np.asarray(query, float)).on(self.domain)
+
+    @overload
+    def __getitem__(self, index: int) -> Measurement: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Measurement]: ...
+    def __getitem__(self, index: int | slice) -> Measurement | Sequence[Measurement]:
+        return self._measurements[index]
+
+    def __len__(self) -> int:
+        return len(self._measurements)
+
+    def __iter__(self) -> Iterator[Measurement]:
+        return iter(self._measurements)
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} measurements)"
+
+    def _repr_html_(self) -> str:
+        return html.history(self)

@@ -1,0 +1,149 @@
+"""Creating and opening protected datasets: `eke.create` and `eke.open`."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from eke.data import open_source
+from eke.domain import Domain, domain_from_document, domain_to_document, read_domain
+from eke.engine import Vault
+from eke.errors import LedgerError, PrivacyError
+from eke.history import Row
+from eke.ledger import HighWaterMark, Ledger
+from eke.planning import policy_named
+from eke.privacy.budget import Limit
+from eke.privacy.law import Gaussian
+from eke.privacy.unit import Unit
+from eke.query import Neighbours, check_neighbours, count
+from eke.session.session import Session
+
+FORMAT = "eke-dataset/1"
+DEFAULT_POLICY = "top_up"
+# A public number is entered into history with a noise of a millionth of a person.
+_PUBLIC_VARIANCE = 1e-12
+
+
+def create(
+    path: str | os.PathLike[str],
+    data: Any,
+    domain: Domain | str | os.PathLike[str],
+    *,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    neighbours: str = "add_remove",
+    unit: Unit | None = None,
+    policy: str = DEFAULT_POLICY,
+    table: str | None = None,
+    analyst: str | None = None,
+) -> Session:
+    """A new protected dataset: one file with domain, limit, history and ledger.
+
+    The data (a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table) is
+    referenced, not copied. The limit for everything ever released is either `epsilon` (pure
+    differential privacy, Laplace noise) or `rho` (zero-concentrated, Gaussian noise).
+
+    Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
+    (when no rule of the domain drops rows).
+    """
+    limit = Limit.of(epsilon, rho)
+    relation = check_neighbours(neighbours)
+    policy_named(policy)
+    if unit is not None and not isinstance(unit, Unit):
+        raise PrivacyError('unit must be an eke.Unit, e.g. eke.Unit("patient", rows=3)')
+    if unit is not None and relation == "replace_one":
+        raise PrivacyError(
+            "replace_one makes the number of rows public, which cannot be combined with a unit of"
+            " several rows; use neighbours='add_remove'"
+        )
+    declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
+    source = open_source(data, declared, unit, table=table)
+    public_rows = None
+    if relation == "replace_one" and declared.total:
+        public_rows = source.counts([()])[0].total
+    document = {
+        "format": FORMAT,
+        "made_by": f"eke {version('eke')}",
+        "domain": domain_to_document(declared),
+        "attributes": list(declared.names),
+        "measure": limit.measure,
+        "neighbours": relation,
+        "unit": None if unit is None else {"column": unit.column, "rows": unit.rows},
+        "policy": policy,
+        "public_rows": public_rows,
+    }
+    # The reference holds size and fingerprint of the file: facts about the data, not for export.
+    ledger = Ledger.create(path, document, limit.nano, private={"data": source.reference()})
+    return _session(ledger, document, source, analyst)
+
+
+def open_dataset(
+    path: str | os.PathLike[str],
+    *,
+    data: Any = None,
+    analyst: str | None = None,
+    mark: str | None = None,
+) -> Session:
+    """A protected dataset made by `create`, verified from its first ledger entry to its last.
+
+    `data` gives the table again when it lived in memory, or its new place when the file moved.
+    `mark` is a high-water mark from `session.mark()`: an older ledger than that is refused.
+    """
+    known = None if mark is None else HighWaterMark.from_json(mark)
+    ledger = Ledger.open(path, known)
+    document = ledger.document
+    if document.get("format") != FORMAT:
+        raise LedgerError(f"{Path(path)} is not a dataset of this version of eke")
+    declared = _domain(document)
+    source = open_source(ledger.private["data"], declared, _unit(document), data=data)
+    return _session(ledger, document, source, analyst)
+
+
+def _session(
+    ledger: Ledger, document: Mapping[str, Any], source: Any, analyst: str | None
+) -> Session:
+    declared = _domain(document)
+    relation: Neighbours = check_neighbours(str(document["neighbours"]))
+    unit = _unit(document)
+    rows: tuple[Row, ...] = ()
+    if document["public_rows"] is not None:
+        everyone = count().on(declared)
+        rows = (Row(everyone, float(document["public_rows"]), Gaussian(_PUBLIC_VARIANCE)),)
+    vault = Vault(
+        ledger,
+        source,
+        domain=declared,
+        measure=document["measure"],
+        neighbours=relation,
+        rows_per_unit=1 if unit is None else unit.rows,
+        public_rows=rows,
+    )
+    return Session(
+        vault,
+        measure=document["measure"],
+        policy=str(document["policy"]),
+        analyst=analyst or _user(),
+        settings=document,
+    )
+
+
+def _domain(document: Mapping[str, Any]) -> Domain:
+    # The ledger sorts the keys of what it stores, but the order of attributes is part of a domain.
+    declared = domain_from_document(document["domain"])
+    return Domain({name: declared[name] for name in document["attributes"]})
+
+
+def _unit(document: Mapping[str, Any]) -> Unit | None:
+    unit = document["unit"]
+    return None if unit is None else Unit(unit["column"], unit["rows"])
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "analyst"

@@ -1,0 +1,27 @@
+"""SQL: questions as text, read into statements over queries. Text never reaches a data engine."""
+
+from eke.sql.accuracy import Accuracy
+from eke.sql.formula import Aggregate, Constant, Formula, Key, Operation, Root, evaluate
+from eke.sql.grouping import GroupKey
+from eke.sql.outcome import Condition, Ordering, Row
+from eke.sql.reader import parse
+from eke.sql.statement import OutputColumn, Partition, Statement
+
+__all__ = [
+    "Accuracy",
+    "Aggregate",
+    "Condition",
+    "Constant",
+    "Formula",
+    "GroupKey",
+    "Key",
+    "Operation",
+    "Ordering",
+    "OutputColumn",
+    "Partition",
+    "Root",
+    "Row",
+    "Statement",
+    "evaluate",
+    "parse",
+]

@@ -1,0 +1,246 @@
+"""Aggregates: COUNT, SUM, AVG, VARIANCE, STDDEV and arithmetic on them, as formulas over queries.
+
+Sums of aggregates with constant weights fold into one linear query. Only what is truly nonlinear
+(a ratio, a product, a root) stays a tree, over as few distinct queries as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from eke.query import Query, Term
+from eke.query.canonical import DENSE_CELLS
+from eke.sql.diagram import Diagram
+from eke.sql.draft import SPREADS, Draft, Joined, Linear, RootOf, joined, rooted, spread
+from eke.sql.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.sql.logic import both, same_as
+from eke.sql.polynomial import Polynomial, TooLarge, constant
+from eke.sql.scalar import as_number, condition_of, literal_fraction, number_of, value_of
+from eke.sql.scope import Relation
+from eke.sql.tree import left_chain
+from eke.sql.value import Missing, Reading, Truth, known_part, weighted_boxes
+
+MOST_QUERIES = 64
+_STEPS_A_TERM = 60
+Names = Sequence[tuple[str, exp.Expr]]
+_SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+
+
+class Aggregates:
+    """The basic aggregates and the distinct queries of one statement, collected as it is read."""
+
+    def __init__(self, reading: Reading, relation: Relation, *, grouped: bool) -> None:
+        self._reading = reading
+        self._relation = relation
+        self._grouped = grouped  # a block of cells cannot carry a constant
+        self._terms: list[list[Term]] = []
+        self._basics: dict[Any, int] = {}
+        self._places: dict[Any, int] = {}
+        self._indices: dict[Any, int | Fraction] = {}
+        self._names: dict[str, exp.Expr] = {}
+        self.queries: list[Query] = []
+
+    def formula(self, node: exp.Expr, names: Names = ()) -> Formula:
+        """The formula of an expression made of aggregates and constants.
+
+        With `names`, as in HAVING, the expression may name selected expressions, and what is
+        linear is not folded into a query of its own: it needs no interval.
+        """
+        self._names = {name.casefold(): item for name, item in names}
+        draft = self._draft(node)
+        self._reading.effort.turn_to(node)
+        try:
+            return self._part(node, draft) if names else self._whole(node, draft)
+        except TooLarge as problem:
+            raise self._reading.error(node, str(problem)) from None
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def _draft(self, node: exp.Expr) -> Draft:
+        reading = self._reading
+        reading.effort.spend(5)
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, exp.Literal) and not node.args.get("is_string"):
+            return Linear((), literal_fraction(reading, node))
+        if isinstance(node, (exp.Filter, exp.Count, exp.Sum, exp.Avg, *SPREADS)):
+            try:
+                return self._aggregate(node)
+            except TooLarge as problem:
+                raise reading.error(node, str(problem)) from None
+        if isinstance(node, exp.Column) and str(node.this.this).casefold() in self._names:
+            return self._named(str(node.this.this).casefold())
+        return self._arithmetic(node)
+
+    def _named(self, name: str) -> Draft:
+        """What a selected expression is; within it the name does not stand for itself."""
+        names = self._names
+        self._names = {other: item for other, item in names.items() if other != name}
+        draft = self._draft(names[name])
+        self._names = names
+        return draft
+
+    def _arithmetic(self, node: exp.Expr) -> Draft:
+        reading = self._reading
+        if isinstance(node, exp.Neg):
+            return joined(reading, node, "*", Linear((), Fraction(-1)), self._draft(node.this))
+        if isinstance(node, exp.Sqrt):
+            return rooted(reading, node, self._draft(node.this))
+        if not isinstance(node, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
+            raise reading.error(
+                node,
+                "records are never shown, so what is selected must be an aggregate such as "
+                "COUNT(*), arithmetic on aggregates, or one of the GROUP BY keys by itself",
+            )
+        first, rest = left_chain(node)
+        total = self._draft(first)
+        for operator, operand in rest:
+            total = joined(reading, operand, _SIGNS[operator], total, self._draft(operand))
+        return total
+
+    def _aggregate(self, node: exp.Expr) -> Draft:
+        kept = self._relation.kept
+        if isinstance(node, exp.Filter):
+            kept = self._filtered(node)
+            node = node.this
+        if isinstance(node, exp.Count):
+            return self._count(node, kept)
+        if isinstance(node, exp.Sum):
+            return self._sum(node, kept)
+        if not isinstance(node, (exp.Avg, *SPREADS)) or node.this is None:
+            raise self._reading.error(
+                node, "FILTER belongs directly after COUNT, SUM, AVG, VARIANCE or STDDEV"
+            )
+        number = number_of(self._reading, self._relation, node.this)
+        value = number.polynomial(self._reading.diagrams)
+        known = self._reading.diagrams.joined(both, kept, number.known)
+        rows, total = self._basic(constant(Fraction(1)), known), self._basic(value, known)
+        if isinstance(node, exp.Avg):
+            return joined(self._reading, node, "/", total, rows)
+        return spread(self._reading, node, rows, total, self._basic(value * value, known))
+
+    def _filtered(self, node: exp.Expr) -> Diagram:
+        where = node.args["expression"].this
+        condition = condition_of(self._reading, self._relation, where)
+        kept = self._reading.diagrams.joined(both, self._relation.kept, condition)
+        if self._reading.diagrams.true not in _leaves(self._reading, kept):
+            raise self._reading.error(
+                where, "no combination of declared values meets this FILTER; leave it out"
+            )
+        return kept
+
+    def _count(self, node: exp.Expr, kept: Diagram) -> Linear:
+        counted = node.this
+        if not isinstance(counted, exp.Star):
+            if counted is None:
+                raise self._reading.error(node, "COUNT counts something; write COUNT(*)")
+            value = value_of(self._reading, self._relation, counted)
+            if isinstance(value, Missing):
+                raise self._reading.error(node, "COUNT(NULL) is always 0; write COUNT(*)")
+            kept = self._reading.diagrams.joined(both, kept, known_part(self._reading, value))
+        return self._basic(constant(Fraction(1)), kept)
+
+    def _sum(self, node: exp.Expr, kept: Diagram) -> Linear:
+        diagrams = self._reading.diagrams
+        if node.this is None:
+            raise self._reading.error(node, "SUM adds something up; write SUM(age)")
+        value = value_of(self._reading, self._relation, node.this)
+        if isinstance(value, Truth):
+            met = diagrams.joined(both, kept, value.labels)
+            return self._basic(constant(Fraction(1)), met)
+        number = as_number(self._reading, node.this, value)
+        known = diagrams.joined(both, kept, number.known)
+        return self._basic(number.polynomial(diagrams), known)
+
+    def _basic(self, value: Polynomial, cells: Diagram) -> Linear:
+        """The sum of a function over the records for which a condition is true."""
+        diagrams = self._reading.diagrams
+        cells = diagrams.mapped(same_as, cells, True)
+        products = tuple((p.key(), p.weight) for p in value.products)
+        key = (products, cells)
+        if key not in self._basics:
+            terms = value.terms(weighted_boxes(diagrams, cells))
+            self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 20)
+            self._basics[key] = len(self._terms)
+            self._terms.append(terms)
+        return Linear(((self._basics[key], Fraction(1)),), Fraction(0))
+
+    # -- formulas ------------------------------------------------------------------------------
+
+    def _whole(self, node: exp.Expr, draft: Draft) -> Formula:
+        """The formula of a whole column: if it is linear, one query with all its weights."""
+        if not isinstance(draft, Linear):
+            return self._part(node, draft)
+        if self._grouped:
+            return _shifted(self._asked(node, draft.weights), draft.constant)
+        return self._asked(node, draft.weights, draft.constant)
+
+    def _part(self, node: exp.Expr, draft: Draft) -> Formula:
+        """The formula of a part of a tree; a scaled aggregate is shared with the plain one."""
+        if isinstance(draft, RootOf):
+            return Root(self._part(node, draft.of))
+        if isinstance(draft, Joined):
+            return Operation(
+                draft.sign, self._part(node, draft.left), self._part(node, draft.right)
+            )
+        if len(draft.weights) != 1:
+            return _shifted(self._asked(node, draft.weights), draft.constant)
+        ((place, weight),) = draft.weights
+        plain = self._asked(node, ((place, Fraction(1)),))
+        scaled = plain if weight == 1 else Operation("*", Constant(weight), plain)
+        return _shifted(scaled, draft.constant)
+
+    def _asked(
+        self,
+        node: exp.Expr,
+        weights: tuple[tuple[int, Fraction], ...],
+        shift: Fraction = Fraction(0),
+    ) -> Aggregate | Constant:
+        """The query with these weights; a constant when no record counts in it."""
+        key = (weights, shift)
+        if key not in self._indices:
+            self._indices[key] = self._place(node, self._query(weights, shift))
+        found = self._indices[key]
+        return Constant(found) if isinstance(found, Fraction) else Aggregate(found)
+
+    def _query(self, weights: tuple[tuple[int, Fraction], ...], shift: Fraction) -> Query:
+        domain = self._reading.domain
+        terms = [Term(w * t.weight, t.factors) for p, w in weights for t in self._terms[p]]
+        names = {name for term in terms for name, _ in term.factors}
+        support = 1
+        for name in names:
+            support *= domain[name].size
+        # Short sums over few cells are brought into canonical form through a table.
+        cells = support if len(terms) > 1 and support <= DENSE_CELLS else 0
+        self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 2 * cells)
+        return Query.of(domain, terms, shift)
+
+    def _place(self, node: exp.Expr, query: Query) -> int | Fraction:
+        if query.is_zero:
+            return query.constant
+        content = tuple(
+            (t.weight, tuple((name, v.tobytes()) for name, v in t.factors)) for t in query.terms
+        )
+        key = (query.constant, content)
+        if key not in self._places:
+            if len(self.queries) == MOST_QUERIES:
+                raise self._reading.error(
+                    node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
+                )
+            self._places[key] = len(self.queries)
+            self.queries.append(query)
+        return self._places[key]
+
+
+def _shifted(formula: Formula, shift: Fraction) -> Formula:
+    if isinstance(formula, Constant) and isinstance(formula.value, Fraction):
+        return Constant(formula.value + shift)
+    return Operation("+", formula, Constant(shift)) if shift else formula
+
+
+def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:
+    return [reading.diagrams.leaf(label) for label in reading.diagrams.labels(diagram)]

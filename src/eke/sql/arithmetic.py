@@ -1,0 +1,143 @@
+"""Arithmetic on columns: sums and products stay sums of products of vectors.
+
+Binned columns enter by the midpoints of their bins.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from sqlglot import exp
+
+from eke.query.vector import SAFE
+from eke.sql.logic import both
+from eke.sql.polynomial import TooLarge, column
+from eke.sql.value import Line, Number, Reading
+
+_MOST_RECIPROCALS = 10_000
+_MOST_BITS = 200
+
+
+def plus(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    """The sum of two labels."""
+    return None if first is None or second is None else first + second
+
+
+def times(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    """The product of two labels."""
+    return None if first is None or second is None else first * second
+
+
+def floored(first: Fraction | None, _: object) -> Fraction | None:
+    """A label rounded down."""
+    return None if first is None else Fraction(math.floor(first))
+
+
+def add(reading: Reading, first: Number, second: Number) -> Number:
+    """The sum, NULL where either is."""
+    diagrams = reading.diagrams
+    known = diagrams.joined(both, first.known, second.known)
+    if first.steps is not None and second.steps is not None:
+        steps = diagrams.joined(plus, first.steps, second.steps)
+        return Number(None, known, steps, _constant_line(first, second, plus))
+    _spend(reading, first, second)
+    value = first.polynomial(diagrams) + second.polynomial(diagrams)
+    line = first.line.plus(second.line) if first.line and second.line else None
+    return Number(value, known, line=line, midpoints=first.midpoints | second.midpoints)
+
+
+def multiply(reading: Reading, first: Number, second: Number) -> Number:
+    """The product, NULL where either is."""
+    diagrams = reading.diagrams
+    known = diagrams.joined(both, first.known, second.known)
+    if first.steps is not None and second.steps is not None:
+        steps = diagrams.joined(times, first.steps, second.steps)
+        return Number(None, known, steps, _constant_line(first, second, times))
+    _spend(reading, first, second)
+    value = first.polynomial(diagrams) * second.polynomial(diagrams)
+    line = None
+    for one, other in ((first, second), (second, first)):
+        if one.line and other.line and one.line.attribute is None:
+            line = other.line.times(one.line.intercept)
+    return Number(value, known, line=line, midpoints=first.midpoints | second.midpoints)
+
+
+def divide(reading: Reading, node: exp.Expr, first: Number, second: Number) -> Number:
+    """The quotient as an exact fraction; a divisor that may be zero is refused."""
+    if second.line is not None and second.line.attribute is None:
+        if second.line.intercept == 0:
+            raise reading.error(node, "division by zero; divide by another number")
+        inverse = 1 / second.line.intercept
+        steps = reading.diagrams.leaf(inverse)
+        line = second.line.times(inverse * inverse)
+        return multiply(reading, first, Number(None, second.known, steps, line))
+    return multiply(reading, first, _reciprocal(reading, node, second))
+
+
+def floor(reading: Reading, node: exp.Expr, number: Number) -> Number:
+    """The number rounded down; a function of one column, as bins of equal width need it."""
+    diagrams = reading.diagrams
+    if number.steps is not None:
+        return Number(None, number.known, diagrams.mapped(floored, number.steps))
+    if number.midpoints:
+        raise reading.error(
+            node,
+            f"FLOOR of {_named(number.midpoints)} would cut through its bins; "
+            "group by the column itself",
+        )
+    polynomial = number.polynomial(diagrams)
+    names = tuple(polynomial.attributes)
+    if len(names) != 1:
+        raise reading.error(node, "FLOOR takes an expression of one column, such as age / 10")
+    unit, whole = polynomial.vector(reading.domain, names[0])
+    reading.effort.spend(len(whole) // 20 + 10)
+    divisor = unit.denominator
+    if whole.dtype == object or divisor >= SAFE:
+        return Number(column(names[0], [Fraction(int(v) // divisor) for v in whole]), number.known)
+    return Number(column(names[0], whole // divisor), number.known)
+
+
+def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:
+    polynomial = number.polynomial(reading.diagrams)
+    names = tuple(polynomial.attributes)
+    if len(names) > 1:
+        raise reading.error(node, "divide by a number or by an expression of one column")
+    if not names:
+        raise reading.error(node, "the divisor may be zero; divide by something that never is")
+    unit, whole = polynomial.vector(reading.domain, names[0])
+    if len(whole) > _MOST_RECIPROCALS:
+        raise reading.error(
+            node, f"a column of {len(whole):,} values is too long to divide by; divide the answers"
+        )
+    zero = reading.diagrams.where(names[0], whole == 0)
+    if reading.diagrams.joined(both, number.known, zero) is not reading.diagrams.false:
+        raise reading.error(
+            node,
+            f"the divisor is zero for a declared value of {names[0]!r}; "
+            "divide by something that never is",
+        )
+    parts = [1 / (unit * int(v)) if v else Fraction(0) for v in whole]
+    if math.lcm(*(p.denominator for p in parts)).bit_length() > _MOST_BITS:
+        raise TooLarge("the quotients have too many digits; divide the answers instead")
+    reading.effort.spend(20 * len(whole))
+    return Number(column(names[0], parts), number.known, midpoints=number.midpoints)
+
+
+def _constant_line(first: Number, second: Number, operation: object) -> Line | None:
+    if first.line is None or second.line is None:
+        return None
+    one, two = first.line.intercept, second.line.intercept
+    return Line(None, Fraction(0), one + two if operation is plus else one * two)
+
+
+def _spend(reading: Reading, first: Number, second: Number) -> None:
+    for number in (first, second):
+        for product in number.value.products if number.value else ():
+            for vector in product.factors.values():
+                # Python's own integers take fifty times as long.
+                reading.effort.spend(20 + len(vector) // (1 if vector.dtype == object else 50))
+
+
+def _named(names: frozenset[str]) -> str:
+    return " and ".join(sorted(names))

@@ -1,0 +1,216 @@
+"""Comparisons: =, <>, <, <=, >, >=, IN and LIKE as conditions over cells.
+
+A comparison of one column becomes a set of its codes, one of a few columns a small table. A bin is
+either wholly inside or wholly outside: a comparison that cuts through one is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from eke.query.canonical import DENSE_CELLS
+from eke.sql.bins import cut_message, line_codes
+from eke.sql.diagram import Diagram
+from eke.sql.logic import either, folded, if_true
+from eke.sql.place import echo, listing, suggestion
+from eke.sql.polynomial import constant
+from eke.sql.value import Missing, Number, Reading, Text, Truth, Value, is_literal
+
+Labels = Callable[[Any, Any], bool | None]
+
+
+def _lifted(plain: Callable[[Any, Any], Any]) -> Labels:
+    """The comparison of labels: unknown where either is."""
+
+    def compared(first: Any, second: Any) -> bool | None:
+        return None if first is None or second is None else bool(plain(first, second))
+
+    return compared
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An operator as it is written, on plain numbers and on labels."""
+
+    sign: str
+    plain: Callable[[Any, Any], Any]
+    labels: Labels
+
+
+_EQUAL = Comparison("=", operator.eq, _lifted(operator.eq))
+COMPARISONS: dict[type[exp.Expr], Comparison] = {
+    exp.EQ: _EQUAL,
+    exp.NEQ: Comparison("<>", operator.ne, _lifted(operator.ne)),
+    exp.LT: Comparison("<", operator.lt, _lifted(operator.lt)),
+    exp.LTE: Comparison("<=", operator.le, _lifted(operator.le)),
+    exp.GT: Comparison(">", operator.gt, _lifted(operator.gt)),
+    exp.GTE: Comparison(">=", operator.ge, _lifted(operator.ge)),
+}
+
+
+def compare(
+    reading: Reading, node: exp.Expr, how: Comparison, first: Value, second: Value
+) -> Diagram:
+    """Where a comparison is true, false and unknown."""
+    if isinstance(first, Missing) or isinstance(second, Missing):
+        raise reading.error(node, "a comparison with NULL is never true; write IS NULL")
+    if isinstance(first, Number) and isinstance(second, Number):
+        return _numbers(reading, node, how, first, second)
+    if isinstance(first, Text) and isinstance(second, Text):
+        if how.sign in ("=", "<>"):
+            _check_declared(reading, node, first, second)
+        return reading.diagrams.joined(how.labels, first.labels, second.labels)
+    if isinstance(first, Truth) and isinstance(second, Truth):
+        if how.sign not in ("=", "<>"):
+            raise reading.error(node, f"{how.sign} compares numbers or texts; write = TRUE instead")
+        return reading.diagrams.joined(how.labels, first.labels, second.labels)
+    raise reading.error(node, _mixed(how, first, second))
+
+
+def contained(reading: Reading, node: exp.Expr, value: Value, choices: Sequence[Value]) -> Diagram:
+    """Where a value is one of a list, as IN says."""
+    if any(isinstance(choice, Missing) for choice in choices):
+        raise reading.error(node, "NULL in a list matches nothing; write OR … IS NULL instead")
+    numbers = [c for c in choices if isinstance(c, Number) and is_literal(c)]
+    if isinstance(value, Number) and value.value is not None and not value.midpoints:
+        names = tuple(value.value.attributes)
+        if len(names) == 1 and len(numbers) == len(choices):
+            return _among(reading, names[0], value, numbers)
+    parts = [compare(reading, node, _EQUAL, value, choice) for choice in choices]
+    return folded(reading.diagrams, either, parts)
+
+
+def like(reading: Reading, node: exp.Expr, value: Value, pattern: Value) -> Diagram:
+    """Where a text fits a pattern with % and _."""
+    if not isinstance(value, Text) or not isinstance(pattern, Text) or not is_literal(pattern):
+        raise reading.error(
+            node, "LIKE compares a column of texts with a pattern such as 'Married%'"
+        )
+    wanted = str(reading.diagrams.labels(pattern.labels)[0])
+    texts = [t for t in reading.diagrams.labels(value.labels) if t is not None]
+    reading.effort.spend(sum(len(t) for t in texts) // 4 + len(wanted))
+    if not any(_fits(t, wanted) for t in texts):
+        raise reading.error(
+            node, f"no declared value is LIKE {echo(wanted)!r}; there is {listing(texts)}"
+        )
+    return reading.diagrams.joined(_like_labels, value.labels, pattern.labels)
+
+
+def _like_labels(text: str | None, pattern: str) -> bool | None:
+    return None if text is None else _fits(text, pattern)
+
+
+def _fits(text: str, pattern: str) -> bool:
+    """Greedy matching with one place to come back to: never slower than text × pattern."""
+    at = place = 0
+    back: tuple[int, int] | None = None
+    while at < len(text):
+        if place < len(pattern) and pattern[place] == "%":
+            back = (at, place)
+            place += 1
+        elif place < len(pattern) and pattern[place] in ("_", text[at]):
+            at, place = at + 1, place + 1
+        elif back is not None:
+            back = (back[0] + 1, back[1])
+            at, place = back[0], back[1] + 1
+        else:
+            return False
+    return all(letter == "%" for letter in pattern[place:])
+
+
+def _numbers(
+    reading: Reading, node: exp.Expr, how: Comparison, first: Number, second: Number
+) -> Diagram:
+    diagrams, domain = reading.diagrams, reading.domain
+    if first.steps is not None and second.steps is not None:
+        return diagrams.joined(how.labels, first.steps, second.steps)
+    difference = first.polynomial(diagrams) + second.polynomial(diagrams).scaled(Fraction(-1))
+    names = domain.in_order(difference.attributes)
+    if first.midpoints | second.midpoints:
+        found = _binned(reading, node, how, first, second)
+    elif math.prod(domain.sizes(names)) <= DENSE_CELLS or len(names) == 1:
+        _, table = difference.table(domain, names)
+        reading.effort.spend(table.size // 20 + 10)
+        chosen = np.asarray(how.plain(table, 0), np.int8)
+        found = diagrams.from_table(names, (diagrams.false, diagrams.true), chosen)
+    else:
+        raise reading.error(
+            node,
+            f"a comparison across {' and '.join(names)} has {math.prod(domain.sizes(names)):,} "
+            f"combinations and at most {DENSE_CELLS:,} are worked out; compare each column with "
+            "numbers",
+        )
+    known = diagrams.joined(if_true, first.known, second.known)
+    return diagrams.joined(if_true, known, found)
+
+
+def _binned(
+    reading: Reading, node: exp.Expr, how: Comparison, first: Number, second: Number
+) -> Diagram:
+    """A comparison in which a binned column takes part: slope · column + intercept against 0."""
+    line = None
+    if first.line is not None and second.line is not None:
+        line = first.line.plus(second.line.times(Fraction(-1)))
+    names = " and ".join(sorted(first.midpoints | second.midpoints))
+    if line is None:
+        raise reading.error(
+            node,
+            f"{names} is known by its bins only, so it can be compared with numbers but not with "
+            f"other columns or in products; write a condition on {names} alone",
+        )
+    diagrams = reading.diagrams
+    if line.attribute is None or line.slope == 0:
+        return diagrams.leaf(bool(how.plain(line.intercept, 0)))
+    codes = line_codes(reading.domain, line, how.sign)
+    if codes is None:
+        raise reading.error(node, cut_message(reading.domain, line, how.sign))
+    return diagrams.where(line.attribute, codes)
+
+
+def _among(reading: Reading, name: str, value: Number, choices: Sequence[Number]) -> Diagram:
+    unit, whole = (value.value or constant(Fraction(0))).vector(reading.domain, name)
+    labels = [reading.diagrams.labels(c.steps)[0] for c in choices if c.steps is not None]
+    wanted = {int(label / unit) for label in labels if (label / unit).denominator == 1}
+    reading.effort.spend(len(whole) // 10 + 2 * len(choices))
+    fitting = [w for w in wanted if abs(w) < 2**63]
+    chosen = (
+        np.array([v in wanted for v in whole])
+        if whole.dtype == object
+        else np.isin(whole, np.array(fitting, np.int64))
+    )
+    found = reading.diagrams.where(name, chosen)
+    return reading.diagrams.joined(if_true, value.known, found)
+
+
+def _check_declared(reading: Reading, node: exp.Expr, first: Text, second: Text) -> None:
+    """Raise when a text is compared for equality that no cell has: it is nearly always a slip."""
+    for one, other in ((first, second), (second, first)):
+        if not is_literal(one) or is_literal(other):
+            continue
+        wanted = reading.diagrams.labels(one.labels)[0]
+        declared = [t for t in reading.diagrams.labels(other.labels) if t is not None]
+        if wanted not in declared:
+            column = f" of {other.attribute}" if other.attribute else ""
+            raise reading.error(
+                node,
+                f"{echo(wanted)!r} is not a declared value{column}; "
+                + suggestion(wanted, declared),
+            )
+
+
+def _mixed(how: Comparison, first: Value, second: Value) -> str:
+    kinds = {Number: "a number", Text: "a text", Truth: "a truth value"}
+    one, two = (kinds.get(type(v), "NULL") for v in (first, second))
+    advice = {
+        ("a number", "a text"): "write numbers without quotation marks",
+        ("a text", "a number"): "write texts in single quotation marks",
+    }.get((one, two), "compare values of one kind; truth values with = TRUE or = FALSE")
+    return f"{how.sign} compares {one} with {two}; {advice}"

@@ -1,0 +1,106 @@
+"""Drafts: arithmetic on aggregates before the queries behind them are put together.
+
+What is linear stays a list of weights, so that `2000 * COUNT(*) - 10000` or the difference of two
+sums ends up as one query; ratios, products and roots become trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from eke.sql.formula import Sign
+from eke.sql.value import Reading
+
+_MOST_LEVELS = 40
+SPREADS = (exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop, exp.StddevSamp)
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A weighted sum of basic aggregates, each given by its place, and a constant."""
+
+    weights: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+
+    def plus(self, other: Linear) -> Linear:
+        total = dict(self.weights)
+        for place, weight in other.weights:
+            total[place] = total.get(place, Fraction(0)) + weight
+        kept = tuple(sorted((p, w) for p, w in total.items() if w))
+        return Linear(kept, self.constant + other.constant)
+
+    def times(self, factor: Fraction) -> Linear:
+        if not factor:
+            return Linear((), Fraction(0))
+        weights = tuple((place, factor * weight) for place, weight in self.weights)
+        return Linear(weights, factor * self.constant)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Two parts whose combination is not linear."""
+
+    sign: Sign
+    left: Draft
+    right: Draft
+    levels: int
+
+
+@dataclass(frozen=True, slots=True)
+class RootOf:
+    """A square root."""
+
+    of: Draft
+    levels: int
+
+
+Draft: TypeAlias = Linear | Joined | RootOf
+
+
+def joined(reading: Reading, node: exp.Expr, sign: Sign, left: Draft, right: Draft) -> Draft:
+    """Two drafts joined by a sign; linear as long as it can be."""
+    if isinstance(left, Linear) and isinstance(right, Linear):
+        if sign in ("+", "-"):
+            return left.plus(right if sign == "+" else right.times(Fraction(-1)))
+        if sign == "*" and not (left.weights and right.weights):
+            return left.times(right.constant) if left.weights else right.times(left.constant)
+    if sign == "/" and isinstance(right, Linear) and not right.weights:
+        if right.constant == 0:
+            raise reading.error(node, "division by zero; divide by something else")
+        sign, right = "*", Linear((), 1 / right.constant)
+        if isinstance(left, Linear):
+            return left.times(right.constant)
+    return Joined(sign, left, right, _levels(reading, node, left, right))
+
+
+def rooted(reading: Reading, node: exp.Expr, of: Draft) -> Draft:
+    """The square root of a draft."""
+    return RootOf(of, _levels(reading, node, of))
+
+
+def spread(reading: Reading, node: exp.Expr, rows: Linear, total: Linear, squares: Linear) -> Draft:
+    """A variance from count, sum and sum of squares, or its root, as the node says."""
+    if isinstance(node, (exp.VariancePop, exp.StddevPop)):
+        mean = joined(reading, node, "/", total, rows)
+        square = joined(reading, node, "*", mean, mean)
+        found = joined(reading, node, "-", joined(reading, node, "/", squares, rows), square)
+    else:
+        square = joined(reading, node, "*", total, total)
+        correction = joined(reading, node, "/", square, rows)
+        about = joined(reading, node, "-", squares, correction)
+        found = joined(reading, node, "/", about, rows.plus(Linear((), Fraction(-1))))
+    is_variance = isinstance(node, (exp.Variance, exp.VariancePop))
+    return found if is_variance else rooted(reading, node, found)
+
+
+def _levels(reading: Reading, node: exp.Expr, *parts: Draft) -> int:
+    levels = 1 + max(0 if isinstance(part, Linear) else part.levels for part in parts)
+    if levels > _MOST_LEVELS:
+        raise reading.error(
+            node, f"more than {_MOST_LEVELS} ratios and products in one column; select fewer"
+        )
+    return levels

@@ -1,0 +1,35 @@
+"""Effort: a bound on the work one text may cause, so that every text is answered in time."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eke.sql.place import SqlText
+
+MOST_STEPS = 300_000
+"""A step is about a microsecond of work."""
+
+
+class Effort:
+    """The steps left for a text; passes spend them as they go and stop the text at zero."""
+
+    __slots__ = ("_at", "_left", "_text")
+
+    def __init__(self, text: SqlText) -> None:
+        self._text = text
+        self._left = MOST_STEPS
+        self._at: int | exp.Expr = 0
+
+    def turn_to(self, node: exp.Expr) -> None:
+        """From now on the effort is spent on this part of the text."""
+        self._at = node
+
+    def spend(self, steps: int) -> None:
+        """Raise when the steps do not fit into what is left."""
+        self._left -= steps
+        if self._left < 0:
+            raise self._text.error(
+                self._at,
+                "the question takes too long to work out; use fewer and smaller columns in one "
+                "condition or expression, or ask for the parts one by one",
+            )

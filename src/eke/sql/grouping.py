@@ -1,0 +1,132 @@
+"""Grouping: the keys of GROUP BY, exactly the declared ones, whatever the data.
+
+A key is a column, with its declared values, or an expression with few different values (CASE, a
+condition, FLOOR(age / 10)), which parts the cells of the domain into labelled groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from eke.domain import Domain
+from eke.query import Query, Term
+from eke.sql.diagram import Diagram
+from eke.sql.logic import if_true
+from eke.sql.polynomial import TooLarge
+from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weighted_boxes
+
+MOST_GROUPS = 65_536
+MOST_LABELS = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """One key of GROUP BY: its labels in declared order.
+
+    A bin is labelled by its two edges, and NULL by None. `parts` holds the indicator of each label
+    when the key is not simply a column.
+    """
+
+    name: str
+    attribute: str | None
+    labels: tuple[Any, ...]
+    parts: tuple[Query, ...] = ()
+
+    def part(self, domain: Domain, place: int) -> Query:
+        """The count of records with the label at a place."""
+        if self.attribute is None:
+            return self.parts[place]
+        indicator = np.zeros(domain[self.attribute].size, np.int64)
+        indicator[place] = 1
+        return Query.of(domain, [Term(Fraction(1), ((self.attribute, indicator),))])
+
+
+def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> GroupKey:
+    """The key that a value of GROUP BY means."""
+    attribute = plain_attribute(value)
+    if attribute is not None:
+        declared = reading.domain[attribute]
+        if declared.size > MOST_GROUPS:
+            raise reading.error(
+                node,
+                f"{attribute!r} has {declared.size:,} values and at most {MOST_GROUPS:,} groups "
+                "are made; group by CASE or FLOOR(… / …)",
+            )
+        return GroupKey(name, attribute, declared.labels)
+    diagram = labelled(reading, node, value)
+    labels = _in_order(reading, value, diagram)
+    if len(labels) > MOST_LABELS:
+        raise reading.error(
+            node,
+            f"the expression has {len(labels):,} different values and at most {MOST_LABELS:,} "
+            "groups are made of one; use wider groups",
+        )
+    try:
+        parts = _parts(reading, diagram, labels)
+    except TooLarge as problem:
+        raise reading.error(node, str(problem)) from None
+    return GroupKey(name, None, tuple(_plain(v) for v in labels), parts)
+
+
+def plain_attribute(value: Value) -> str | None:
+    """The column that a value is, if it is one and nothing else."""
+    return None if isinstance(value, Missing) else value.attribute
+
+
+def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
+    """The value of each cell as a label; equal keys have the same diagram."""
+    if isinstance(value, Missing) or is_constant_key(value):
+        raise reading.error(node, "a constant makes only one group; leave it out")
+    if not isinstance(value, Number):
+        return value.labels
+    if value.steps is not None:
+        return value.steps
+    polynomial = value.polynomial(reading.diagrams)
+    names = tuple(polynomial.attributes)
+    if len(names) != 1 or value.midpoints:
+        raise reading.error(
+            node,
+            "groups are made by columns, by CASE, and by expressions of one column that is not "
+            "binned, such as FLOOR(age / 10)",
+        )
+    unit, whole = polynomial.vector(reading.domain, names[0])
+    numbers = sorted(set(whole.tolist()))
+    if len(numbers) > MOST_LABELS:
+        raise reading.error(
+            node, f"the expression has more than {MOST_LABELS:,} different values; use wider groups"
+        )
+    places = {number: place for place, number in enumerate(numbers)}
+    leaves = [reading.diagrams.leaf(unit * number) for number in numbers]
+    reading.effort.spend(len(whole) // 5 + 10)
+    codes = np.array([places[number] for number in whole.tolist()])
+    diagram = reading.diagrams.over(names[0], leaves, codes)
+    return reading.diagrams.joined(if_true, value.known, diagram)
+
+
+def _in_order(reading: Reading, value: Value, diagram: Diagram) -> list[Any]:
+    """The labels in declared order: as CASE lists them, else from small to large; NULL last."""
+    reached = reading.diagrams.labels(diagram)
+    written = None if isinstance(value, Missing) else value.order
+    known = list(written) if written else sorted(v for v in reached if v is not None)
+    return [*known, None] if None in reached else known
+
+
+def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query, ...]:
+    parts = []
+    for label in labels:
+        boxes = weighted_boxes(reading.diagrams, diagram, label)
+        reading.effort.spend(600 + 100 * len(boxes))
+        terms = [Term(Fraction(weight), tuple(box.items())) for weight, box in boxes]
+        parts.append(Query.of(reading.domain, terms))
+    return tuple(parts)
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, Fraction):
+        return int(label) if label.denominator == 1 else float(label)
+    return label

@@ -1,0 +1,152 @@
+"""Noisy clauses: HAVING, ORDER BY, LIMIT and OFFSET, read as conditions on the result's rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from eke.sql.aggregate import Aggregates
+from eke.sql.comparison import COMPARISONS
+from eke.sql.formula import Constant, Formula, Key
+from eke.sql.keys import Items, Keys
+from eke.sql.outcome import Absent, Compared, Condition, Every, Opposite, Ordering, Some
+from eke.sql.place import echo
+from eke.sql.scalar import AGGREGATES
+from eke.sql.scope import matching
+from eke.sql.tree import left_chain
+from eke.sql.value import Reading
+
+_MOST_ROWS = 10**9
+_HAVING = "HAVING compares aggregates, keys and constants, as in COUNT(*) > 100"
+
+
+class NoisyClauses:
+    """The clauses that act on the noisy result; they may need aggregates that are not selected."""
+
+    def __init__(self, reading: Reading, keys: Keys, aggregates: Aggregates, items: Items) -> None:
+        self._reading = reading
+        self._keys = keys
+        self._aggregates = aggregates
+        self._items = items
+
+    def having(self, clause: exp.Expr | None) -> Condition | None:
+        return None if clause is None else self._condition(clause.this)
+
+    def order_by(self, clause: exp.Expr | None, columns: list[Formula]) -> tuple[Ordering, ...]:
+        """The criteria of ORDER BY, the most important first."""
+        found = []
+        for one in clause.args["expressions"] if clause is not None else ():
+            by = self._ordered(one.this, columns)
+            descending = bool(one.args.get("desc"))
+            found.append(Ordering(by, descending, bool(one.args.get("nulls_first"))))
+        return tuple(found)
+
+    def _ordered(self, node: exp.Expr, columns: list[Formula]) -> Formula:
+        if isinstance(node, exp.Literal):
+            spelled = str(node.this)
+            if not spelled.isdecimal() or not 1 <= int(spelled[:6]) <= len(columns):
+                raise self._reading.error(
+                    node, f"there is no column number {echo(spelled)}; count from 1"
+                )
+            return columns[int(spelled) - 1]
+        place = self._selected(node)
+        return self._operand(node) if place is None else columns[place]
+
+    def _condition(self, node: exp.Expr) -> Condition:
+        self._reading.effort.spend(10)
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, (exp.And, exp.Or)):
+            first, rest = left_chain(node)
+            parts = tuple(self._condition(one) for one in (first, *(o for _, o in rest)))
+            return Every(parts) if isinstance(node, exp.And) else Some(parts)
+        if isinstance(node, exp.Not):
+            return Opposite(self._condition(node.this))
+        return self._simple(node)
+
+    def _simple(self, node: exp.Expr) -> Condition:
+        if type(node) in COMPARISONS:
+            sign = COMPARISONS[type(node)].sign
+            return self._compared(node, sign, node.this, node.args["expression"])
+        if isinstance(node, exp.Between):
+            low = self._compared(node, ">=", node.this, node.args["low"])
+            return Every((low, self._compared(node, "<=", node.this, node.args["high"])))
+        if isinstance(node, exp.In):
+            choices = node.args["expressions"]
+            return Some(tuple(self._compared(node, "=", node.this, c) for c in choices))
+        if isinstance(node, exp.Is) and isinstance(node.args["expression"], exp.Null):
+            return Absent(self._operand(node.this))
+        raise self._reading.error(node, f"this is not a condition on the result; {_HAVING}")
+
+    def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
+        first, second = self._operand(left), self._operand(right)
+        kinds = self._kind(node, first), self._kind(node, second)
+        if kinds[0] != kinds[1]:
+            raise self._reading.error(
+                node, f"{sign} compares {kinds[0]} with {kinds[1]}; compare values of one kind"
+            )
+        return Compared(sign, first, second)
+
+    def _operand(self, node: exp.Expr) -> Formula:
+        """A formula: a selected name, an aggregate, a key, or a constant."""
+        while isinstance(node, exp.Paren):
+            node = node.this
+        place = self._selected(node)
+        meant = node if place is None else self._items[place][1]
+        if isinstance(meant, exp.Literal) and meant.args.get("is_string"):
+            return Constant(str(meant.this))
+        if isinstance(meant, exp.Boolean):
+            return Constant(bool(meant.this))
+        if isinstance(meant, exp.Null):
+            raise self._reading.error(node, "a comparison with NULL is never true; write IS NULL")
+        if any(isinstance(one, AGGREGATES) for one in meant.walk()):
+            return self._aggregates.formula(meant, names=self._items)
+        found = None if self._names_aggregate(meant) else self._keys.place(meant)
+        if found is not None:
+            return Key(found)
+        return self._aggregates.formula(meant, names=self._items)
+
+    def _selected(self, node: exp.Expr) -> int | None:
+        """The place of the selected expression that a bare name means."""
+        if not isinstance(node, exp.Column) or node.args.get("table") is not None:
+            return None
+        names = [name for name, _ in self._items]
+        quoted = bool(node.this.args.get("quoted"))
+        named = matching(names, str(node.this.this), quoted=quoted)
+        return names.index(named) if named else None
+
+    def _names_aggregate(self, node: exp.Expr) -> bool:
+        """True when a name in the expression stands for a selected aggregate."""
+        for one in node.walk():
+            place = self._selected(one)
+            if place is not None and any(
+                isinstance(part, AGGREGATES) for part in self._items[place][1].walk()
+            ):
+                return True
+        return False
+
+    def _kind(self, node: exp.Expr, formula: Formula) -> str:
+        value: object = Fraction(0)
+        if isinstance(formula, Constant):
+            value = formula.value
+        elif isinstance(formula, Key):
+            labels = self._keys.found[formula.index].labels
+            value = next((label for label in labels if label is not None), value)
+        if isinstance(value, tuple):
+            raise self._reading.error(
+                node, "a binned key cannot be compared in HAVING; put the condition into WHERE"
+            )
+        kinds = {str: "a text", bool: "a truth value"}
+        return kinds.get(type(value), "a number")
+
+
+def whole_number(reading: Reading, clause: exp.Expr | None) -> int | None:
+    """The number of rows that LIMIT or OFFSET names."""
+    if clause is None:
+        return None
+    node = clause.args["expression"]
+    spelled = str(node.this) if isinstance(node, exp.Literal) else ""
+    if not spelled.isdecimal() or not spelled.isascii() or int(spelled[:12]) > _MOST_ROWS:
+        raise reading.error(node, "LIMIT and OFFSET take a whole number of rows, such as 10")
+    return int(spelled)

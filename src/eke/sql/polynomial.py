@@ -1,0 +1,257 @@
+"""Polynomials: functions from cells to exact numbers, as sums of products of vectors.
+
+This is the form of a query (DESIGN §4) before it is put on the coefficient grid. Vectors are int64
+while their entries fit and Python's own integers beyond, so nothing is rounded here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.query import Term
+from eke.query.vector import SAFE, grid_step, integer_vector
+from eke.sql.diagram import Box
+
+Vector: TypeAlias = NDArray[Any]  # int64, or object holding Python integers
+MOST_TERMS = 256
+"""Products in one sum; expressions that need more are refused."""
+_MOST_BITS = 512
+_MOST_WIDE = 2**16
+
+
+class TooLarge(Exception):
+    """An expression has too many terms or digits; caught where its place in the text is known."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """weight · Π factor(attribute)."""
+
+    weight: Fraction
+    factors: dict[str, Vector]
+
+    def key(self) -> tuple[tuple[str, Any], ...]:
+        return tuple((name, _bytes(self.factors[name])) for name in sorted(self.factors))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Polynomial:
+    """A sum of products; terms of one attribute (and the constant) are always added up."""
+
+    products: tuple[Product, ...]
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        return frozenset(name for product in self.products for name in product.factors)
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return _merged([*self.products, *other.products])
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        if len(self.products) * len(other.products) > 4 * MOST_TERMS:
+            raise TooLarge("the product has too many terms; multiply fewer sums with each other")
+        return _merged([_times(a, b) for a in self.products for b in other.products])
+
+    def scaled(self, factor: Fraction) -> Polynomial:
+        return _merged([Product(factor * p.weight, p.factors) for p in self.products])
+
+    def within(self, boxes: Iterable[tuple[int, Box]]) -> Polynomial:
+        """The function times a sum of boxes with weights."""
+        return self * Polynomial(tuple(Product(Fraction(w), dict(box)) for w, box in boxes))
+
+    def vector(self, domain: Domain, name: str) -> tuple[Fraction, Vector]:
+        """(unit, whole numbers) of a function of one attribute alone."""
+        return self.table(domain, (name,))
+
+    def table(self, domain: Domain, names: Sequence[str]) -> tuple[Fraction, Vector]:
+        """(unit, whole numbers) of the function over all combinations of some attributes."""
+        shape = domain.sizes(names)
+        denominator = math.lcm(*(p.weight.denominator for p in self.products))
+        total: Vector = np.zeros(shape, np.int64)
+        for product in self.products:
+            part: Vector = np.ones((1,) * len(names), np.int64)
+            for name, factor in product.factors.items():
+                along = [1] * len(names)
+                along[names.index(name)] = -1
+                part = _multiplied(part, factor.reshape(along))
+            total = _added(total, _grown(part, int(product.weight * denominator)))
+        return Fraction(1, denominator), total
+
+    def terms(self, boxes: Sequence[tuple[int, Box]]) -> list[Term]:
+        """The terms of a query: the function within a sum of boxes.
+
+        Each vector is put on the coefficient grid by itself and before it is cut, as
+        `eke.moment` does, so that both ways to ask meet.
+        """
+        if len(self.products) * len(boxes) > MOST_TERMS:
+            raise TooLarge(
+                f"the question has more than {MOST_TERMS} terms; use fewer columns in its "
+                "conditions or ask for the parts one by one"
+            )
+        return [
+            _cut(_term(product), weight, box) for product in self.products for weight, box in boxes
+        ]
+
+
+def constant(number: Fraction) -> Polynomial:
+    """The function that is the same number everywhere."""
+    return _merged([Product(number, {})])
+
+
+def summed(parts: Sequence[Polynomial]) -> Polynomial:
+    """The sum of many functions, merged once."""
+    products = [product for part in parts for product in part.products]
+    if len(products) > 4 * MOST_TERMS:
+        raise TooLarge("the expression has too many terms; use fewer columns or branches")
+    return _merged(products)
+
+
+def column(name: str, numbers: Sequence[Fraction] | NDArray[np.int64]) -> Polynomial:
+    """The function that gives each code of an attribute its number."""
+    if isinstance(numbers, np.ndarray):
+        return _merged([Product(Fraction(1), {name: numbers})])
+    denominator = math.lcm(*(n.denominator for n in numbers))
+    whole = [int(n * denominator) for n in numbers]
+    return _merged([Product(Fraction(1, denominator), {name: _small(whole)})])
+
+
+def _small(whole: Sequence[int]) -> Vector:
+    fits = max(map(abs, whole), default=0) < SAFE
+    return np.array(whole, np.int64 if fits else object)
+
+
+def _height(vector: Vector) -> int:
+    return max(abs(int(vector.max())), abs(int(vector.min())))
+
+
+def _bytes(vector: Vector) -> Any:
+    return vector.tobytes() if vector.dtype != object else tuple(vector.reshape(-1).tolist())
+
+
+def _multiplied(first: Vector, second: Vector) -> Vector:
+    height = _height(first) * _height(second)
+    if height.bit_length() > _MOST_BITS:
+        raise TooLarge("the numbers have too many digits; use lower powers")
+    if height < SAFE:
+        return first * second
+    product: Vector = _wide(first) * _wide(second)
+    return product
+
+
+def _grown(vector: Vector, factor: int) -> Vector:
+    height = _height(vector) * abs(factor)
+    if height.bit_length() > 2 * _MOST_BITS:
+        raise TooLarge("the numbers have too many digits; use lower powers or shorter numbers")
+    grown: Vector = vector * factor if height < SAFE else _wide(vector) * factor
+    return grown
+
+
+def _added(first: Vector, second: Vector) -> Vector:
+    if _height(first) + _height(second) < SAFE:
+        return first + second
+    total: Vector = _wide(first) + _wide(second)
+    return total
+
+
+def _wide(vector: Vector) -> Vector:
+    """The vector in Python's own integers, which are slow: only so many of them are used."""
+    if vector.size > _MOST_WIDE:
+        raise TooLarge(
+            f"the numbers have too many digits for a column of {vector.size:,} values; "
+            "use lower powers or fewer values"
+        )
+    return vector.astype(object)
+
+
+def _times(first: Product, second: Product) -> Product:
+    factors = dict(first.factors)
+    for name, vector in second.factors.items():
+        factors[name] = _multiplied(factors[name], vector) if name in factors else vector
+    return Product(first.weight * second.weight, factors)
+
+
+def _merged(products: Iterable[Product]) -> Polynomial:
+    """Products with equal factors added up, those of one attribute into one vector."""
+    found: dict[Any, Product] = {}
+    for product in products:
+        if product.weight == 0 or any(not factor.any() for factor in product.factors.values()):
+            continue
+        single = len(product.factors) == 1
+        (name, *_) = (*product.factors, "")
+        key = name if single else product.key()
+        if key not in found:
+            found[key] = product
+        elif single:
+            found[key] = _sum_of_two(name, found[key], product)
+        else:
+            found[key] = Product(found[key].weight + product.weight, product.factors)
+    kept = [p for p in found.values() if p.weight and all(f.any() for f in p.factors.values())]
+    if len(kept) > MOST_TERMS:
+        raise TooLarge(
+            f"the expression has more than {MOST_TERMS} terms; use fewer columns at a time"
+        )
+    if any(max(abs(p.weight.numerator), p.weight.denominator) >> 2 * _MOST_BITS for p in kept):
+        raise TooLarge("the numbers have too many digits; use shorter ones")
+    return _with_constant(kept)
+
+
+def _with_constant(products: list[Product]) -> Polynomial:
+    """A constant next to a function of one attribute becomes part of its vector."""
+    singles = [p for p in products if len(p.factors) == 1]
+    plain = [p for p in products if not p.factors]
+    if len(singles) == 1 and len(products) == 2 and plain:
+        (name,) = singles[0].factors
+        ones = np.ones(len(singles[0].factors[name]), np.int64)
+        whole = _sum_of_two(name, singles[0], Product(plain[0].weight, {name: ones}))
+        products = [whole] if whole.factors[name].any() else []
+    return Polynomial(tuple(products))
+
+
+def _sum_of_two(name: str, first: Product, second: Product) -> Product:
+    denominator = math.lcm(first.weight.denominator, second.weight.denominator)
+    total = _added(
+        _grown(first.factors[name], int(first.weight * denominator)),
+        _grown(second.factors[name], int(second.weight * denominator)),
+    )
+    return Product(Fraction(1, denominator), {name: total})
+
+
+def _term(product: Product) -> Term:
+    weight, factors = product.weight, []
+    for name, vector in product.factors.items():
+        unit, whole = _on_grid(vector)
+        weight *= unit
+        factors.append((name, whole))
+    return Term(weight, tuple(factors))
+
+
+def _on_grid(vector: Vector) -> tuple[Fraction, NDArray[np.int64]]:
+    """(unit, whole numbers) of a vector on the coefficient grid, as `integer_vector` puts it."""
+    height = _height(vector)
+    if height >= SAFE:
+        return integer_vector([int(v) for v in vector])
+    whole = vector.astype(np.int64)
+    step = grid_step(Fraction(height)) if height else Fraction(0)
+    if step <= 1:
+        return Fraction(1), whole
+    # A half goes to the even neighbour, as Python rounds.
+    bits = step.numerator.bit_length() - 1
+    below, rest = whole >> bits, whole & (step.numerator - 1)
+    half = step.numerator // 2
+    up = (rest > half) | ((rest == half) & (below % 2 == 1))
+    return step, below + up
+
+
+def _cut(term: Term, weight: int, box: Box) -> Term:
+    factors = dict(term.factors)
+    for name, chosen in box.items():
+        factors[name] = factors[name] * chosen if name in factors else chosen
+    return Term(weight * term.weight, tuple(factors.items()))

@@ -1,0 +1,148 @@
+"""Reader: from text to `Statement`, one pass after the other.
+
+guard       caps, characters, comments, one statement
+accuracy    the suffix ERROR WITHIN … AT CONFIDENCE …
+tree        sqlglot, and the allow list of nodes
+table       WITH, FROM, WHERE        (scope: names; scalar: expressions over cells)
+grouping    GROUP BY
+aggregate   SELECT                   (formula: what a column is)
+noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
+"""
+
+from __future__ import annotations
+
+import math
+
+from sqlglot import exp
+
+from eke.domain import Domain
+from eke.errors import EkeError, SqlError
+from eke.query import Marginal, Query
+from eke.sql.accuracy import Accuracy, without_accuracy
+from eke.sql.aggregate import Aggregates
+from eke.sql.diagram import Diagrams
+from eke.sql.effort import Effort
+from eke.sql.formula import Formula, Key
+from eke.sql.grouping import MOST_GROUPS, GroupKey
+from eke.sql.guard import cleaned, scanned, single_statement
+from eke.sql.keys import Keys
+from eke.sql.noisy import NoisyClauses, whole_number
+from eke.sql.place import SqlText
+from eke.sql.scalar import AGGREGATES
+from eke.sql.scope import Relation, Tables
+from eke.sql.statement import Block, OutputColumn, Partition, Statement
+from eke.sql.table import add_common, filtered, protected_table
+from eke.sql.tree import name_of, parsed
+from eke.sql.value import Reading
+
+
+def parse(text: str, domain: Domain, table: str | None = None) -> Statement:
+    """The question that a SQL text asks about a domain.
+
+    `table` is the name of the protected table; None accepts whatever name the text uses. Raises
+    `SqlError`, with the place in the text and what to write instead, for everything that is not
+    supported.
+
+    Privacy: a function of the text and of the public domain; it has no handle on data, and the
+    text never reaches a data engine.
+    """
+    if not isinstance(text, str):
+        raise SqlError(f"a SQL question is a text, not {type(text).__name__}")
+    sql = SqlText(text)
+    try:
+        return _statement(sql, domain, table)
+    except SqlError:
+        raise
+    except EkeError as problem:
+        raise sql.error(0, str(problem)) from problem
+    except RecursionError:
+        raise sql.error(0, "the text is nested too deeply; write the question flatter") from None
+
+
+def _statement(text: SqlText, domain: Domain, table: str | None) -> Statement:
+    tokens = single_statement(text, scanned(text))
+    tokens, requirement = without_accuracy(text, tokens)
+    select = parsed(text, cleaned(text, tokens), tokens)
+    effort = Effort(text)
+    reading = Reading(text, domain, Diagrams(domain, effort), effort)
+    tables = Tables(protected_table(reading, domain), table)
+    add_common(reading, tables, select)
+    relation = filtered(reading, tables, select)
+    return _selected(reading, relation, select, requirement)
+
+
+def _selected(
+    reading: Reading, relation: Relation, select: exp.Select, requirement: Accuracy | None
+) -> Statement:
+    items = [_item(reading, item, place) for place, item in enumerate(select.expressions, 1)]
+    keys = Keys(reading, relation, select.args.get("group"), items)
+    groups = math.prod(len(key.labels) for key in keys.found)
+    if groups > MOST_GROUPS:
+        raise reading.error(
+            select.args["group"],
+            f"the keys have {groups:,} combinations and at most {MOST_GROUPS:,} groups are made; "
+            "group by fewer or coarser keys",
+        )
+    aggregates = Aggregates(reading, relation, grouped=bool(keys.found))
+    columns = [
+        OutputColumn(name, _formula(keys, aggregates, node)) for name, node in _unique(items)
+    ]
+    noisy = NoisyClauses(reading, keys, aggregates, items)
+    having = noisy.having(select.args.get("having"))
+    order_by = noisy.order_by(select.args.get("order"), [c.formula for c in columns])
+    if not aggregates.queries:
+        raise reading.error(
+            select.expressions[0] if select.expressions else select,
+            "no data is needed for this; select an aggregate such as COUNT(*)",
+        )
+    return Statement(
+        text=reading.text.characters,
+        domain=reading.domain,
+        columns=tuple(columns),
+        aggregates=tuple(_block(query, keys.found) for query in aggregates.queries),
+        group_by=tuple(keys.found),
+        having=having,
+        order_by=order_by,
+        limit=whole_number(reading, select.args.get("limit")),
+        offset=whole_number(reading, select.args.get("offset")) or 0,
+        requirement=requirement,
+    )
+
+
+def _item(reading: Reading, node: exp.Expr, place: int) -> tuple[str, exp.Expr]:
+    """(name, expression) of one item after SELECT."""
+    if isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    ):
+        raise reading.error(
+            node, "records are never shown; select aggregates such as COUNT(*), not *"
+        )
+    if isinstance(node, exp.Alias):
+        return str(node.args["alias"].this), node.this
+    return name_of(node, f"column_{place}"), node
+
+
+def _formula(keys: Keys, aggregates: Aggregates, node: exp.Expr) -> Formula:
+    if any(isinstance(one, AGGREGATES) for one in node.walk()):
+        return aggregates.formula(node)
+    place = keys.place(node)
+    return aggregates.formula(node) if place is None else Key(place)
+
+
+def _unique(items: list[tuple[str, exp.Expr]]) -> list[tuple[str, exp.Expr]]:
+    """The items under names that differ, so that a row can be a dictionary."""
+    used: dict[str, int] = {}
+    named = []
+    for name, node in items:
+        used[name] = used.get(name, 0) + 1
+        named.append((name if used[name] == 1 else f"{name}_{used[name]}", node))
+    return named
+
+
+def _block(query: Query, keys: list[GroupKey]) -> Block:
+    if not keys:
+        return query
+    names = [key.attribute for key in keys if key.attribute is not None]
+    if len(names) == len(keys):
+        return Marginal(query.domain.in_order(names), query)
+    return Partition(tuple(keys), query)

@@ -1,0 +1,157 @@
+"""Refusals: for constructs that eke does not answer, a sentence that says what to write instead."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from eke.sql.place import echo
+
+_ASK = (
+    "questions are made of COUNT, SUM, AVG, VARIANCE and STDDEV over one table, with WHERE, CASE, "
+    "GROUP BY, HAVING, ORDER BY and LIMIT"
+)
+_READS = (
+    "functions and files are not read from a question; write FROM and the name of the protected "
+    "table"
+)
+_ONE_TABLE = "joins are not supported: a question is about one table; write one name after FROM"
+_SUBQUERY = (
+    "a query within a condition is not supported; write the condition itself, or put a SELECT "
+    "that only projects or filters after FROM"
+)
+_EXTREME = (
+    "is not a sum over records, so one record could change it at will; ask for counts of ranges, "
+    "such as COUNT(*) FILTER (WHERE age >= 65)"
+)
+_SETS = (
+    "GROUPING SETS, CUBE and ROLLUP are not supported yet; ask one question for each grouping, "
+    "the coarser ones are often free"
+)
+
+# Type name -> (keyword that marks the place, sentence).
+_NODES: dict[str, tuple[str, str]] = {
+    "Union": ("UNION", "UNION is not supported; ask the questions one by one"),
+    "Except": ("EXCEPT", "EXCEPT is not supported; use AND NOT in the condition"),
+    "Intersect": ("INTERSECT", "INTERSECT is not supported; use AND in the condition"),
+    "Join": ("JOIN", _ONE_TABLE),
+    "Distinct": ("DISTINCT", "DISTINCT is not supported; group by the column and count its keys"),
+    "Window": ("OVER", "window functions are not supported; use GROUP BY"),
+    "Exists": ("EXISTS", _SUBQUERY),
+    "Any": ("ANY", _SUBQUERY),
+    "All": ("ALL", _SUBQUERY),
+    "Tuple": ("", "a list in parentheses is only supported after IN; compare column by column"),
+    "ILike": ("ILIKE", "ILIKE is not supported; write LIKE, or list the values with IN"),
+    "SimilarTo": ("SIMILAR", "SIMILAR TO is not supported; write LIKE"),
+    "RegexpLike": ("", "regular expressions are not supported; write LIKE"),
+    "Escape": ("ESCAPE", "ESCAPE is not supported; list the values with IN"),
+    "NullSafeEQ": ("DISTINCT", "IS NOT DISTINCT FROM is not supported; write = or IS NULL"),
+    "NullSafeNEQ": ("DISTINCT", "IS DISTINCT FROM is not supported; write <> or IS NOT NULL"),
+    "Cast": ("CAST", "casts are not supported; the domain declares each column's type, write it"),
+    "TryCast": ("TRY_CAST", "casts are not supported; write the plain column"),
+    "Mod": ("", "MOD is not supported; list the values with IN"),
+    "IntDiv": ("", "whole-number division is not supported; write FLOOR(a / b)"),
+    "Pow": ("", "powers are not supported; write age * age for a square"),
+    "Coalesce": (
+        "COALESCE",
+        "COALESCE is not supported; write CASE WHEN age IS NULL THEN 0 ELSE age END",
+    ),
+    "Nullif": ("NULLIF", "NULLIF is not supported; write CASE WHEN a = b THEN NULL ELSE a END"),
+    "If": ("IF", "IF is not supported; write CASE WHEN … THEN … ELSE … END"),
+    "Abs": ("ABS", "ABS is not supported; write CASE WHEN a < 0 THEN -a ELSE a END"),
+    "Round": ("ROUND", "ROUND is not supported; round the answer yourself"),
+    "Ceil": ("", "CEIL is not supported; write -FLOOR(-a)"),
+    "CountIf": ("", "COUNT_IF is not supported; write COUNT(*) FILTER (WHERE …)"),
+    "Min": ("MIN", f"MIN {_EXTREME}"),
+    "Max": ("MAX", f"MAX {_EXTREME}"),
+    "Median": ("MEDIAN", f"MEDIAN {_EXTREME}"),
+    "Mode": ("MODE", f"MODE {_EXTREME}"),
+    "Quantile": ("", f"a quantile {_EXTREME}"),
+    "PercentileCont": ("PERCENTILE_CONT", f"a percentile {_EXTREME}"),
+    "PercentileDisc": ("PERCENTILE_DISC", f"a percentile {_EXTREME}"),
+    "AnyValue": ("ANY_VALUE", "single records are never shown; ask for a COUNT"),
+    "IgnoreNulls": ("", "single records are never shown; ask for a COUNT"),
+    "First": ("FIRST", "single records are never shown; ask for a COUNT"),
+    "Last": ("LAST", "single records are never shown; ask for a COUNT"),
+    "ApproxDistinct": ("", "numbers of distinct values are not supported; group by the column"),
+    "Lateral": ("LATERAL", _ONE_TABLE),
+    "Values": ("VALUES", _READS),
+    "ReadCSV": ("", _READS),
+    "ReadParquet": ("", _READS),
+    "Rollup": ("ROLLUP", _SETS),
+    "Cube": ("CUBE", _SETS),
+    "GroupingSets": ("GROUPING", _SETS),
+    "Placeholder": ("", "parameters are not filled in here; write the value itself"),
+    "Concat": ("", "texts next to each other are not joined; write one text"),
+    "Interval": ("INTERVAL", "dates and intervals are not supported; compare with declared values"),
+    "Fetch": ("FETCH", "FETCH is not supported; write LIMIT"),
+    "Hint": ("", "hints are not supported; remove them"),
+    "Var": ("ALL", "ALL is not supported here; name the columns"),
+}
+
+# (Type name, argument) -> the same.
+_ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
+    ("Select", "joins"): ("JOIN", _ONE_TABLE),
+    ("Select", "laterals"): ("LATERAL", _ONE_TABLE),
+    ("Table", "joins"): ("JOIN", _ONE_TABLE),
+    ("Select", "distinct"): _NODES["Distinct"],
+    ("Select", "windows"): ("WINDOW", "window functions are not supported; use GROUP BY"),
+    ("Select", "qualify"): ("QUALIFY", "QUALIFY is not supported; use HAVING"),
+    ("Select", "sample"): ("SAMPLE", "samples are not supported: they are as sensitive as records"),
+    ("Select", "locks"): ("FOR", "locks are not supported; a question never changes the table"),
+    ("Select", "into"): ("INTO", "SELECT INTO is not supported; a question never writes a table"),
+    ("Table", "sample"): (
+        "TABLESAMPLE",
+        "samples are not supported: they are as sensitive as records; leave TABLESAMPLE out",
+    ),
+    ("Table", "db"): (
+        "",
+        "the table is named without its schema; write FROM and the table's own name",
+    ),
+    ("TableAlias", "columns"): ("", "columns are renamed with AS within the SELECT"),
+    ("With", "recursive"): ("RECURSIVE", "recursive queries are not supported; leave it out"),
+    ("Group", "all"): ("ALL", "GROUP BY ALL is not supported; name the columns"),
+    ("Group", "rollup"): ("ROLLUP", _SETS),
+    ("Group", "cube"): ("CUBE", _SETS),
+    ("Group", "grouping_sets"): ("GROUPING", _SETS),
+    ("In", "query"): ("", _SUBQUERY),
+    ("In", "unnest"): ("", _SUBQUERY),
+    ("In", "field"): ("", "a list after IN stands in parentheses: write IN (1, 2)"),
+    ("Between", "symmetric"): ("SYMMETRIC", "BETWEEN SYMMETRIC is not supported; order the ends"),
+    ("Limit", "limit_options"): ("", "LIMIT takes a whole number of rows"),
+    ("Star", "except_"): ("", "EXCLUDE is not supported; name the columns"),
+    ("Star", "replace"): ("", "REPLACE is not supported; name the columns"),
+    ("Column", "db"): ("", "a column is written as age or alias.age"),
+    ("If", "false"): _NODES["If"],
+}
+
+
+def node_advice(node: exp.Expr) -> tuple[str, str]:
+    """(keyword, sentence) for a node that is not allow-listed."""
+    name = type(node).__name__
+    if name in _NODES:
+        return _NODES[name]
+    if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
+        called = echo(str(node.this))
+        if isinstance(node.parent, exp.Table) or called.upper().startswith(
+            ("READ_", "GLOB", "SCAN_", "PARQUET_", "SNIFF_")
+        ):
+            return called.upper(), _READS
+        return called.upper(), f"the function {called} is not supported; {_ASK}"
+    if isinstance(node, exp.Func):
+        called = node.sql_name()
+        return called, f"the function {called} is not supported; {_ASK}"
+    return name.upper(), f"{_words(name)} is not supported; {_ASK}"
+
+
+def argument_advice(node: exp.Expr, key: str) -> tuple[str, str]:
+    """(keyword, sentence) for an argument that an allow-listed node may not carry."""
+    name = type(node).__name__
+    known = _ARGUMENTS.get((name, key))
+    if known is not None:
+        return known
+    word = key.strip("_").replace("_", " ").upper()
+    return word, f"{word} with {_words(name)} is not supported; leave it out: {_ASK}"
+
+
+def _words(name: str) -> str:
+    return "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(name)).upper()

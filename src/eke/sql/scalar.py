@@ -1,0 +1,260 @@
+"""Scalar expressions: from the syntax tree to values over cells.
+
+Columns, literals, arithmetic, CASE and conditions. What a node means is decided in `value`,
+`arithmetic`, `comparison`, `choice` and `logic`; this file only walks the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sqlglot import exp
+
+from eke.errors import SqlError
+from eke.sql import arithmetic
+from eke.sql.choice import choose
+from eke.sql.comparison import COMPARISONS, compare, contained, like
+from eke.sql.diagram import Diagram
+from eke.sql.logic import both, either, folded, negated, same_as
+from eke.sql.place import echo
+from eke.sql.polynomial import TooLarge
+from eke.sql.scope import Relation, find_column
+from eke.sql.tree import left_chain
+from eke.sql.value import (
+    Missing,
+    Number,
+    Reading,
+    Text,
+    Truth,
+    Value,
+    known_part,
+    literal_number,
+)
+
+_LONGEST_NUMBER = 40
+_LARGEST_EXPONENT = 40
+AGGREGATES = (
+    exp.Count,
+    exp.Sum,
+    exp.Avg,
+    exp.Variance,
+    exp.VariancePop,
+    exp.Stddev,
+    exp.StddevPop,
+    exp.StddevSamp,
+    exp.Filter,
+)
+
+
+def value_of(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    """The value of an expression in every cell."""
+    reading.effort.turn_to(node)
+    reading.effort.spend(5)
+    for kinds, rule in _RULES:
+        if isinstance(node, kinds):
+            try:
+                return rule(reading, relation, node)
+            except TooLarge as problem:
+                raise reading.error(node, str(problem)) from None
+    if isinstance(node, AGGREGATES):
+        raise reading.error(
+            node,
+            "an aggregate cannot stand inside a row's expression; aggregates belong after SELECT, "
+            "in HAVING and in ORDER BY",
+        )
+    raise reading.error(
+        node,
+        f"{type(node).__name__.upper()} cannot be used here; write a column, a number or CASE WHEN",
+    )
+
+
+def condition_of(reading: Reading, relation: Relation, node: exp.Expr) -> Diagram:
+    """Where a condition is true, false and unknown."""
+    value = value_of(reading, relation, node)
+    if isinstance(value, Truth):
+        return value.labels
+    if isinstance(value, Missing):
+        raise reading.error(node, "NULL is not a condition; write … IS NULL")
+    raise reading.error(node, "this is not a condition; compare it, as in age > 30")
+
+
+def number_of(reading: Reading, relation: Relation, node: exp.Expr) -> Number:
+    """The value of an expression that must be a number one can calculate with."""
+    return as_number(reading, node, value_of(reading, relation, node))
+
+
+def as_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
+    """The value, if it is a number one can calculate with."""
+    if isinstance(value, Number):
+        if value.category is not None:
+            raise reading.error(
+                node,
+                f"the numbers of {value.category!r} are names of categories; compare them, or "
+                "declare the column as Integer to calculate with it",
+            )
+        return value
+    if isinstance(value, Truth):
+        raise reading.error(
+            node, "a truth value is not a number; write CASE WHEN … THEN 1 ELSE 0 END"
+        )
+    if isinstance(value, Text):
+        named = f"the column {value.attribute!r} holds texts" if value.attribute else "this is text"
+        raise reading.error(node, f"{named}; calculate with numbers only")
+    raise reading.error(node, "nothing can be calculated with NULL; leave it out")
+
+
+def literal_fraction(reading: Reading, node: exp.Expr) -> Fraction:
+    """The exact number that a literal spells."""
+    spelled = str(node.this)
+    if len(spelled) > _LONGEST_NUMBER:
+        raise reading.error(node, f"numbers have at most {_LONGEST_NUMBER} digits here; round it")
+    exponent = spelled.lower().partition("e")[2]
+    try:
+        if exponent and abs(int(exponent)) > _LARGEST_EXPONENT:
+            raise reading.error(
+                node, f"numbers lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT} here"
+            )
+        return Fraction(spelled)
+    except SqlError:
+        raise
+    except ValueError:
+        raise reading.error(node, f"{echo(spelled)!r} is not a number; write 1.5 or 30") from None
+
+
+def _paren(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    return value_of(reading, relation, node.this)
+
+
+def _column(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    return find_column(reading, relation, node)
+
+
+def _literal(reading: Reading, _: Relation, node: exp.Expr) -> Value:
+    if node.args.get("is_string"):
+        return Text(reading.diagrams.leaf(str(node.this)))
+    return literal_number(reading, literal_fraction(reading, node))
+
+
+def _truth(reading: Reading, _: Relation, node: exp.Expr) -> Value:
+    return Truth(reading.diagrams.leaf(bool(node.this)))
+
+
+def _missing(_: Reading, __: Relation, ___: exp.Expr) -> Value:
+    return Missing()
+
+
+def _negative(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    minus = literal_number(reading, Fraction(-1))
+    return arithmetic.multiply(reading, minus, number_of(reading, relation, node.this))
+
+
+def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    first, rest = left_chain(node)
+    minus = literal_number(reading, Fraction(-1))
+    total = number_of(reading, relation, first)
+    for operator, operand in rest:
+        number = number_of(reading, relation, operand)
+        reading.effort.turn_to(operand)
+        if operator is exp.Mul:
+            total = arithmetic.multiply(reading, total, number)
+        elif operator is exp.Div:
+            total = arithmetic.divide(reading, operand, total, number)
+        elif operator is exp.Sub:
+            total = arithmetic.add(reading, total, arithmetic.multiply(reading, minus, number))
+        else:
+            total = arithmetic.add(reading, total, number)
+    return total
+
+
+def _floor(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    return arithmetic.floor(reading, node, number_of(reading, relation, node.this))
+
+
+def _connective(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    first, rest = left_chain(node)
+    operands = [first, *(operand for _, operand in rest)]
+    parts = [condition_of(reading, relation, operand) for operand in operands]
+    operation = both if isinstance(node, exp.And) else either
+    reading.effort.turn_to(node)
+    return Truth(folded(reading.diagrams, operation, parts))
+
+
+def _not(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    return Truth(negated(reading.diagrams, condition_of(reading, relation, node.this)))
+
+
+def _comparison(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    first = value_of(reading, relation, node.this)
+    second = value_of(reading, relation, node.args["expression"])
+    return Truth(compare(reading, node, COMPARISONS[type(node)], first, second))
+
+
+def _between(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value = value_of(reading, relation, node.this)
+    low, high = (value_of(reading, relation, node.args[end]) for end in ("low", "high"))
+    above = compare(reading, node, COMPARISONS[exp.GTE], value, low)
+    below = compare(reading, node, COMPARISONS[exp.LTE], value, high)
+    return Truth(reading.diagrams.joined(both, above, below))
+
+
+def _in(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value = value_of(reading, relation, node.this)
+    choices = [value_of(reading, relation, choice) for choice in node.args["expressions"]]
+    reading.effort.turn_to(node)
+    return Truth(contained(reading, node, value, choices))
+
+
+def _like(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value = value_of(reading, relation, node.this)
+    pattern = value_of(reading, relation, node.args["expression"])
+    found = like(reading, node, value, pattern)
+    return Truth(negated(reading.diagrams, found) if node.args.get("negate") else found)
+
+
+def _is(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value, wanted = value_of(reading, relation, node.this), node.args["expression"]
+    diagrams = reading.diagrams
+    if isinstance(wanted, exp.Null):
+        return Truth(diagrams.mapped(same_as, known_part(reading, value), False))
+    if isinstance(wanted, exp.Boolean) and isinstance(value, Truth):
+        return Truth(diagrams.mapped(same_as, value.labels, bool(wanted.this)))
+    raise reading.error(node, "IS is followed by NULL, or by TRUE or FALSE after a condition")
+
+
+def _case(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    operand = node.args.get("this")
+    subject = None if operand is None else value_of(reading, relation, operand)
+    branches = []
+    for branch in node.args["ifs"]:
+        if subject is None:
+            condition = condition_of(reading, relation, branch.this)
+        else:
+            tested = value_of(reading, relation, branch.this)
+            condition = compare(reading, branch, COMPARISONS[exp.EQ], subject, tested)
+        branches.append((condition, value_of(reading, relation, branch.args["true"])))
+    last = node.args.get("default")
+    default = Missing() if last is None else value_of(reading, relation, last)
+    reading.effort.turn_to(node)
+    return choose(reading, node, branches, default)
+
+
+_Rule = Callable[[Reading, Relation, exp.Expr], Value]
+_RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
+    ((exp.Paren,), _paren),
+    ((exp.Column,), _column),
+    ((exp.Literal,), _literal),
+    ((exp.Boolean,), _truth),
+    ((exp.Null,), _missing),
+    ((exp.Neg,), _negative),
+    ((exp.Add, exp.Sub, exp.Mul, exp.Div), _chain),
+    ((exp.Floor,), _floor),
+    ((exp.And, exp.Or), _connective),
+    ((exp.Not,), _not),
+    (tuple(COMPARISONS), _comparison),
+    ((exp.Between,), _between),
+    ((exp.In,), _in),
+    ((exp.Like,), _like),
+    ((exp.Is,), _is),
+    ((exp.Case,), _case),
+)

@@ -1,0 +1,194 @@
+"""Values: what a scalar expression is in every cell of the domain.
+
+A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth` or `Missing`.
+Each knows where it is NULL, so that sums skip and comparisons propagate NULLs as SQL does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from sqlglot import exp
+
+from eke.domain import Binned, Boolean, Categorical, Domain, Integer
+from eke.errors import SqlError
+from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
+from eke.sql.effort import Effort
+from eke.sql.logic import same_as
+from eke.sql.place import SqlText
+from eke.sql.polynomial import MOST_TERMS, Polynomial, TooLarge, column, constant, summed
+
+Order: TypeAlias = tuple[Label, ...] | None
+"""The labels (without NULL) as CASE lists them, when all its results are literals."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One statement being read: its text, the domain, and the diagrams made so far."""
+
+    text: SqlText
+    domain: Domain
+    diagrams: Diagrams
+    effort: Effort
+
+    def error(self, node: exp.Expr, message: str) -> SqlError:
+        return self.text.error(node, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """slope · column + intercept; without a column, the intercept alone."""
+
+    attribute: str | None
+    slope: Fraction
+    intercept: Fraction
+
+    def plus(self, other: Line) -> Line | None:
+        names = {self.attribute, other.attribute} - {None}
+        if len(names) > 1:
+            return None
+        name = self.attribute or other.attribute
+        return Line(name, self.slope + other.slope, self.intercept + other.intercept)
+
+    def times(self, factor: Fraction) -> Line:
+        return Line(self.attribute, factor * self.slope, factor * self.intercept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    """A number in every cell, or NULL where `known` is not True.
+
+    `steps` is set when there are few different numbers (literals, CASE of literals, whole-number
+    categories); then `value` may be left to be worked out when it is needed.
+    """
+
+    value: Polynomial | None
+    known: Diagram
+    steps: Diagram | None = None
+    line: Line | None = None
+    midpoints: frozenset[str] = frozenset()  # binned columns that enter by their midpoints
+    attribute: str | None = None  # the column, when the value is one and nothing else
+    category: str | None = None  # the column, when its numbers are names and cannot be summed
+    order: Order = None
+
+    def polynomial(self, diagrams: Diagrams) -> Polynomial:
+        """The number as a sum of products; anything where it is NULL."""
+        if self.value is not None:
+            return self.value
+        if self.steps is None:
+            raise TypeError("a number has a value or steps")
+        return summed(
+            [
+                constant(label).within(weighted_boxes(diagrams, self.steps, label))
+                for label in diagrams.labels(self.steps)
+                if label
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A text in every cell; the label None is NULL."""
+
+    labels: Diagram
+    attribute: str | None = None
+    order: Order = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """A truth value in every cell; the label None is NULL."""
+
+    labels: Diagram
+    attribute: str | None = None
+    order: Order = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Missing:
+    """The literal NULL."""
+
+
+Value: TypeAlias = Number | Text | Truth | Missing
+
+
+def literal_number(reading: Reading, number: Fraction) -> Number:
+    """The same number in every cell."""
+    diagrams = reading.diagrams
+    line = Line(None, Fraction(0), number)
+    return Number(constant(number), diagrams.true, diagrams.leaf(number), line)
+
+
+def column_value(reading: Reading, name: str) -> Value:
+    """What a column holds in each cell: declared values, midpoints of bins, NULL in the bucket."""
+    attribute, diagrams = reading.domain[name], reading.diagrams
+    size = attribute.size
+    reading.effort.spend(size // 50 + 5)
+    present = np.arange(size) < size - attribute.has_bucket
+    known = diagrams.where(name, present)
+    if isinstance(attribute, Integer):
+        numbers = np.arange(attribute.low, attribute.low + size, dtype=np.int64)
+        whole = column(name, np.where(present, numbers, 0))
+        line = Line(name, Fraction(1), Fraction(0))
+        return Number(whole, known, line=line, attribute=name)
+    if isinstance(attribute, Binned):
+        line = Line(name, Fraction(1), Fraction(0))
+        middle = column(name, attribute.numbers())
+        return Number(middle, known, line=line, midpoints=frozenset({name}), attribute=name)
+    is_category = isinstance(attribute, Categorical) and type(attribute.declared[0]) is int
+    labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
+    leaves = [diagrams.leaf(label) for label in labels]
+    if attribute.has_bucket:
+        leaves.append(diagrams.unknown)
+    diagram = diagrams.over(name, leaves, np.arange(size))
+    if is_category:
+        return Number(None, known, diagram, attribute=name, category=name)
+    if isinstance(attribute, Boolean) or isinstance(labels[0], bool):
+        return Truth(diagram, name)
+    return Text(diagram, name)
+
+
+def known_part(reading: Reading, value: Value) -> Diagram:
+    """True where a value is not NULL, False elsewhere."""
+    diagrams = reading.diagrams
+    if isinstance(value, Number):
+        return value.known
+    if isinstance(value, Missing):
+        return diagrams.false
+    missing = diagrams.mapped(same_as, value.labels, None)
+    return diagrams.mapped(same_as, missing, False)
+
+
+def weighted_boxes(
+    diagrams: Diagrams, diagram: Diagram, label: object = True
+) -> list[tuple[int, Box]]:
+    """The cells with a label as a sum of boxes: theirs, or everything minus the others'.
+
+    Whichever is shorter, so it depends on the set of cells only, never on how it was written.
+    """
+    cells = diagrams.mapped(same_as, diagram, label)
+    inside, outside = diagrams.paths(cells, True), diagrams.paths(cells, False)
+    if min(inside, outside + 1) > MOST_TERMS:
+        raise TooLarge(
+            f"the condition falls into more than {MOST_TERMS} boxes; use fewer columns in it or "
+            "ask for its parts one by one"
+        )
+    if inside <= outside + 1:
+        return [(1, box) for box in diagrams.boxes(cells, True)]
+    return [(1, {}), *((-1, box) for box in diagrams.boxes(cells, False))]
+
+
+def is_constant_key(value: Value) -> bool:
+    """True for a value that makes one group only; unreachable labels of CASE are groups, too."""
+    order = None if isinstance(value, Missing) else value.order
+    return is_literal(value) and not (order is not None and len(order) > 1)
+
+
+def is_literal(value: Value) -> bool:
+    """True for a value that is the same in every cell."""
+    if isinstance(value, Number):
+        return isinstance(value.steps, Leaf)
+    return isinstance(value, Missing) or isinstance(value.labels, Leaf)

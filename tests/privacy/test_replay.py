@@ -1,0 +1,379 @@
+"""Record and replay: nothing but the noisy values may depend on the data.
+
+The same requests are put to a table and to its neighbour. The noisy values are taken from a tape,
+the same for both, so that both histories are equal; then everything else must be equal as well:
+decisions, charges, status, error texts, keys, group keys, and every byte of the ledger but times,
+hashes and its random name.
+
+All randomness comes from generators seeded here, so a failing pair can be run again.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eke
+from eke.domain import Integer, domain_from_document
+from eke.engine import Vault, vault
+from eke.errors import EkeError
+from eke.history import Measurement, Row
+from eke.inference import Inference
+from eke.ledger import Entry
+from eke.mechanism import reveal_with_noise
+from eke.planning import Decision, Facts, Plan, Requirement, decide
+from eke.privacy.accountant import Accountant
+from eke.privacy.law import Gaussian
+from eke.query import count
+from eke.session import opening, request
+from tests.random_questions import random_domain, random_question
+
+REQUESTS = 25
+PAIRS = 80
+BAD: list[dict[str, Any]] = [
+    {"within": -1},
+    {"within": "narrow"},
+    {"confidence": 1.0},
+    {"query": eke.count(nobody=3)},
+    {"query": "SELECT"},
+    {"key": ""},
+    {"policy": "best"},
+]
+
+
+# --- what is put to both tables ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring tables, the settings of their datasets, and the requests put to both."""
+
+    domain: eke.Domain
+    tables: tuple[pd.DataFrame, pd.DataFrame]
+    settings: dict[str, Any]
+    requests: list[dict[str, Any]]
+    tape: int
+
+
+def random_pair(seed: int) -> Pair:
+    rng = np.random.default_rng(seed)
+    settings: dict[str, Any] = {"epsilon": 1.0} if rng.random() < 0.5 else {"rho": 0.05}
+    kind = str(rng.choice(["row", "unit", "replace"]))
+    closed = bool(rng.random() < 0.7) if kind == "replace" else None
+    domain = random_domain(rng, attributes=3, largest=5, closed=closed)
+    table = random_table(rng, domain, rows=int(rng.choice([0, 1, 5, 60])))
+    if kind == "replace":
+        settings["neighbours"] = "replace_one"
+        neighbour = table.copy()
+        if len(table):
+            other = random_table(rng, domain, rows=1)
+            neighbour.iloc[int(rng.integers(len(table)))] = other.iloc[0]
+    elif kind == "unit":
+        settings["unit"] = eke.Unit("id", rows=int(rng.integers(1, 4)))
+        neighbour = table[table["id"] != table["id"].iloc[0]] if len(table) else table
+    else:
+        neighbour = pd.concat([table, random_table(rng, domain, rows=1)], ignore_index=True)
+    tables = (table, neighbour) if rng.random() < 0.5 else (neighbour, table)
+    requests = [random_request(rng, domain) for _ in range(REQUESTS)]
+    return Pair(domain, tables, settings, requests, seed)
+
+
+def random_table(rng: np.random.Generator, domain: eke.Domain, rows: int) -> pd.DataFrame:
+    """Rows of declared values, and now and then of nulls and of values outside the domain."""
+    columns: dict[str, Any] = {}
+    for name, attribute in domain.attributes:
+        declared = list(attribute.declared)
+        odd: list[object] = (
+            [None, 10**6, -(10**6)] if isinstance(attribute, Integer) else [None, "elsewhere"]
+        )
+        values = [
+            declared[int(rng.integers(len(declared)))]
+            if rng.random() < 0.9
+            else odd[int(rng.integers(len(odd)))]
+            for _ in range(rows)
+        ]
+        kind = "Int64" if isinstance(attribute, Integer) else "string"
+        columns[name] = pd.array(values, dtype=kind)  # type: ignore[call-overload]
+    columns["id"] = rng.integers(0, max(1, rows // 3), size=rows)
+    return pd.DataFrame(columns)
+
+
+def random_request(rng: np.random.Generator, domain: eke.Domain) -> dict[str, Any]:
+    wanted: dict[str, Any] = {
+        "query": random_question(rng, domain, blocks=0.25),
+        "within": float(10 ** rng.uniform(0, 3.5)),
+        "confidence": float(rng.choice([0.5, 0.9, 0.95, 0.999])),
+        "policy": str(rng.choice(["top_up", "top_up", "direct"])),
+        "analyst": str(rng.choice(["ann", "bob"])),
+        "key": None if rng.random() < 0.5 else f"key-{int(rng.integers(0, 12))}",
+    }
+    if rng.random() < 0.1:
+        wanted |= BAD[int(rng.integers(len(BAD)))]
+    return wanted
+
+
+# --- recording -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Made:
+    """A decision, with all that it was made from but the ledger."""
+
+    as_of: int
+    query: Any
+    requirement: Requirement
+    policy: Any
+    decision: Decision
+
+
+@dataclass
+class Record:
+    """What one table gave: the outcome of each request, the ledger, and the decisions behind it."""
+
+    outcomes: list[str] = field(default_factory=list)
+    ledger: str = ""
+    exported: str = ""
+    decisions: list[Made] = field(default_factory=list)
+
+
+def taped(seed: int) -> Callable[..., list[int]]:
+    """Noisy values that depend on law and place only; the real ones are drawn and thrown away."""
+    rng = np.random.default_rng(seed)
+
+    def reveal(secret: Any, law: Any) -> list[int]:
+        real = reveal_with_noise(secret, law)
+        return [int(x) for x in np.round(rng.laplace(size=len(real)) * law.steps)]
+
+    return reveal
+
+
+def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Record:
+    """Put all requests of a pair to one of its tables."""
+    record = Record()
+    session = eke.create(path, pair.tables[which], pair.domain, analyst="ann", **pair.settings)
+    deciding = vars(request)["decide"]  # possibly a leaky one
+
+    def recorded(query: Any, requirement: Requirement, facts: Facts, policy: Any) -> Decision:
+        decision: Decision = deciding(query, requirement, facts, policy)
+        made = Made(session._vault.sequence, query, requirement, policy, decision)
+        record.decisions.append(made)
+        return decision
+
+    with patch.context() as inner:
+        inner.setattr(vault, "reveal_with_noise", taped(pair.tape))
+        inner.setattr(request, "decide", recorded)
+        inner.setattr("secrets.token_hex", _counted())
+        for wanted in pair.requests:
+            record.outcomes.append(outcome(session, wanted))
+    entries = session.ledger_entries()
+    record.ledger = json.dumps([public_part(entry) for entry in entries], sort_keys=True)
+    record.exported = exported(entries)
+    path.unlink()
+    return record
+
+
+def _counted() -> Callable[[int], str]:
+    """Names for requests without a key: random ones would differ between the two tables."""
+    numbers = iter(range(10**6))
+    return lambda _length: f"{next(numbers):032d}"
+
+
+def outcome(session: eke.Session, wanted: dict[str, Any]) -> str:
+    """Everything that an analyst can see of a request, times aside; budgets are in the ledger."""
+    try:
+        answer = session.ask(**wanted)
+    except EkeError as error:
+        seen: list[object] = [type(error).__name__, str(error), repr(getattr(error, "refusal", ""))]
+    else:
+        seen = [repr(answer), answer.explain()]
+    return json.dumps(seen)
+
+
+def public_part(entry: Entry) -> dict[str, object]:
+    """An entry without what is random: the ledger's name and its salted private document."""
+    random = ("identity", "private_sha256")
+    about = {key: value for key, value in entry.about.items() if key not in random}
+    return {
+        "sequence": entry.sequence,
+        "kind": entry.kind,
+        "about": about,
+        "payload": dict(entry.payload),
+    }
+
+
+def exported(entries: list[Entry]) -> str:
+    return json.dumps(
+        [
+            {"kind": e.kind, "sequence": e.sequence, "about": e.about, "payload": e.payload}
+            for e in entries
+        ]
+    )
+
+
+def differences(pair: Pair, folder: Path, patch: pytest.MonkeyPatch) -> tuple[Counter, Record]:
+    """What differs between the two tables of a pair."""
+    first, second = (play(pair, which, folder / f"{which}.eke", patch) for which in (0, 1))
+    found: Counter = Counter(triples=len(first.outcomes))
+    found["outcomes"] = sum(
+        mine != theirs for mine, theirs in zip(first.outcomes, second.outcomes, strict=True)
+    )
+    mine, theirs = ([m.decision for m in r.decisions] for r in (first, second))
+    found["decisions"] = mine != theirs
+    found["ledgers"] = first.ledger != second.ledger
+    for text in first.outcomes:
+        name = json.loads(text)[0].partition("(")[0]
+        found[name] += 1
+    return found, first
+
+
+# --- recomputing ---------------------------------------------------------------------------------
+
+
+def recomputed(text: str, made: list[Made]) -> list[Decision]:
+    """The same decisions by an auditor who has the exported ledger and no data."""
+    entries = json.loads(text)
+    settings = entries[0]["payload"]
+    listed = domain_from_document(settings["domain"])
+    domain = eke.Domain({name: listed[name] for name in settings["attributes"]})
+    rows = 1 if settings["unit"] is None else settings["unit"]["rows"]
+    accountant = Accountant(domain, settings["measure"], settings["neighbours"], rows)
+    inference = Inference(domain)
+    if settings["public_rows"] is not None:
+        everyone = float(settings["public_rows"])
+        inference.append(Row(count().on(domain), everyone, Gaussian(opening._PUBLIC_VARIANCE)))
+    facts = Facts(inference, accountant, entries[0]["about"]["limit"])
+    found, waiting = [], list(made)
+    for entry in entries:
+        if entry["kind"] == "reserve":
+            plan = Plan.from_document(domain, entry["payload"]["plan"])
+            accountant.add(plan.query, plan.law, entry["about"]["spent_after"])
+        elif entry["kind"] == "commit":
+            inference.extend(Measurement.from_document(domain, entry["payload"]["measurement"]))
+        while waiting and waiting[0].as_of == entry["sequence"]:
+            asked = waiting.pop(0)
+            # The question, too, as a document: nothing of the session's objects is used.
+            document = asked.query.to_document()
+            query = type(asked.query).from_document(domain, document)
+            found.append(decide(query, asked.requirement, facts, asked.policy))
+    assert waiting == []
+    return found
+
+
+# --- the tests -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name)
+
+
+Played = tuple[Counter, list[Record]]
+
+
+def play_pairs(seeds: range, folder: Path) -> Played:
+    found: Counter = Counter()
+    records = []
+    for seed in seeds:
+        with pytest.MonkeyPatch.context() as patch:
+            counted, record = differences(random_pair(seed), folder, patch)
+        found.update(counted)
+        records.append(record)
+    return found, records
+
+
+@pytest.fixture(scope="module")
+def played(folder: Path) -> Played:
+    return play_pairs(range(PAIRS), folder)
+
+
+def check_equal(found: Counter, triples: int) -> None:
+    assert found["triples"] >= triples
+    assert found["outcomes"] == 0
+    assert found["decisions"] == 0
+    assert found["ledgers"] == 0
+    # Everything that can happen did happen, often.
+    for name in ("Answer", "TableAnswer", "Refused", "KeyConflict", "QueryError", "AccuracyError"):
+        assert found[name] >= triples // 250
+
+
+def check_recomputed(records: list[Record], decisions: int) -> None:
+    made = [m.decision for record in records for m in record.decisions]
+    again = [d for record in records for d in recomputed(record.exported, record.decisions)]
+    assert len(made) >= decisions
+    assert sum(mine != theirs for mine, theirs in zip(made, again, strict=True)) == 0
+    kinds = Counter(decision.action for decision in made)
+    assert min(kinds[action] for action in ("history", "measure", "refuse")) > decisions // 20
+
+
+def test_neighbouring_tables_differ_in_nothing_but_the_noise(played):
+    """N = 2,000 triples of table, neighbour and request: 0 differences."""
+    check_equal(played[0], 2000)
+
+
+def test_decisions_can_be_recomputed_from_the_ledger_alone(played):
+    """N >= 1,000 decisions, all equal."""
+    check_recomputed(played[1], 1000)
+
+
+def test_a_leaky_decision_is_caught(folder, monkeypatch):
+    """Positive control, N = 5 pairs: a decision that looks at the parity of the row count."""
+    rows: list[int] = [0]
+    facts_of = Vault.facts
+
+    def look(self: Vault) -> Facts:
+        rows[0] = self._source.counts([()])[0].total
+        return facts_of(self)
+
+    def leaky(query: Any, requirement: Requirement, facts: Facts, policy: Any) -> Decision:
+        laxer = requirement.within * (1 + 1e-6 * (rows[0] % 2))
+        return decide(query, Requirement(laxer, requirement.confidence), facts, policy)
+
+    monkeypatch.setattr(Vault, "facts", look)
+    monkeypatch.setattr(request, "decide", leaky)
+    found, _ = play_pairs(range(5), folder)
+    assert found["outcomes"] > 5
+    assert found["ledgers"] > 0
+
+
+def test_an_error_that_quotes_the_data_is_caught(folder, monkeypatch):
+    """Positive control, N = 5 pairs: a refusal that says how many rows there are."""
+    advice = "eke.session.session.advice"
+    rows: list[int] = [0]
+    facts_of = Vault.facts
+
+    def look(self: Vault) -> Facts:
+        rows[0] = self._source.counts([()])[0].total
+        return facts_of(self)
+
+    monkeypatch.setattr(Vault, "facts", look)
+    monkeypatch.setattr(advice, lambda _preview: f"refused: there are only {rows[0]} rows")
+    found, _ = play_pairs(range(5), folder)
+    assert found["outcomes"] > 0
+    assert found["ledgers"] == 0
+
+
+def test_another_decision_is_not_recomputed(played):
+    """Positive control: an auditor notices a decision that is off by one nano-unit."""
+    record = played[1][0]
+    first = record.decisions[0]
+    forged = Decision(first.decision.action, first.decision.cost + 1, first.decision.known)
+    assert recomputed(record.exported, record.decisions)[0] != forged
+
+
+@pytest.mark.long
+def test_ten_thousand_triples_and_decisions(folder):
+    """N = 10,000 triples and at least 10,000 decisions."""
+    found, records = play_pairs(range(1000, 1000 + 520), folder)
+    check_equal(found, 10_000)
+    check_recomputed(records, 10_000)

@@ -1,0 +1,310 @@
+"""The accountant against every possible unit, on random adaptive histories.
+
+All randomness comes from generators seeded here, so a failing history can be run again.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eke.domain import Categorical, Domain, Integer
+from eke.privacy import accountant as accounting
+from eke.privacy.accountant import LARGEST_TABLE, Accountant, Measure
+from eke.privacy.extremum import maximum
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.privacy.loss_tables import LossTables
+from eke.privacy.noise_grid import MOST_STEPS
+from eke.privacy.record_loss import NANO
+from eke.query import Marginal, Neighbours, Query, count, moment
+from tests.random_questions import random_conditions, random_domain, random_question
+from tests.unit.privacy.loss_twin import LossTwin, record_loss
+
+HISTORIES = 1000
+NINE = (79, 2, 17, 51, 9, 7, 6, 50, 50)
+
+
+def random_law(rng: np.random.Generator, measure: Measure, exponent: int) -> DiscreteLaw:
+    family = DiscreteLaplace if measure == "epsilon" else DiscreteGaussian
+    return family(int(rng.integers(1, 200)) << max(0, 3 - exponent), min(exponent, 3))
+
+
+def random_measured(rng: np.random.Generator, domain: Domain) -> Query | Marginal:
+    """A question that can be measured: without constant, and not always zero."""
+    while True:
+        asked = random_question(rng, domain, blocks=0.35).on(domain)
+        if isinstance(asked, Query):
+            asked = Query(domain, asked.terms, Fraction(0))
+        if not (asked.inside if isinstance(asked, Marginal) else asked).is_zero:
+            return asked
+
+
+def play(seed: int, make: Callable[..., Accountant]) -> Counter[str]:
+    """One adaptive history of up to eight measurements; what was found, by kind.
+
+    After each decision the certified loss is compared with the loss of the unit that loses most.
+    """
+    rng = np.random.default_rng(seed)
+    measure: Measure = "epsilon" if rng.random() < 0.5 else "rho"
+    neighbours: Neighbours = "add_remove" if rng.random() < 0.5 else "replace_one"
+    rows = int(rng.choice([1, 1, 2, 3]))
+    # Few cells where many records move at once: the twin tries every multiset of moves.
+    size = (2, 4) if (rows, neighbours) == (1, "replace_one") else (2, 2) if rows > 1 else (3, 4)
+    domain = random_domain(rng, attributes=size[0], largest=size[1])
+    accountant, twin = make(domain, measure, neighbours, rows), LossTwin(domain, neighbours, rows)
+    factor = rows if measure == "epsilon" else rows**2
+    limit = int(NANO * 10.0 ** rng.uniform(-3, 1))
+    found: Counter[str] = Counter()
+    charged = 0
+    for _ in range(int(rng.integers(1, 9))):
+        measured = random_measured(rng, domain)
+        inside = measured.inside if isinstance(measured, Marginal) else measured
+        law = random_law(rng, measure, inside.exponent)
+        before, after = accountant.spent, accountant.after(measured, law, limit)
+        truth = twin.largest_after(measured, law)
+        found["decisions"] += 1
+        found["under-counts"] += after < truth
+        # Each measurement is rounded up once for a cell, by less than one nano-unit.
+        exact = truth <= after < truth + factor * (charged + 1) or after == before
+        found["inexact"] += neighbours == "add_remove" and not exact
+        found["decreases"] += after < before
+        found["changed by looking"] += accountant.spent != before
+        if after <= limit:
+            accountant.add(measured, law, after)
+            twin.add(measured, law)
+            charged += 1
+            found["under-counts"] += accountant.spent < twin.largest
+            found["decreases"] += accountant.spent < before
+        else:
+            found["refusals"] += 1
+    return found
+
+
+def play_all(make: Callable[..., Accountant], histories: int) -> Counter[str]:
+    return sum((play(seed, make) for seed in range(histories)), Counter())
+
+
+def test_no_unit_ever_loses_more_than_is_accounted_for():
+    """N = 1,000 random adaptive histories, about 4,500 decisions; exact for add_remove."""
+    found = play_all(Accountant, HISTORIES)
+    assert found["under-counts"] == 0
+    assert found["inexact"] == 0
+    assert found["decreases"] == 0
+    assert found["changed by looking"] == 0
+    assert found["decisions"] > 4000
+    assert 400 < found["refusals"] < 0.7 * found["decisions"], "both outcomes occurred"
+
+
+class Forgetful(Accountant):
+    """Positive control: accounts for the last measurement only."""
+
+    def _with(self, query, law):
+        self._losses = accounting._Losses(
+            LossTables(self._losses.cells.sizes), LossTables(self._losses.cells.sizes)
+        )
+        self._spent = 0
+        return super()._with(query, law)
+
+
+def test_accounting_for_the_last_measurement_only_is_caught():
+    """Positive control, N = 50 histories."""
+    assert play_all(Forgetful, 50)["under-counts"] > 20
+
+
+def test_a_mean_over_cells_instead_of_the_maximum_is_caught(monkeypatch):
+    """Positive control, N = 50 histories."""
+
+    def mean_loss(tables: LossTables, enough: int) -> int:
+        return round(sum(float(table.cells.mean()) for table in tables))
+
+    monkeypatch.setattr(accounting, "_certified", mean_loss)
+    assert play_all(Accountant, 50)["under-counts"] > 20
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_a_factor_for_the_rows_of_a_unit_is_needed(neighbours, monkeypatch):
+    """Positive control: k instead of k² for zCDP is caught by the twin."""
+    domain = Domain(a=Integer(0, 1))
+    measured, law = count(a=1).on(domain), DiscreteGaussian(5, 0)
+    twin = LossTwin(domain, neighbours, 3)
+    right = Accountant(domain, "rho", neighbours, 3)
+    assert right.after(measured, law, NANO) >= twin.largest_after(measured, law)
+    monkeypatch.setattr(right, "_factor", 3)
+    assert right.after(measured, law, NANO) < twin.largest_after(measured, law)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_the_order_of_questions_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng)
+    measured = [random_measured(rng, domain) for _ in range(4)]
+    laws = [
+        random_law(rng, "rho", (m.inside if isinstance(m, Marginal) else m).exponent)
+        for m in measured
+    ]
+    last = []
+    for order in (range(4), rng.permutation(4)):
+        accountant = Accountant(domain, "rho", "replace_one")
+        for i in order:
+            accountant.add(measured[i], laws[i], 0)
+        last.append(accountant.after(measured[0], laws[0], 10**6))
+    assert last[0] == last[1]
+
+
+# --- supports too large for a table --------------------------------------------------------------
+
+
+def nine_attributes() -> Domain:
+    """The nine attributes of HIST's experiment."""
+    kinds = {
+        name: Categorical(*(f"v{i}" for i in range(size))) if size < 10 else Integer(0, size - 1)
+        for name, size in zip("abcdefghi", NINE, strict=True)
+    }
+    return Domain(kinds)
+
+
+def large_query(rng: np.random.Generator, domain: Domain) -> Query:
+    """A question over more cells than a table may have: a count, a moment, or a mixture."""
+    numeric = [name for name, a in domain.attributes if isinstance(a, Integer)]
+    while True:
+        kind = int(rng.integers(0, 3))
+        if kind == 0:
+            asked = count(random_conditions(rng, domain, most=9))
+        elif kind == 1:
+            names = rng.choice(numeric, size=3, replace=False)
+            powers = {str(name): int(rng.integers(1, 3)) for name in names}
+            asked = moment(powers, where=random_conditions(rng, domain, most=2))
+        else:
+            parts = [count(random_conditions(rng, domain, most=4)) for _ in range(4)]
+            weights = [float(rng.choice([1, -1, 2, 0.1])) for _ in parts]
+            asked = parts[0] * weights[0]
+            for part, weight in zip(parts[1:], weights[1:], strict=True):
+                asked = asked + part * weight
+        query = asked.on(domain)
+        if query.support_size > LARGEST_TABLE:
+            return query
+
+
+def true_loss(history: list[tuple[Query | Marginal, DiscreteLaw]], cell: list[int]) -> Fraction:
+    return sum((record_loss(m, law, tuple(cell)) for m, law in history), Fraction(0))
+
+
+def climbed(
+    history: list[tuple[Query | Marginal, DiscreteLaw]], domain: Domain, cell: list[int]
+) -> Fraction:
+    """The largest true loss that coordinate ascent finds from a cell."""
+    best, improved = true_loss(history, cell), True
+    while improved:
+        improved = False
+        for axis, size in enumerate(domain.shape):
+            for code in range(0, size, max(1, size // 6)):
+                trial = [*cell[:axis], code, *cell[axis + 1 :]]
+                loss = true_loss(history, trial)
+                if loss > best:
+                    best, cell, improved = loss, trial, True
+    return best
+
+
+def law_for(query: Query, measure: Measure, rng: np.random.Generator) -> DiscreteLaw:
+    """Noise of one to twenty times the largest coefficient, if that can be drawn."""
+    low, high = query.extremes()
+    wanted = max(-low, high) * Fraction(float(rng.uniform(1, 20)))
+    wanted = min(wanted, MOST_STEPS * Fraction(2) ** query.exponent)
+    if measure == "epsilon":
+        return choose_grid(DiscreteLaplace, wanted, query.exponent)
+    return choose_grid(DiscreteGaussian, wanted, query.exponent)
+
+
+@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_large_supports_are_never_under_counted(measure, neighbours):
+    """N = 4 histories of up to four questions over more than 2^18 cells of nine attributes.
+
+    The loss is at least the true loss of 40 sampled cells, of the cell that the bound itself names
+    as the worst, and of the best cells that coordinate ascent reaches from some of them.
+    """
+    domain = nine_attributes()
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        accountant = Accountant(domain, measure, neighbours)
+        history: list[tuple[Query | Marginal, DiscreteLaw]] = []
+        for _ in range(4):
+            query = large_query(rng, domain)
+            law = law_for(query, measure, rng)
+            after = accountant.after(query, law, 2**59)
+            if after <= 2**59:
+                accountant.add(query, law, after)
+                history.append((query, law))
+        cells = [[int(rng.integers(0, n)) for n in domain.shape] for _ in range(40)]
+        witness = maximum(accountant._losses.cells).witness
+        assert witness is not None
+        cells.append([witness[name] for name in domain.names])
+        for cell in cells:
+            assert accountant.spent >= true_loss(history, cell)
+        for cell in cells[-2:]:
+            assert accountant.spent >= climbed(history, domain, cell)
+
+
+def test_an_uneven_weight_is_not_rounded_down():
+    """A bound over fewer attributes has a weight of more bits than the coefficient grid."""
+    domain = Domain({name: Integer(0, 99) for name in "abcd"})
+    query = moment(c=3, d=3, where={"a": (0, 3), "b": (0, 3)}).on(domain)
+    assert query.support_size > LARGEST_TABLE
+    law = DiscreteLaplace(2**20, 0)
+    truth = record_loss(query, law, (0, 0, 99, 99))
+    after = Accountant(domain, "epsilon", "add_remove").after(query, law, 2**59)
+    assert truth <= after < truth + 1
+
+
+@pytest.mark.parametrize("repeats", [1, 3, 4, 16])
+def test_losses_beyond_64_bits_do_not_wrap_around(repeats):
+    """Four terms of 2^62 nano-units each once summed to nearly nothing."""
+    domain = Domain({f"a{i}": Integer(0, 29) for i in range(8)})
+    places = [(0, 1, 2), (3, 4, 5), (6, 7, 5), (0, 7, 4)]
+    parts = [count({f"a{i}": (0, 14), f"a{j}": (0, 14), f"a{k}": 3}) for i, j, k in places]
+    query = (parts[0] + parts[1] + parts[2] + parts[3]).on(domain)
+    assert query.support_size > LARGEST_TABLE
+    deviation = math.sqrt(NANO / (2 * repeats * 2**60))
+    for nearby in range(-3, 4):
+        law = DiscreteGaussian(round(deviation * 2**60) + nearby, -60)
+        for neighbours in ("add_remove", "replace_one"):
+            accountant = Accountant(domain, "rho", neighbours)
+            assert accountant.after(query, law, NANO) >= 2**60
+
+
+@pytest.mark.long
+def test_time_of_a_decision(capsys):
+    """No assertion on time: N = 1,000 mixed questions over the nine attributes, figures printed."""
+    domain, rng = nine_attributes(), np.random.default_rng(1)
+    for neighbours in ("add_remove", "replace_one"):
+        accountant = Accountant(domain, "epsilon", neighbours)
+        limit, seconds, refused = 20 * NANO, [], 0
+        for _ in range(1000):
+            measured = random_measured(rng, domain)
+            inside = measured.inside if isinstance(measured, Marginal) else measured
+            law = law_for(inside, "epsilon", rng)
+            begun = time.perf_counter()
+            after = accountant.after(measured, law, limit)
+            seconds.append(time.perf_counter() - begun)
+            assert after >= accountant.spent
+            if after <= limit:
+                accountant.add(measured, law, after)
+            else:
+                refused += 1
+        assert accountant.spent <= limit
+        with capsys.disabled():
+            sys.stdout.write(
+                f"\n{neighbours}: {refused} refused; per decision median "
+                f"{np.median(seconds) * 1e3:.1f} ms, mean {np.mean(seconds) * 1e3:.1f} ms, "
+                f"largest {max(seconds) * 1e3:.0f} ms\n"
+            )

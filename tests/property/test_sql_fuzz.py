@@ -1,0 +1,238 @@
+"""Mutated and generated texts: nothing but eke's own errors, and none slower than a second."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from eke.domain import Boolean, Categorical, Domain, Integer
+from eke.errors import SqlError
+from eke.sql import Statement, parse
+from tests.sql_adult import compact_domain
+from tests.sql_grammar import Writer, as_asked
+from tests.unit.sql.test_fixtures import CASES
+
+WIDE = Domain(
+    {f"a{i}": Integer(0, 9) for i in range(30)}
+    | {"age": Integer(0, 999_999, null="bucket"), "hours": Integer(0, 255), "gain": Integer(1, 256)}
+    | {"sex": Categorical(*(f"v{i}" for i in range(2000)), null="bucket"), "married": Boolean()}
+)
+WORDS = """
+    SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL TRUE FALSE LIKE
+    BETWEEN CASE WHEN THEN ELSE END FILTER COUNT SUM AVG VARIANCE STDDEV SQRT FLOOR AS WITH ( ) ,
+    . * + - / = <> < <= > >= ; adult age sex hours gain workclass married tier 'Male' '%' 30 0.5
+    1e9 " ' -- /* */ ERROR WITHIN AT CONFIDENCE DISTINCT OVER JOIN UNION EXISTS CAST INTERVAL
+    VALUES read_csv a0 a1 a2 [ ] { } $ :: ? % ^ | ~ ! @ # ` \\
+"""
+STRANGE = ("\0", "\u00a0", "\u202e", "\u017f", "\u00e9", "\uff10", "\U0001d4b6", "\ud800")
+PIECES = (*WORDS.split(), *STRANGE)
+KINDS = (
+    ("AGE", "EDUCATION_NUM", "WORKCLASS", "SEX", "HOURS", "GAIN", "MARRIED", "TIER", "INCOME"),
+    ("AND", "OR", "=", "<>"),
+    ("<", "<=", ">", ">=", "=", "<>", "LIKE"),
+    ("+", "-", "*", "/"),
+    ("COUNT", "SUM", "AVG", "VARIANCE", "STDDEV_POP", "SQRT", "FLOOR"),
+    ("WHERE", "HAVING", "GROUP", "ORDER", "FILTER"),
+)
+SECOND = 1.0
+
+
+def mutated(rng: np.random.Generator, text: str, other: str) -> str:
+    """A text with one to three accidents."""
+    for _ in range(int(rng.integers(1, 4))):
+        at, end = sorted(int(i) for i in rng.integers(0, len(text) + 1, 2))
+        end = min(end, at + 30)
+        piece = PIECES[int(rng.integers(len(PIECES)))]
+        match int(rng.integers(8)):
+            case 0:
+                text = text[:at] + text[end:]
+            case 1:
+                text = f"{text[:at]} {piece} {text[at:]}"
+            case 2:
+                text = text[:at] + piece + text[end:]
+            case 3:
+                text = text[:end] + text[at:]
+            case 4:
+                cut = int(rng.integers(0, len(other) + 1))
+                text = text[:at] + other[cut:]
+            case 5:
+                words = re.split(r"(\W)", text)
+                i, j = (int(k) for k in rng.integers(0, len(words), 2))
+                words[i], words[j] = words[j], words[i]
+                text = "".join(words)
+            case 6:
+                text = text[:at] + text[at:end] * int(rng.integers(1, 60)) + text[end:]
+            case _:
+                depth = int(rng.integers(1, 30))
+                wrap = (("(", ")"), ("NOT (", ")"), ("CASE WHEN ", " THEN 1 END"))[depth % 3]
+                text = text[:at] + wrap[0] * depth + text[at:end] + wrap[1] * depth + text[end:]
+    return text
+
+
+def gentle(rng: np.random.Generator, text: str) -> str:
+    """A text in which a few tokens became others of their kind: it often still makes sense."""
+    tokens = re.findall(r"'[^']*'|\w+|\s+|[<>=!]+|.", text)
+    for _ in range(int(rng.integers(1, 4))):
+        at = int(rng.integers(len(tokens)))
+        kind: tuple[str, ...] | None = next(
+            (kind for kind in KINDS if tokens[at].upper() in kind), None
+        )
+        if kind is None and re.fullmatch(r"[\d.]+", tokens[at]):
+            kind = ("0", "1", "2.5", "17", "35", "40", "1e3", "100")
+        elif kind is None and tokens[at].startswith("'"):
+            kind = ("'Male'", "'Private'", "'Married%'", "'>50K'", "''")
+        if kind is not None:
+            tokens[at] = kind[int(rng.integers(len(kind)))]
+    return "".join(tokens)
+
+
+def soup(rng: np.random.Generator) -> str:
+    """Pieces without any order."""
+    chosen = rng.integers(0, len(PIECES), int(rng.integers(1, 120)))
+    return "SELECT " * int(rng.integers(2)) + " ".join(PIECES[int(i)] for i in chosen)
+
+
+def heavy(rng: np.random.Generator) -> str:
+    """A well-formed question that is as much work as its length allows."""
+    n = int(rng.integers(2, 300))
+    a, b, c = ([f"a{int(i)}" for i in rng.integers(0, 30, n)] for _ in range(3))
+    pairs = list(zip(a, b, strict=True))
+    boxes = [f"({x} > {i % 9} AND {y} <> {i % 10})" for i, (x, y) in enumerate(pairs)]
+    whens = [f"WHEN {x} = {i % 10} THEN {y}" for i, (x, y) in enumerate(pairs)]
+    labels = [f"WHEN {x} = 1 THEN {i}" for i, x in enumerate(a)]
+    cubes = [f"{x} * {y} * {z}" for x, y, z in zip(a, b, c, strict=True)]
+    spreads = [f"VARIANCE({x} * {y} + hours)" for x, y in pairs]
+    counts = [f"COUNT(*) FILTER (WHERE hours * gain > {i})" for i in range(n)]
+    towers = [f"x{i + 1} AS (SELECT *, v{i} * v{i} AS v{i + 1} FROM x{i})" for i in range(n % 40)]
+    towers.insert(0, "x0 AS (SELECT *, age AS v0 FROM t)")
+    keys = ", ".join(a[:6])
+    choices = (
+        f"SELECT COUNT(*) FROM t WHERE {' OR '.join(boxes)}",
+        f"SELECT COUNT(*) FROM t WHERE NOT ({' AND '.join(f'NOT {box}' for box in boxes)})",
+        f"SELECT SUM(CASE {' '.join(whens)} END) FROM t",
+        f"SELECT SUM({' + '.join(cubes)}) FROM t",
+        f"SELECT SUM({' * '.join(f'({x} + {y})' for x, y in pairs)}) FROM t",
+        f"SELECT {', '.join(spreads)} FROM t",
+        f"SELECT COUNT(*) FROM t WHERE age IN ({', '.join(str(7 * i) for i in range(n))})",
+        f"SELECT COUNT(*) FROM t WHERE {' OR '.join(f'age * {i} > {i * i}' for i in range(n))}",
+        f"SELECT COUNT(*) FROM t WHERE hours * gain > {n} AND hours - gain < {n % 100}",
+        f"SELECT {', '.join(counts)} FROM t",
+        f"SELECT CASE {' '.join(labels)} END AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT FLOOR(age / {n}) AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT {keys}, COUNT(*) FROM t GROUP BY {keys}",
+        f"SELECT COUNT(*) FROM t WHERE {' OR '.join(['sex LIKE ' + repr('%v1%' * 9)] * n)}",
+        f"SELECT {' / '.join(['COUNT(*)'] * n)} FROM t",
+        f"WITH {', '.join(towers)} SELECT SUM(v{n % 40}) FROM x{n % 40}",
+    )
+    return choices[int(rng.integers(len(choices)))]
+
+
+def texts(rng: np.random.Generator, number: int):
+    """(domain, text): mutated roughly and gently, without order, and well-formed heavy ones."""
+    corpus = [case.text for case in CASES]
+    adult, writer = compact_domain(), Writer(rng)
+    for _ in range(number):
+        first, second = (corpus[int(i)] for i in rng.integers(0, len(corpus), 2))
+        if rng.random() < 0.3:
+            first = as_asked(writer.statement())
+        draw = rng.random()
+        if draw < 0.45:
+            yield (adult if rng.random() < 0.9 else WIDE), mutated(rng, first, second)
+        elif draw < 0.85:
+            yield (adult if rng.random() < 0.9 else WIDE), gentle(rng, first)
+        elif draw < 0.995:
+            yield adult, soup(rng)
+        else:
+            yield WIDE, heavy(rng)
+
+
+def outcome(domain: Domain, text: str) -> tuple[bool, float]:
+    """(accepted, seconds of processor time); anything but `SqlError` goes through."""
+    found: Statement | SqlError
+    start = time.process_time()
+    try:
+        found = parse(text, domain)
+    except SqlError as error:
+        found = error
+    seconds = time.process_time() - start
+    if isinstance(found, Statement):
+        assert found.aggregates
+        return True, seconds
+    assert found.line >= 1
+    assert found.column >= 1
+    assert len(str(found)) < 1_000
+    return False, seconds
+
+
+def fuzz(seed: list[int], number: int) -> None:
+    rng = np.random.default_rng(seed)
+    accepted, slowest, slow_text = 0, 0.0, ""
+    for domain, text in texts(rng, number):
+        fine, seconds = outcome(domain, text)
+        accepted += fine
+        if seconds > slowest:
+            slowest, slow_text = seconds, text
+    assert slowest < SECOND, f"{slowest:.2f} s for {slow_text[:2000]}"
+    # Fuzzing that is refused at the door shows little: some of it must get through.
+    assert number // 20 < accepted < number // 2
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_ten_thousand_texts(part):
+    fuzz([2203, part], 2_500)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(20))
+def test_a_hundred_thousand_texts(part):
+    fuzz([7741, part], 5_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT " + "(" * 5_000 + "COUNT(*)" + ")" * 5_000 + " FROM adult",
+        "SELECT " + "(" * 9_000,
+        "SELECT COUNT(*) FROM adult WHERE " + "NOT " * 4_000 + "married",
+        "SELECT SUM(" + "-" + " -" * 8_000 + "age) FROM adult",
+        "SELECT SUM(" + "CASE WHEN age > 3 THEN " * 700 + "1" + " END" * 700 + ") FROM adult",
+        "SELECT COUNT(*) FROM adult WHERE " + " AND ".join(["age > 3"] * 2_000),
+        "SELECT COUNT(*) FROM adult WHERE " + " = ".join(["age"] * 1_900),
+        "SELECT COUNT(*) FROM adult WHERE age" + " IS NULL" * 1_900,
+        "SELECT SUM(" + "+".join(["age"] * 1_900) + ") FROM adult",
+        "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 900 + "adult" + ")" * 900,
+        "SELECT COUNT(*) FROM adult " + "JOIN adult " * 1_800,
+        " UNION ".join(["SELECT COUNT(*) FROM adult"] * 700),
+        "SELECT " + "a." * 9_000 + "a FROM adult",
+        "SELECT " + "'a' " * 3_900,
+        "x" * 20_000,
+        "'" * 19_999,
+        '"' * 19_999,
+        "--" * 10_000,
+        "/*" * 10_000,
+        ";" * 19_000,
+        "SELECT COUNT(*) FROM adult WHERE sex LIKE '" + "%a" * 9_000 + "'",
+        "9" * 20_000,
+        "SELECT COUNT(*) FROM adult" + " " * 10**7,
+        "SELECT COUNT(*) FROM adult WHERE sex = '" + "x" * 10**7 + "'",
+    ],
+    ids=range(24),
+)
+def test_hostile_texts_are_answered_quickly(text):
+    accepted, seconds = outcome(compact_domain(), text)
+    assert seconds < SECOND
+    assert len(text) <= 20_000 or not accepted
+
+
+def test_a_deep_stack_of_the_caller_is_an_error_of_ours():
+    """Close to the interpreter's limit the parser gives up; the caller still gets a SqlError."""
+    text = "SELECT SUM(" + "(" * 20 + "age" + ")" * 20 + ") FROM adult"
+
+    def sink(depth: int) -> tuple[bool, float]:
+        return outcome(compact_domain(), text) if depth == 0 else sink(depth - 1)
+
+    outcomes = {sink(depth)[0] for depth in (0, 300, 600)}
+    assert outcomes == {True, False}

@@ -1,0 +1,45 @@
+"""Drivers in interpreters of their own, on the fastest disk there is.
+
+What `kill -9` and races can do does not depend on the disk, and syncing thousands of times to a
+real one would only take time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+DRIVER = Path(__file__).with_name("release_driver.py")
+
+
+@pytest.fixture
+def drive_releases(tmp_path: Path) -> Iterator[Callable[..., dict]]:
+    """The figures of a scenario of `release_driver.py`."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as folder:
+
+        def run(scenario: str, number: int, timeout: float = 600) -> dict:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            environment.pop("EKE_FAILPOINT", None)
+            # A process with threads is a poor place to fork.
+            environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            result = subprocess.run(
+                [sys.executable, str(DRIVER), scenario, folder, str(number)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=timeout,
+            )
+            assert result.returncode == 0, result.stderr
+            figures: dict = json.loads(result.stdout)
+            return figures
+
+        yield run

@@ -1,0 +1,321 @@
+"""Crashes and races on whole releases, run in an interpreter of its own so that it may fork freely.
+
+`python release_driver.py <scenario> <folder> <number>` prints one JSON object. The tests in
+`test_release_crashes.py` and `test_concurrent_spending.py` start it and judge the figures.
+
+Everything is loaded once, in the parent; the children are forked from it. The protected table is
+read once, too: what is tested is the path from a question to its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import eke
+from eke.data import open_source
+from eke.engine import Vault
+from eke.errors import BudgetExceeded, EkeError, LedgerError
+from eke.ledger import Entry
+from eke.ledger.failpoint import FAILPOINTS, VARIABLE
+from eke.planning import Plan
+from eke.privacy.accountant import Accountant
+from eke.query import Expression
+from eke.session import opening
+from tests.system.ledger_driver import in_processes, listen
+
+WORKERS = 8
+KILLS_A_LEDGER = 8
+DOMAIN = eke.Domain(age=eke.Integer(0, 79), sex=eke.Categorical("F", "M"))
+ROWS = pd.DataFrame({"age": np.arange(3000) % 80, "sex": np.where(np.arange(3000) % 3, "F", "M")})
+SOURCE = open_source(ROWS, DOMAIN)
+vars(opening)["open_source"] = lambda *_arguments, **_options: SOURCE
+
+
+def question(number: int) -> Expression:
+    """Overlapping ranges, all around age 40: nobody's questions are disjoint from the others'."""
+    return eke.count(age=(number * 7 % 40, 41 + number * 11 % 39))
+
+
+def ask(session: eke.Session, number: int, key: str) -> str:
+    """The answer as text; about every third question is answered from history."""
+    answer = session.ask(question(number // 3), within=40 - number % 3, key=key)
+    return json.dumps([answer.value, *answer.interval, answer.receipt.cost_nano])
+
+
+def create(folder: Path, name: str, **limit: Any) -> eke.Session:
+    return eke.create(folder / name, ROWS, DOMAIN, analyst="ann", **limit)
+
+
+# --- crashes -------------------------------------------------------------------------------------
+
+
+def victim(session: eke.Session, numbers: list[int], fatal: str | None) -> tuple[int, int]:
+    """A forked child that asks question after question, and the pipe on which it says so."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        if fatal is not None:
+            os.environ[VARIABLE] = fatal
+        status = 1
+        with suppress(BaseException):
+            for number in numbers:
+                os.write(writer, f"started {number}\n".encode())
+                text = ask(session, number, f"key-{number}").replace(" ", "")
+                os.write(writer, f"released {number} {text}\n".encode())
+            status = 0
+        os._exit(status)
+    os.close(writer)
+    return child, reader
+
+
+def autopsy(path: Path, said: list[list[str]]) -> tuple[list[str], str]:
+    """What is wrong after a crash, and in which state the last key was found."""
+    problems = []
+    session = eke.open(path, analyst="ann")  # walks the chain and raises when it does not hold
+    ledger = session._vault.ledger
+    for number, text in (line[1:] for line in said if line[0] == "released"):
+        request = ledger.find("ann", f"key-{number}")
+        if request is None or request.answer is None:
+            problems.append(f"{number} was released without a record")
+        elif json.loads(text) != _shown(request.answer):
+            problems.append(f"{number} was released with another value than the stored one")
+    last = int(said[-1][1])
+    before = ledger.find("ann", f"key-{last}")
+    found = "nothing" if before is None else before.state
+    problems += [f"before the retry: {text}" for text in wrong_books(session.ledger_entries())]
+    retries = [ask(eke.open(path, analyst="ann"), last, f"key-{last}") for _ in range(2)]
+    after = ledger.find("ann", f"key-{last}")
+    assert after is not None
+    if before is not None and before.answer is not None and after.answer != before.answer:
+        problems.append(f"the stored answer of {last} has changed")
+    if len({*retries, json.dumps(_shown(str(after.answer)))}) != 1:
+        problems.append(f"{last} got several answers")
+    entries = session.ledger_entries()
+    charges = [e for e in entries if e.kind == "reserve" and e.about["key"] == f"key-{last}"]
+    if len(charges) > 1 or (
+        before is not None and charges and charges[0].sequence > before.sequence
+    ):
+        problems.append(f"{last} was charged twice")
+    report = session.verify()
+    problems.extend(report.problems)
+    problems.extend(wrong_books(entries))
+    if report.open_reservations:
+        problems.append("a charge without an answer remains after the retry")
+    return problems, found
+
+
+def wrong_books(entries: list[Entry]) -> list[str]:
+    """Whatever a fresh accountant, who has nothing but the log, finds wrong with it."""
+    problems = []
+    settings: Any = entries[0].payload
+    accountant = Accountant(DOMAIN, settings["measure"], settings["neighbours"])
+    limit = int(str(entries[0].about["limit"]))
+    reserved: dict[int, bool] = {}
+    for entry in entries:
+        if entry.kind == "reserve":
+            plan = Plan.from_document(DOMAIN, entry.payload["plan"])  # type: ignore[arg-type]
+            after = accountant.after(plan.query, plan.law, limit)
+            if after != entry.about["spent_after"]:
+                problems.append(f"entry {entry.sequence} charged something else than the loss")
+            if entry.payload["cost"] != after - accountant.spent:
+                problems.append(f"entry {entry.sequence} states a wrong cost")
+            if after > limit:
+                problems.append(f"entry {entry.sequence} passed the limit")
+            accountant.add(plan.query, plan.law, after)
+            reserved[entry.sequence] = False
+        elif entry.kind == "commit":
+            if reserved.get(int(str(entry.about["reservation"])), True):
+                problems.append(f"entry {entry.sequence} commits without a charge")
+            reserved[int(str(entry.about["reservation"]))] = True
+    return problems
+
+
+def _shown(answer: str) -> list[float]:
+    document = json.loads(answer)
+    value, low, high, _ = document["cells"][0]
+    return [value, low, high, document["receipt"]["cost_nano"]]
+
+
+def random_kills(folder: Path, runs: int) -> dict[str, object]:
+    """Children killed at random instants; a new ledger now and then keeps the checks short."""
+    problems: list[str] = []
+    found = {"nothing": 0, "reserved": 0, "committed": 0}
+    killed = 0
+    path = folder / "unused"
+    for run in range(runs):
+        if run % KILLS_A_LEDGER == 0:
+            path = folder / f"kill-{run}.eke"
+            create(folder, path.name, epsilon=1000.0)
+        session = eke.open(path, analyst="ann")
+        first = 1000 * run
+        begun = time.perf_counter()
+        ask(session, first, f"warm-{run}")
+        duration = time.perf_counter() - begun  # of a release now, on this machine, with this load
+        child, reader = victim(session, list(range(first + 3, first + 1000)), None)
+        select.select([reader], [], [])
+        time.sleep(random.uniform(0.0, 3.0) * duration)
+        os.kill(child, signal.SIGKILL)
+        killed += os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+        wrong, state = autopsy(path, listen(reader))
+        problems.extend(wrong)
+        found[state] += 1
+    return {"killed": killed, "found": found, "problems": problems}
+
+
+def failpoints(folder: Path, passes: int) -> dict[str, object]:
+    """Children that die at each failpoint, in the reservation and in the commit."""
+    problems: list[str] = []
+    died: list[str] = []
+    found: dict[str, str] = {}
+    for name in (name for name in FAILPOINTS if ".create." not in name):
+        for number in range(1, (1 if name.startswith("engine.") else passes) + 1):
+            place = f"{name}@{number}"
+            session = create(folder, f"{place}.eke", epsilon=10.0)
+            child, reader = victim(session, [0], place)
+            if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
+                died.append(place)
+            wrong, found[place] = autopsy(folder / f"{place}.eke", listen(reader))
+            problems.extend(f"{place}: {text}" for text in wrong)
+    for name in (name for name in FAILPOINTS if ".create." in name):
+        path = folder / f"{name}.eke"
+        child = os.fork()
+        if child == 0:
+            os.environ[VARIABLE] = name
+            create(folder, path.name, epsilon=1.0)
+            os._exit(0)
+        if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
+            died.append(name)
+        try:
+            eke.open(path)
+            problems.append(f"{name}: half a dataset was opened")
+        except LedgerError:
+            path.unlink()
+            create(folder, path.name, epsilon=1.0).verify().require()
+    return {"names": list(FAILPOINTS), "died": died, "found": found, "problems": problems}
+
+
+def careless(folder: Path, runs: int) -> dict[str, object]:
+    """The positive control: the value goes out before it is stored, then the process dies."""
+    problems: list[str] = []
+
+    def careless_commit(self: Vault, reservation: int, measurement: Any, *_: Any) -> str:
+        value = measurement.values[0]
+        receipt = dict.fromkeys(("question", "noise", "source"), "measured") | dict.fromkeys(
+            ("within", "confidence", "price_nano", "known", "spent_nano"), 1.0
+        )
+        receipt |= {"cost_nano": 1, "measure": "epsilon", "limit_nano": 1, "through": 1}
+        return json.dumps({"cells": [[value, value - 1, value + 1, 1.0]], "receipt": receipt})
+
+    original = Vault._commit
+    for run in range(runs):
+        session = create(folder, f"careless-{run}.eke", epsilon=10.0)
+        Vault._commit = careless_commit  # type: ignore[assignment, method-assign]
+        child, reader = victim(session, [0], None)
+        os.waitpid(child, 0)
+        Vault._commit = original  # type: ignore[method-assign]
+        problems.extend(autopsy(folder / f"careless-{run}.eke", listen(reader))[0])
+    return {"problems": problems}
+
+
+def uncharged(folder: Path, runs: int) -> dict[str, object]:
+    """The positive control of the books: a charge of half the loss is noticed."""
+    problems: list[str] = []
+    original = Accountant.after
+    for run in range(runs):
+        session = create(folder, f"half-{run}.eke", epsilon=10.0)
+        Accountant.after = lambda self, *rest: original(self, *rest) // 2  # type: ignore[method-assign]
+        ask(session, 0, "key-0")
+        Accountant.after = original  # type: ignore[method-assign]
+        problems.extend(wrong_books(session.ledger_entries()))
+    return {"problems": problems}
+
+
+# --- races ---------------------------------------------------------------------------------------
+
+
+def race(folder: Path, attempts: int, *, workers: int, **limit: float) -> dict[str, object]:
+    """Workers that ask until the limit stops them."""
+    (measure, amount) = next(iter(limit.items()))
+    session = create(folder, f"race-{measure}.eke", policy="direct", **limit)
+    # Each question costs about a twentieth of the limit, but never divides it.
+    within = 20 * 2.9957 / amount if measure == "epsilon" else 1.96 * (20 / (2 * amount)) ** 0.5
+
+    def work(worker: int) -> dict[str, Any]:
+        outcome: dict[str, Any] = {"cost": 0, "refused": 0, "free": 0, "errors": [], "released": 0}
+        for number in range(attempts):
+            asked = question(worker * attempts + number)
+            try:
+                answer = session.ask(
+                    asked, within * (1 + 0.01 * number), key=f"{worker}-{number}", analyst="ann"
+                )
+            except BudgetExceeded:
+                outcome["refused"] += 1
+            except (EkeError, OSError, ValueError) as error:
+                outcome["errors"].append(f"{type(error).__name__}: {error}")
+            else:
+                outcome["cost"] += answer.receipt.cost_nano
+                outcome["free" if answer.free else "released"] += 1
+        return outcome
+
+    results: Any = in_processes(workers, work)
+    entries = session.ledger_entries()
+    budget = session.budget
+    return {
+        "limit": budget.limit_nano,
+        "spent": budget.spent_nano,
+        "cost": sum(result["cost"] for result in results),
+        "released": sum(result["released"] for result in results),
+        "refused": sum(result["refused"] for result in results),
+        "errors": [text for result in results for text in result["errors"]],
+        "reserves": sum(entry.kind == "reserve" for entry in entries),
+        "commits": sum(entry.kind == "commit" for entry in entries),
+        "problems": [*session.verify().problems, *wrong_books(entries)],
+    }
+
+
+def same_key(folder: Path, rounds: int) -> dict[str, object]:
+    """Workers that all ask the same keys at once: one charge and one answer for each."""
+    session = create(folder, "same.eke", epsilon=100.0)
+
+    def work(_: int) -> list[str]:
+        return [ask(session, 3 * number, str(number)) for number in range(rounds)]
+
+    results: Any = in_processes(WORKERS, work)
+    entries = session.ledger_entries()
+    return {
+        "answers": len({json.dumps(result) for result in results}),
+        "keys": len({entry.about["key"] for entry in entries if "key" in entry.about}),
+        "requests": sum(entry.kind in {"reserve", "remember"} for entry in entries),
+        "reserves": sum(entry.kind == "reserve" for entry in entries),
+        "commits": sum(entry.kind == "commit" for entry in entries),
+        "problems": [*session.verify().problems, *wrong_books(entries)],
+    }
+
+
+SCENARIOS: dict[str, Callable[[Path, int], dict[str, object]]] = {
+    "random_kills": random_kills,
+    "failpoints": failpoints,
+    "careless": careless,
+    "uncharged": uncharged,
+    "race_epsilon": lambda folder, n: race(folder, n, workers=WORKERS, epsilon=1.0),
+    "race_rho": lambda folder, n: race(folder, n, workers=WORKERS, rho=0.5),
+    "same_key": same_key,
+}
+
+if __name__ == "__main__":
+    scenario, where, count = sys.argv[1:]
+    sys.stdout.write(json.dumps(SCENARIOS[scenario](Path(where), int(count))))

@@ -1,0 +1,116 @@
+"""Many processes on one ledger, and processes that die on it; see `ledger_driver.py`.
+
+The folder is in memory where possible: what `kill -9` and races can do does not depend on the
+disk, and syncing thousands of times to a real one would only take time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+DRIVER = Path(__file__).with_name("ledger_driver.py")
+LEDGER_ONLY = Path(__file__).parents[1] / "ledger_only.py"
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Iterator[Callable[..., dict]]:
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as folder:
+
+        def run(scenario: str, number: int, timeout: float = 300) -> dict:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            environment.pop("EKE_FAILPOINT", None)
+            result = subprocess.run(
+                [sys.executable, str(LEDGER_ONLY), str(DRIVER), scenario, folder, str(number)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=timeout,
+            )
+            assert result.returncode == 0, result.stderr
+            figures: dict = json.loads(result.stdout)
+            return figures
+
+        yield run
+
+
+def check_race(figures: dict) -> None:
+    assert figures["problems"] == []
+    assert figures["spent"] <= figures["limit"]
+    assert figures["spent"] == figures["log"] == figures["released"]
+    assert figures["commits"] == figures["reserves"]
+    assert figures["limit"] - figures["spent"] < 5, "the limit was the thing that stopped them"
+    assert figures["refused"] > 0
+
+
+def test_eight_processes_at_the_limit_never_overspend(drive):
+    """N = 8 processes × 100 attempts of 1 to 5 units against a limit of 800."""
+    check_race(drive("race", 100))
+
+
+def test_reading_checking_and_writing_would_overspend(drive):
+    """The positive control of the race: N = 8 × 100 attempts of 1 unit against a limit of 266."""
+    figures = drive("naive_race", 100)
+    assert figures["released"] > figures["limit"]
+
+
+def test_one_key_asked_by_all_at_once_is_charged_and_answered_once(drive):
+    """N = 8 processes × 25 keys, each key asked by every process."""
+    figures = drive("same_key", 25)
+    assert figures == {
+        "answers": 1,
+        "distinct": 25,
+        "spent": figures["limit"],
+        "limit": 75,
+        "problems": [],
+    }
+
+
+def test_killed_at_random_instants(drive):
+    """N = 200 kills: nothing released without a record, every retry completes exactly once."""
+    figures = drive("random_kills", 200)
+    assert figures["problems"] == []
+    assert figures["killed"] == 200
+    before, between = figures["found"]["nothing"], figures["found"]["reserved"]
+    assert min(before, between) >= 10, "the kills fell into both halves of a release"
+
+
+def test_killed_at_every_failpoint(drive):
+    figures = drive("failpoints", 2)
+    assert figures["problems"] == []
+    per_transaction = [name for name in figures["names"] if ".create." not in name]
+    assert len(figures["died"]) == 2 * len(per_transaction) + 2, "each failpoint was reached"
+    # What is found is decided by the one moment when COMMIT returns.
+    for name in per_transaction:
+        after = name == "ledger.after_commit"
+        assert figures["found"][f"{name}@1"] == ("reserved" if after else "nothing")
+        assert figures["found"][f"{name}@2"] == ("committed" if after else "reserved")
+
+
+def test_releasing_before_the_commit_would_be_caught(drive):
+    """The positive control of the crash tests."""
+    problems = drive("careless", 3)["problems"]
+    assert sum("without a record" in problem for problem in problems) == 3
+
+
+@pytest.mark.long
+def test_sixty_four_processes_at_the_limit_never_overspend(drive):
+    """N = 64 processes × 200 attempts."""
+    check_race(drive("race64", 200, timeout=3000))
+
+
+@pytest.mark.long
+def test_killed_at_a_thousand_random_instants(drive):
+    """N = 1,000 kills."""
+    figures = drive("random_kills", 1000, timeout=3000)
+    assert figures["problems"] == []
+    assert figures["killed"] == 1000

@@ -1,0 +1,58 @@
+"""Processes that die while they release an answer; see `release_driver.py`.
+
+After each death: the ledger verifies, nothing was committed without a charge, the loss is that of
+the last charge, whatever was released is stored, and a retry with the same key gives exactly one
+answer and charges once.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from eke.ledger.failpoint import FAILPOINTS
+
+
+def test_killed_at_random_instants(drive_releases):
+    """N = 200 kills."""
+    figures = drive_releases("random_kills", 200)
+    assert figures["problems"] == []
+    assert figures["killed"] == 200
+    before, between = figures["found"]["nothing"], figures["found"]["reserved"]
+    assert min(before, between) >= 10, "the kills fell into both halves of a release"
+
+
+def test_killed_at_every_failpoint(drive_releases):
+    """Each failpoint once in the reservation and, for those of the ledger, once in the commit."""
+    figures = drive_releases("failpoints", 2)
+    assert figures["problems"] == []
+    assert {place.partition("@")[0] for place in figures["died"]} == set(FAILPOINTS)
+    found = figures["found"]
+    for name in FAILPOINTS:
+        if name.startswith("engine."):
+            # What is found is decided by the one moment when COMMIT returns.
+            state = "committed" if name == "engine.committed" else "reserved"
+            assert found[f"{name}@1"] == state
+        elif ".create." not in name:
+            after = name == "ledger.after_commit"
+            assert found[f"{name}@1"] == ("reserved" if after else "nothing")
+            assert found[f"{name}@2"] == ("committed" if after else "reserved")
+
+
+def test_releasing_before_the_answer_is_stored_would_be_caught(drive_releases):
+    """Positive control, N = 3 deaths."""
+    problems = drive_releases("careless", 3)["problems"]
+    assert sum("without a record" in problem for problem in problems) == 3
+
+
+def test_charging_too_little_would_be_caught(drive_releases):
+    """Positive control of the fresh accountant, N = 1."""
+    problems = drive_releases("uncharged", 1)["problems"]
+    assert any("something else than the loss" in problem for problem in problems)
+
+
+@pytest.mark.long
+def test_killed_at_a_thousand_random_instants(drive_releases):
+    """N = 1,000 kills."""
+    figures = drive_releases("random_kills", 1000, timeout=3000)
+    assert figures["problems"] == []
+    assert figures["killed"] == 1000

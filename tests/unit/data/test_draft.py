@@ -1,0 +1,167 @@
+"""Drafts fit the table they were read from, round their numbers and survive their file."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+import ibis
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eke.data import CsvFile, draft_domain, draft_file, open_source
+from eke.data.round_edges import round_bounds, round_edges, round_step
+from eke.domain import Binned, Boolean, Categorical, Integer, read_domain
+from eke.errors import DataError
+from tests.unit.data.real_tables import ADULT
+from tests.unit.data.slow_twin import DATA
+
+
+def test_the_draft_of_adult_is_sensible_and_survives_its_file(tmp_path) -> None:
+    draft = draft_file(ADULT, tmp_path / "adult.yaml")
+    domain = draft.domain
+    assert domain["age"] == Integer(15, 90)
+    assert domain["education-num"] == Integer(1, 16)
+    assert domain["hours-per-week"] == Integer(0, 100)
+    assert domain["sex"] == Categorical("Female", "Male")
+    assert domain["race"].size == 5
+    occupation = domain["occupation"]
+    assert occupation.size == 15
+    assert occupation.null == occupation.outside == "bucket"
+    gain = domain["capital-gain"]
+    assert isinstance(gain, Binned)
+    assert gain.edges[:3] == (0, 1, 1000)  # nothing gained has a bin of its own
+    assert gain.edges[-1] == 100_000
+    assert len(draft.notes) == len(domain) == 15
+    text = (tmp_path / "adult.yaml").read_text("utf-8")
+    assert text.startswith(
+        "# DRAFT of a domain. Everything below was read off the data and is PRIV"
+    )
+    for note in draft.notes:
+        assert f"  # {note}\n" in text
+    assert read_domain(tmp_path / "adult.yaml") == domain
+    assert open_source(ADULT, domain).counts([()])[0].total == 32_561
+
+
+def test_the_draft_of_census_income_has_the_sizes_of_its_codebook() -> None:
+    draft = draft_domain(DATA / "census_income_kdd_9attr.csv.gz")
+    assert draft.domain.shape[:9] == (91, 2, 17, 43, 5, 9, 7, 15, 2)
+
+
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    n = 400
+    return pd.DataFrame(
+        {
+            "person": [f"p{k}" for k in range(n)],
+            "number": rng.permutation(n) * 1000,
+            "town": [f"town {k % 80}" for k in range(n)],
+            "yes": rng.integers(0, 2, n).astype(bool),
+            "maybe": pd.array([None, True] * (n // 2), dtype="boolean"),
+            "colour": ["red", None, "blue", "red"] * (n // 4),
+            "height": rng.normal(170, 9, n),
+            "wild": [math.inf, -math.inf, math.nan, 1.5] * (n // 4),
+            "code": [10, 2000, 30_000, 10] * (n // 4),
+            "one": [7] * n,
+            "never": [None] * n,
+            "mixed": [1, "a", None, 2.5] * (n // 4),
+            "day": [dt.date(2020, 1, 1)] * n,
+            "# odd\nname: [": [0, 1] * (n // 2),
+        }
+    )
+
+
+def test_every_column_gets_an_attribute_or_a_reason(tmp_path) -> None:
+    draft = draft_file(frame(), tmp_path / "draft.yaml")
+    drafted, notes = draft.domain, {note.split(": ")[0]: note for note in draft.notes}
+    assert drafted["yes"] == Boolean()
+    assert drafted["maybe"] == Boolean("bucket")
+    assert drafted["colour"] == Categorical("blue", "red", null="bucket", outside="bucket")
+    assert drafted["code"] == Categorical(10, 2000, 30_000)
+    assert drafted["one"] == Integer(7, 7)
+    assert drafted["wild"].null == "bucket"
+    assert "infinities" in notes['"wild"']
+    height = drafted["height"]
+    assert isinstance(height, Binned)
+    assert 15 <= height.size <= 20
+    assert all(edge == round(edge, 1) for edge in height.edges)
+    for name in ("person", "number"):
+        assert "use it as Unit(" in notes[f'"{name}"']
+    assert "more than 50 different texts" in notes['"town"']
+    assert "the year, the month" in notes['"day"']
+    for name in ("never", "mixed"):
+        assert "left out" in notes[f'"{name}"']
+    left_out = {"person", "number", "town", "day", "never", "mixed"}
+    assert set(drafted.names) == set(frame().columns) - left_out
+    assert read_domain(tmp_path / "draft.yaml") == drafted
+    assert open_source(frame(), drafted).counts([()])[0].total == len(frame())
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+def test_drafts_of_other_kinds_of_table_agree(tmp_path) -> None:
+    small = frame()[["colour", "height", "code"]]
+    expected = draft_domain(small).domain
+    small.to_csv(tmp_path / "t.csv", index=False)
+    small.to_parquet(tmp_path / "t.parquet")
+    assert draft_domain(tmp_path / "t.csv").domain == expected
+    assert draft_domain(tmp_path / "t.parquet").domain == expected
+    assert draft_domain(ibis.memtable(pa.Table.from_pandas(small))).domain == expected
+
+
+def test_words_of_a_text_file_become_booleans(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\nyes,T\nNo,\n")
+    drafted = draft_domain(CsvFile(tmp_path / "t.csv")).domain
+    assert drafted["a"] == Boolean()
+    assert drafted["b"] == Boolean("bucket")
+
+
+def test_limits_of_a_draft() -> None:
+    table = pd.DataFrame({"t": list("abcabc"), "x": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]})
+    assert draft_domain(table, max_categories=2).domain.names == ("x",)
+    assert draft_domain(table, bins=1).domain["x"].size <= 2
+    for bad in ({"bins": 0}, {"max_categories": 1.5}, {"table": "t"}):
+        with pytest.raises(DataError):
+            draft_domain(table, **bad)
+    with pytest.raises(DataError, match="no column can be drafted"):
+        draft_domain(table[["t"]], max_categories=1)
+    with pytest.raises(DataError, match="give a path"):
+        draft_domain(7)
+
+
+@given(
+    low=st.floats(-1e308, 1e308),
+    high=st.floats(-1e308, 1e308),
+    inner=st.lists(st.floats(-1e308, 1e308), max_size=20),
+    spike=st.booleans(),
+    whole=st.booleans(),
+)
+def test_edges_always_increase_and_cover_the_data(
+    low: float, high: float, inner: list[float], spike: bool, whole: bool
+) -> None:
+    low, high = sorted((low, high))
+    if whole:
+        low, high = float(math.floor(low)), float(math.ceil(high))
+    cuts = [cut for cut in inner if low <= cut <= high]
+    edges = Binned(round_edges(low, high, cuts, spike=spike, whole=whole)).edges
+    assert edges[0] <= max(low, -1e300)
+    assert edges[-1] >= min(high, 1e300)
+    assert len(edges) <= len(cuts) + 3
+    assert not whole or all(edge == math.floor(edge) for edge in edges)
+
+
+@given(low=st.integers(-(10**6), 10**6), width=st.integers(0, 1000))
+def test_bounds_cover_the_data_and_are_round(low: int, width: int) -> None:
+    below, above = round_bounds(low, low + width)
+    assert below <= low <= low + width <= above
+    assert above - below <= max(width * 1.25, 20)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_steps_are_one_two_or_five_times_a_power_of_ten(width: float) -> None:
+    step = round_step(width)
+    assert 0.99 * width <= step <= 2.51 * width
+    assert f"{step:.6e}"[:8] in {"1.000000", "2.000000", "5.000000"}

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event, insert, update
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateTable
+
+from eke.errors import LedgerError, LedgerTampered
+from eke.ledger import Ledger, dialect, schema
+from eke.ledger.dialect import File, Server, locate
+
+
+def test_places_are_absolute_files_or_servers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert locate("x.eke") == File((tmp_path / "x.eke").resolve())
+    assert locate(Path("x.eke")) == locate("sqlite:///x.eke")
+    server = locate("postgresql+psycopg://user:hidden@host/base")
+    assert isinstance(server, Server)
+    assert "hidden" not in str(server)
+
+
+@pytest.mark.parametrize(
+    "where", ["sqlite://", "sqlite:///:memory:", "mysql://host/base", "http://x", "://"]
+)
+def test_places_that_do_not_last_are_refused(where):
+    with pytest.raises(LedgerError):
+        locate(where)
+
+
+def test_every_connection_is_durable(ledger):
+    for write in (False, True):
+        with ledger._transaction(write=write) as connection:
+            read = {
+                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            }
+        assert read == {
+            "journal_mode": "truncate",
+            "synchronous": 2,
+            "foreign_keys": 1,
+            "busy_timeout": dialect.BUSY_SECONDS * 1000,
+        }
+
+
+def test_a_file_switched_to_wal_is_switched_back(ledger, path, spend):
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    spend(ledger, "key")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert not path.with_name(path.name + "-wal").exists()
+
+
+def test_names_that_mean_something_in_an_address_are_plain_names(folder, spend):
+    path = folder / "a b?mode=memory#c%20.eke"
+    spend(Ledger.create(path, {}, 100), "key")
+    assert path.is_file()
+    assert Ledger.open(path).balance().spent == 10
+
+
+def test_a_locked_ledger_is_an_error_with_advice(ledger, path, spend, monkeypatch):
+    monkeypatch.setattr(dialect, "BUSY_SECONDS", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="retry with the same key"):
+            spend(ledger, "key")
+        assert ledger.balance().spent == 0  # readers do not wait for a writer
+        other.execute("ROLLBACK")
+    spend(ledger, "key")
+    assert ledger.balance().spent == 10
+
+
+def test_a_full_disk_charges_nothing_and_releases_nothing(ledger, path, spend):
+    spend(ledger, "small")
+
+    def fill(connection, _record):
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    event.listen(ledger._engine, "connect", fill)
+    with pytest.raises(LedgerError, match="disk is full"), ledger.exclusive() as book:
+        book.reserve(
+            analyst="ann", key="big", digest="d", payload={"x": "y" * 99_999}, spent_after=999
+        )
+    event.remove(ledger._engine, "connect", fill)
+    assert ledger.balance().spent == 10
+    assert ledger.verify().intact
+    assert ledger.find("ann", "big") is None
+
+
+def test_a_read_only_ledger_can_be_audited_but_not_charged(ledger, path, spend):
+    def refuse_writes(connection, _record):
+        connection.execute("PRAGMA query_only = ON")
+
+    event.listen(ledger._engine, "connect", refuse_writes)
+    with pytest.raises(LedgerError, match="read-only"):
+        spend(ledger, "key")
+    assert ledger.verify().intact
+    assert ledger.balance().spent == 0
+
+
+def test_a_ledger_that_vanished_is_not_made_anew(ledger, path, spend):
+    path.unlink()
+    with pytest.raises(LedgerError, match="gone"):
+        spend(ledger, "key")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but some text" * 9, b"SQLite format 3\0"]
+)
+def test_a_file_that_is_no_database_is_refused(path, content):
+    path.write_bytes(content + bytes(2000))
+    with pytest.raises(LedgerTampered, match="no eke ledger"):
+        Ledger.open(path)
+
+
+def test_a_damaged_page_is_detected(ledger, path, spend):
+    for number in range(20):
+        spend(ledger, str(number))
+    content = bytearray(path.read_bytes())
+    content[-4096:] = b"\xff" * 4096
+    path.write_bytes(content)
+    with pytest.raises(LedgerTampered):
+        Ledger.open(path)
+    assert not ledger.verify().intact
+
+
+def test_error_texts_hold_no_values(ledger, path, spend):
+    spend(ledger, "key")
+    with pytest.raises(LedgerError) as caught, ledger.exclusive() as book:
+        book._connection.execute(
+            insert(schema.request).values(
+                analyst="ann", request_key="key", digest="secret-value", state="x", sequence=1
+            )
+        )
+    assert caught.value.__cause__ is not None
+    assert "secret-value" not in str(caught.value) + str(caught.value.__cause__)
+
+
+def test_statements_compile_for_postgresql():
+    target = postgresql.dialect()
+    for table in schema.metadata.sorted_tables:
+        text = str(CreateTable(table).compile(dialect=target))
+        assert "SERIAL" not in text
+    conditional = update(schema.account).where(schema.account.c.spent <= 5).values(spent=5)
+    assert "UPDATE account" in str(conditional.compile(dialect=target))
+    locking = schema.account.select().with_for_update()
+    assert "FOR UPDATE" in str(locking.compile(dialect=target))
+    assert all("entry" in text for text in dialect.append_only_statements("postgresql"))

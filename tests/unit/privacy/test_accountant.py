@@ -1,0 +1,186 @@
+"""The accountant on examples small enough to compute by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from eke.domain import Categorical, Domain, Integer, Replace
+from eke.errors import BudgetExceeded
+from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, cell_losses
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
+from eke.privacy.record_loss import NANO
+from eke.query import count, marginal, table, total
+
+DROPS = Domain(sex=Categorical("F", "M"), age=Integer(0, 3))
+CLOSED = Domain(
+    sex=Categorical("F", "M", null=Replace("F"), outside=Replace("F")),
+    age=Integer(0, 3, null=Replace(0)),
+)
+LIMIT = 100 * NANO
+
+
+def spend(accountant: Accountant, asked, law) -> int:
+    """The cost of a measurement that is then taken into account."""
+    measured = asked.on(DROPS)
+    before, after = accountant.spent, accountant.after(measured, law, LIMIT)
+    accountant.add(measured, law, after)
+    return after - before
+
+
+def test_disjoint_questions_cost_a_record_only_once():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    tenth = DiscreteLaplace(10, 0)
+    assert spend(accountant, count(sex="F"), tenth) == NANO // 10
+    assert spend(accountant, count(sex="M"), tenth) == 0
+    assert spend(accountant, count(age=3), tenth) == NANO // 10
+    assert spend(accountant, count(sex="M", age=(0, 2)), tenth) == 0
+    assert accountant.spent == NANO // 5
+
+
+def test_a_block_costs_a_record_only_once():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    assert spend(accountant, marginal("sex", "age"), DiscreteLaplace(4, 0)) == NANO // 4
+    weighted = marginal("sex", of=total("age"))
+    assert accountant.price(weighted.on(DROPS), DiscreteLaplace(4, 0)) == 3 * NANO // 4
+
+
+def test_gaussian_noise_costs_the_square():
+    accountant = Accountant(DROPS, "rho", "add_remove")
+    law = DiscreteGaussian(10, 0)
+    assert accountant.price(count().on(DROPS), law) == NANO // 200
+    assert accountant.price((count() * 3).on(DROPS), law) == 9 * NANO // 200
+    assert spend(accountant, total("age"), law) == 9 * NANO // 200
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_a_unit_of_several_rows(rows):
+    pure = Accountant(DROPS, "epsilon", "add_remove", rows)
+    concentrated = Accountant(DROPS, "rho", "add_remove", rows)
+    query = count(sex="F").on(DROPS)
+    assert pure.price(query, DiscreteLaplace(10, 0)) == rows * NANO // 10
+    assert pure.after(query, DiscreteLaplace(10, 0), LIMIT) == rows * NANO // 10
+    assert concentrated.price(query, DiscreteGaussian(10, 0)) == rows**2 * NANO // 200
+    assert concentrated.after(query, DiscreteGaussian(10, 0), LIMIT) == rows**2 * NANO // 200
+
+
+def test_replacing_a_record_costs_the_spread_of_the_coefficients():
+    law = DiscreteLaplace(10, 0)
+    spread = table("age", [-1, 0, 0, 2])
+    assert Accountant(CLOSED, "epsilon", "replace_one").price(spread.on(CLOSED), law) == (
+        3 * NANO // 10
+    )
+    # The total is public when no row is dropped; else a row can come from nowhere.
+    assert Accountant(CLOSED, "epsilon", "replace_one").price(count().on(CLOSED), law) == 0
+    assert Accountant(DROPS, "epsilon", "replace_one").price(count().on(DROPS), law) == NANO // 10
+    above = table("age", [2, 3, 3, 4])
+    assert Accountant(CLOSED, "epsilon", "replace_one").price(above.on(CLOSED), law) == NANO // 5
+    assert Accountant(DROPS, "epsilon", "replace_one").price(above.on(DROPS), law) == 2 * NANO // 5
+
+
+def test_a_public_total_never_costs_anything():
+    """Also not in sums with others: every cell has the same coefficient in it."""
+    accountant = Accountant(CLOSED, "epsilon", "replace_one")
+    everyone, law = count().on(CLOSED), DiscreteLaplace(1, -20)
+    for age in range(4):
+        query = count(age=age).on(CLOSED)
+        after = accountant.after(query, DiscreteLaplace(10, 0), LIMIT)
+        accountant.add(query, DiscreteLaplace(10, 0), after)
+        assert accountant.after(everyone, law, LIMIT) == accountant.spent
+        accountant.add(everyone, law, accountant.spent)
+    assert accountant.spent == NANO // 5
+
+
+def test_replacing_a_record_moves_two_cells_of_a_block():
+    block = marginal("sex").on(CLOSED)
+    assert Accountant(CLOSED, "epsilon", "replace_one").price(block, DiscreteLaplace(10, 0)) == (
+        NANO // 5
+    )
+    assert Accountant(CLOSED, "rho", "replace_one").price(block, DiscreteGaussian(10, 0)) == (
+        NANO // 100
+    )
+    # With coefficients of both signs a record can move one cell by twice the largest.
+    signed = marginal("sex", of=table("age", [-1, 1, 0, 0])).on(CLOSED)
+    assert Accountant(CLOSED, "rho", "replace_one").price(signed, DiscreteGaussian(10, 0)) == (
+        NANO // 50
+    )
+
+
+def test_many_disjoint_questions_are_bounded_by_two_cells_when_records_move():
+    accountant = Accountant(CLOSED, "epsilon", "replace_one")
+    law = DiscreteLaplace(10, 0)
+    for age in range(4):
+        query = count(age=age).on(CLOSED)
+        accountant.add(query, law, accountant.after(query, law, LIMIT))
+    assert accountant.spent == NANO // 5, "not four tenths: a record touches at most two of them"
+
+
+def test_the_loss_never_falls_below_what_the_ledger_says():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    law = DiscreteLaplace(1000, 0)
+    accountant.add(count().on(DROPS), law, 7 * NANO)
+    assert accountant.spent == 7 * NANO
+    assert accountant.after(count().on(DROPS), law, LIMIT) == 7 * NANO
+    accountant.add(count().on(DROPS), law, 0)
+    assert accountant.spent == 7 * NANO
+
+
+def test_looking_changes_nothing():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    law = DiscreteLaplace(2, 0)
+    results = {accountant.after(count().on(DROPS), law, LIMIT) for _ in range(3)}
+    assert results == {NANO // 2}
+    assert accountant.spent == 0
+
+
+@pytest.mark.parametrize("limit", [1, NANO // 2 - 1, NANO // 2, LIMIT])
+def test_the_limit_decides_how_hard_to_look_but_not_what_is_true(limit):
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    assert accountant.after(count().on(DROPS), DiscreteLaplace(2, 0), limit) >= NANO // 2
+
+
+def test_a_question_that_is_always_zero_costs_nothing():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    zero = (count(sex="F") - count(sex="F")).on(DROPS)
+    assert zero.is_zero
+    assert accountant.after(zero, DiscreteLaplace(1, 0), LIMIT) == 0
+
+
+def test_a_loss_beyond_all_limits_is_a_number_not_an_error():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    law = DiscreteLaplace(1, -200)
+    assert accountant.after(count().on(DROPS), law, LIMIT) >= BEYOND_ALL_LIMITS
+    many = Accountant(DROPS, "epsilon", "add_remove")
+    dear = DiscreteLaplace(1, -29)
+    for _ in range(7):
+        many.add(count(age=0).on(DROPS), dear, 0)
+    assert many.after(count(age=0).on(DROPS), dear, LIMIT) >= BEYOND_ALL_LIMITS
+
+
+def test_losses_that_cannot_be_summed_exactly_are_never_added():
+    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    dear = DiscreteLaplace(1, -29)
+    for _ in range(8):  # 2^29 nano-units times 10^9 each: eight are below 2^62
+        accountant.add(count(age=0).on(DROPS), dear, 0)
+    with pytest.raises(BudgetExceeded):
+        accountant.add(count(age=0).on(DROPS), dear, 0)
+
+
+def test_cell_losses_are_by_attribute_name():
+    query = table(["sex", "age"], [[0, 1, 2, 3], [0, 0, 0, -4]]).on(DROPS)
+    ((names, losses),) = cell_losses(query, DiscreteLaplace(10, 0))
+    assert names == ("age", "sex")
+    assert losses.shape == (4, 2)
+    assert losses[3].tolist() == [3 * NANO // 10, 4 * NANO // 10]
+    everyone = cell_losses(count().on(DROPS), DiscreteLaplace(10, 0))
+    assert everyone[0][0] == ()
+    assert int(everyone[0][1]) == NANO // 10
+
+
+def test_losses_are_rounded_up():
+    ((_, losses),) = cell_losses(table("age", [0, 1, 2, 3]).on(DROPS), DiscreteLaplace(7, 0))
+    exact = [Fraction(NANO * n, 7) for n in range(4)]
+    assert losses.tolist() == [0, *(int(x) + 1 for x in exact[1:])]
+    assert np.issubdtype(losses.dtype, np.int64)

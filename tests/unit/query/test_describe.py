@@ -1,0 +1,116 @@
+"""Sentences for queries: any spelling of a question reads the same."""
+
+from fractions import Fraction
+
+import pytest
+
+from eke.domain import Binned, Boolean, Categorical, Domain, Integer
+from eke.query import constant, count, describe, marginal, moment, table, total
+
+DOMAIN = Domain(
+    age=Integer(17, 90),
+    hours=Binned([0, 10, 20, 30]),
+    sex=Categorical("F", "M"),
+    race=Categorical(*"abcdefgh", null="bucket"),
+    married=Boolean(null="bucket"),
+    debt=Integer(-3, -1),
+    kids=Integer(0, 9, null="bucket"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        (count(), "count"),
+        (3 * count(), "3 × count"),
+        (-count(), "-count"),
+        (count() / 8, "0.125 × count"),
+        (count() / 3, "0.33333333 × count"),
+        (0.1 * count(), "0.1 × count"),
+        (1e12 * count(), "1000000000000 × count"),
+        (1e-9 * count(), "1e-09 × count"),
+        (count(sex="F"), "count where sex = F"),
+        (count(sex="F", married=True), "count where sex = F and married = True"),
+        (count(married=None), "count where married = missing"),
+        (count(age=42), "count where age = 42"),
+        (count(age=(20, 29)), "count where age 20–29"),
+        (count(age=[20, 30]), "count where age = 20 or 30"),
+        (count(age=(80, None)), "count where age 80–90"),
+        (count(kids=(None, None)), "count where kids 0–9"),
+        (count(kids=[9, None]), "count where kids = 9 or missing"),
+        (count(hours=(0, 10)), "count where hours = [0, 10)"),
+        (count(hours=(0, 20)), "count where hours in [0, 20)"),
+        (count(hours=(10, 30)), "count where hours in [10, 30]"),
+        (count(hours=(20, 30)), "count where hours = [20, 30]"),
+        (count(race=["a", "c"]), "count where race = a or c"),
+        (count(race=["a", None]), "count where race = a or missing"),
+        (count(race=list("abcdefg")), "count where race ≠ h or missing"),
+        (count(race=list("abcd")), "count where race = a or b or c or d"),
+        (count(age=[17, 19, 21, 23, 25, 27]), "count where age = 17 or 19 or 21 or 23 or 2 more"),
+        (total("age"), "sum(age)"),
+        (2000 * total("hours"), "2000 × sum(hours)"),
+        (total("hours") / 2, "0.5 × sum(hours)"),
+        (total("debt"), "sum(debt)"),
+        (-5 * total("debt"), "-5 × sum(debt)"),
+        (total("kids"), "sum(kids)"),
+        (total("married"), "count where married = True"),
+        (total("age", age=(20, 30)), "sum(age) where age 20–30"),
+        (total("age", sex="F"), "sum(age) where sex = F"),
+        (7 * moment(age=2, hours=3), "7 × sum(age^2 · hours^3)"),
+        (moment(age=4), "sum(age^4)"),
+        (moment(kids=2, where={"kids": (2, 4)}), "sum(kids^2) where kids 2–4"),
+        (count(sex="F") - count(sex="M"), "sum(weights of sex {F: 1, M: -1})"),
+        (table("age", [x * x % 7 for x in range(74)]), "sum(weights of age)"),
+        (table("hours", [1, 0, 4]), "sum(weights of hours {[0, 10): 1, [20, 30]: 4})"),
+        (table("hours", [1, 0, 5]), "0.2 × sum(hours) where hours = [0, 10) or [20, 30]"),
+        (total("age") + total("hours"), "sum(age) + sum(hours)"),
+        (total("age") - total("hours") + 7, "sum(age) - sum(hours) + 7"),
+        (2 * total("age") + 3 * count(), "2 × sum(age) + 3 × count"),
+        (total("debt") / 4 - count(), "0.25 × sum(debt) - count"),
+        (total("kids") + total("age"), "sum(age) + sum(kids)"),
+        (
+            count(age=(20, 30)) + count(hours=(10, 20)),
+            "count where age 20–30 + count where hours = [10, 20)",
+        ),
+        (count() - count(sex="F", married=True), "-count where sex = F and married = True + count"),
+        (
+            total("age", sex="F") + 3 * total("hours", sex="M"),
+            "sum(age) where sex = F + 3 × sum(hours) where sex = M",
+        ),
+        (
+            sum((i * count(race=r, sex="F") for i, r in enumerate("bdf", 2)), constant(0))
+            + sum((count(race=r, age=20 + i) for i, r in enumerate("aceg")), constant(0)),
+            None,
+        ),
+        (constant(0), "0"),
+        (constant(-2.5), "-2.5"),
+        (constant(Fraction(1, 3)), "0.33333333"),
+        (2000 * count(sex="M") - 10000, "2000 × count where sex = M - 10000"),
+        (count(sex="M") + 0.5, "count where sex = M + 0.5"),
+        (marginal("sex", "age"), "count by age, sex"),
+        (marginal("sex", of=total("age", married=True)), "sum(age) where married = True by sex"),
+    ],
+)
+def test_sentences(asked, text):
+    sentence = describe(asked.on(DOMAIN))
+    if text is None:
+        assert sentence.endswith(" more terms")
+        assert sentence.count(" + ") == 4
+    else:
+        assert sentence == text
+
+
+def test_values_that_look_like_signs_are_left_alone():
+    domain = Domain(x=Categorical("a + -b", "c", "d", "e"))
+    assert describe(count(x="a + -b").on(domain)) == "count where x = a + -b"
+
+
+def test_another_spelling_reads_the_same():
+    one = 2 * count(age=(20, 29), sex="F") + 4
+    other = count(age=(20, 24), sex="F") * 2 - 2 * (constant(-2) - count(sex="F", age=(25, 29)))
+    assert describe(one.on(DOMAIN)) == describe(other.on(DOMAIN))
+
+
+def test_huge_numbers_have_a_text():
+    assert describe((count() * 2**300).on(DOMAIN)) == f"{2**300} × count"
+    assert describe((count() + Fraction(10**100, 3)).on(DOMAIN)).startswith("count + 3333")

@@ -1,0 +1,68 @@
+"""The allow list: whatever is not in it is refused, with advice."""
+
+import inspect
+
+import pytest
+from sqlglot import exp
+
+from eke.errors import SqlError
+from eke.sql import parse, tree
+from eke.sql.place import SqlText
+from eke.sql.refusal import argument_advice, node_advice
+from tests.sql_adult import compact_domain
+
+DOMAIN = compact_domain()
+OTHERS = sorted(
+    (
+        one
+        for one in vars(exp).values()
+        if inspect.isclass(one) and issubclass(one, exp.Expression) and one not in tree._ALLOWED
+    ),
+    key=lambda one: one.__name__,
+)
+
+
+def test_sqlglot_knows_far_more_than_is_allowed():
+    assert len(OTHERS) > 500
+    assert len(tree._ALLOWED) < 70
+
+
+@pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.__name__)
+def test_every_other_node_is_refused_with_advice(kind):
+    keyword, sentence = node_advice(kind())
+    assert keyword == keyword.upper()
+    assert len(sentence) > 30
+    with pytest.raises(SqlError):
+        tree._check_nodes(SqlText(""), exp.Paren(this=kind()), ())
+
+
+@pytest.mark.parametrize("kind", list(tree._ALLOWED), ids=lambda kind: kind.__name__)
+def test_every_other_argument_is_refused_with_advice(kind):
+    known = tree._ALLOWED[kind] | tree._REMARKS.get(kind, frozenset())
+    for key in set(kind.arg_types) - known:
+        _, sentence = argument_advice(kind(), key)
+        assert len(sentence) > 30
+        with pytest.raises(SqlError):
+            tree._check_nodes(SqlText(""), kind(**{key: exp.Null()}), ())
+
+
+def test_whatever_the_parser_raises_becomes_an_error_of_ours(monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("a fault in the parser")
+
+    monkeypatch.setattr(tree, "parse", broken)
+    with pytest.raises(SqlError, match=r"cannot be read \(ZeroDivisionError\)"):
+        parse("SELECT COUNT(*) FROM adult", DOMAIN)
+
+
+def test_chains_are_unrolled_from_the_left():
+    text = "SELECT COUNT(*) FROM t WHERE a - b + c - d"
+    node = tree.parsed(SqlText(text), text, ()).args["where"].this
+    first, rest = tree.left_chain(node)
+    assert first.name == "a"
+    assert [(operator, operand.name) for operator, operand in rest] == [
+        (exp.Sub, "b"),
+        (exp.Add, "c"),
+        (exp.Sub, "d"),
+    ]
+    assert tree.left_chain(first) == (first, [])
