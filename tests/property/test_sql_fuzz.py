@@ -136,7 +136,7 @@ def texts(rng: np.random.Generator, number: int):
     adult, writer = compact_domain(), Writer(rng)
     for _ in range(number):
         first, second = (corpus[int(i)] for i in rng.integers(0, len(corpus), 2))
-        if rng.random() < 0.3:
+        if rng.random() < 0.15:
             first = as_asked(writer.statement())
         draw = rng.random()
         if draw < 0.45:

@@ -21,12 +21,18 @@ _MOST_BITS = 200
 
 def plus(first: Fraction | None, second: Fraction | None) -> Fraction | None:
     """The sum of two labels."""
-    return None if first is None or second is None else first + second
+    return None if first is None or second is None else _short(first + second)
 
 
 def times(first: Fraction | None, second: Fraction | None) -> Fraction | None:
     """The product of two labels."""
-    return None if first is None or second is None else first * second
+    return None if first is None or second is None else _short(first * second)
+
+
+def _short(number: Fraction) -> Fraction:
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
+        raise TooLarge("the numbers have too many digits; use shorter ones")
+    return number
 
 
 def floored(first: Fraction | None, _: object) -> Fraction | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
@@ -79,9 +80,17 @@ def _solved(edges: Sequence[float], line: Line, sign: str) -> tuple[Fraction, st
     """(threshold, sign) with `column sign threshold` in place of slope · column + intercept."""
     threshold = -line.intercept / line.slope
     # 0.1 in a question is a tenth, as an edge it is the double next to it: the same is meant.
-    meant = [Fraction(edge) for edge in edges if float(edge) == float(threshold)]
+    near = _nearest_double(threshold)
+    meant = [Fraction(edge) for edge in edges if float(edge) == near]
     return (meant or [threshold])[0], sign if line.slope > 0 else _FLIPPED[sign]
 
 
+def _nearest_double(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
 def _text(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else f"{float(number):.8g}"
+    return str(number.numerator) if number.denominator == 1 else f"{_nearest_double(number):.8g}"

@@ -16,6 +16,7 @@ from eke.sql.formula import Sign
 from eke.sql.value import Reading
 
 _MOST_LEVELS = 40
+_MOST_BITS = 400
 SPREADS = (exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop, exp.StddevSamp)
 
 
@@ -65,15 +66,17 @@ def joined(reading: Reading, node: exp.Expr, sign: Sign, left: Draft, right: Dra
     """Two drafts joined by a sign; linear as long as it can be."""
     if isinstance(left, Linear) and isinstance(right, Linear):
         if sign in ("+", "-"):
-            return left.plus(right if sign == "+" else right.times(Fraction(-1)))
+            other = right if sign == "+" else right.times(Fraction(-1))
+            return _short(reading, node, left.plus(other))
         if sign == "*" and not (left.weights and right.weights):
-            return left.times(right.constant) if left.weights else right.times(left.constant)
+            scaled = left.times(right.constant) if left.weights else right.times(left.constant)
+            return _short(reading, node, scaled)
     if sign == "/" and isinstance(right, Linear) and not right.weights:
         if right.constant == 0:
             raise reading.error(node, "division by zero; divide by something else")
         sign, right = "*", Linear((), 1 / right.constant)
         if isinstance(left, Linear):
-            return left.times(right.constant)
+            return _short(reading, node, left.times(right.constant))
     return Joined(sign, left, right, _levels(reading, node, left, right))
 
 
@@ -95,6 +98,13 @@ def spread(reading: Reading, node: exp.Expr, rows: Linear, total: Linear, square
         found = joined(reading, node, "/", about, rows.plus(Linear((), Fraction(-1))))
     is_variance = isinstance(node, (exp.Variance, exp.VariancePop))
     return found if is_variance else rooted(reading, node, found)
+
+
+def _short(reading: Reading, node: exp.Expr, linear: Linear) -> Linear:
+    for number in (linear.constant, *(weight for _, weight in linear.weights)):
+        if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
+            raise reading.error(node, "the numbers have too many digits; use shorter ones")
+    return linear
 
 
 def _levels(reading: Reading, node: exp.Expr, *parts: Draft) -> int:

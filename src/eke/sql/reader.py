@@ -28,6 +28,7 @@ from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.place import SqlText
+from eke.sql.polynomial import TooLarge
 from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import Relation, Tables
 from eke.sql.statement import Block, OutputColumn, Partition, Statement
@@ -53,7 +54,7 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Statement:
         return _statement(sql, domain, table)
     except SqlError:
         raise
-    except EkeError as problem:
+    except (EkeError, TooLarge) as problem:
         raise sql.error(0, str(problem)) from problem
     except RecursionError:
         raise sql.error(0, "the text is nested too deeply; write the question flatter") from None
