@@ -55,9 +55,9 @@ def test_a_tenth_too_little_laplace_noise_is_flagged(coins):
 
 @pytest.mark.parametrize(("width", "flagged"), [(4.0, False), (3.6, True)])
 def test_gaussian_noise_costs_what_is_claimed(width, flagged):
-    """N = 50,000 a side at ρ = 1/2 (shift of one standard deviation); control with width × 0.9."""
+    """N = 200,000 a side at ρ = 1/2 (shift of one standard deviation); control with width × 0.9."""
     law = choose_grid(DiscreteGaussian, width, 0)
-    table, neighbour = released(law, ANSWER, 50_000), released(law, ANSWER + 4, 50_000)
+    table, neighbour = released(law, ANSWER, 200_000), released(law, ANSWER + 4, 200_000)
     claim = choose_grid(DiscreteGaussian, 4.0, 0).loss_nano(4) / 10**9
     assert claim == 0.5
     bound = audit_rho(table, neighbour, confidence=CONFIDENCE)

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from eke.sql.place import SqlText
 
-MOST_STEPS = 300_000
-"""A step is about a microsecond of work."""
+MOST_STEPS = 180_000
+"""A step is one to three microseconds of work."""
 
 
 class Effort:
