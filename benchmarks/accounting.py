@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import eke
-from eke.planning import plan_for
+from eke.planning import part_for
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaw
 from eke.query import Marginal, Query, count, marginal, total
@@ -49,7 +49,7 @@ def noise_for(query: Query | Marginal, epsilon: float) -> DiscreteLaw:
     """Laplace noise with which the question costs this much by itself."""
     inside = query.inside if isinstance(query, Marginal) else query
     low, high = inside.extremes()
-    return plan_for(query, float(max(abs(low), abs(high))) / epsilon, "epsilon").law
+    return part_for(query, float(max(abs(low), abs(high))) / epsilon, "epsilon").law
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ class EkeSystem:
         if decision.action == "refuse":
             return None
         if decision.plan is not None:
-            law = decision.plan.law
+            law = decision.plan.parts[0].law
             value = self._source.measure(query, law.laplace_scale)
             self._take(asked, law, value, self._facts.accountant.spent + decision.cost)
         known = self._facts.inference.linear(asked)

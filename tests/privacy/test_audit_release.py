@@ -28,7 +28,7 @@ from eke.engine.exact import exact_answers
 from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.mechanism import secret
-from eke.planning import Plan, plan_for
+from eke.planning import Part, Plan, part_for
 from eke.privacy.accountant import Accountant, Measure
 from eke.privacy.law import DiscreteLaw
 from eke.privacy.record_loss import NANO
@@ -81,31 +81,35 @@ def table_of(cells: int, weight: int | None) -> pd.DataFrame:
     )
 
 
-def block_plan(cells: int, noise_scale: float, measure: Measure) -> Plan:
+def block_plan(cells: int, noise_scale: float, measure: Measure) -> Part:
     asked = marginal("row", "column", of=total("weight")).on(domain_of(cells))
-    return plan_for(asked, noise_scale, measure)
+    return part_for(asked, noise_scale, measure)
 
 
 def release(
-    folder: Path, plan: Plan, measure: Measure, weight: int | None
+    folder: Path, part: Part, measure: Measure, weight: int | None
 ) -> NDArray[np.int64]:  # (cells,)
     """What one release says of each cell, in steps of the noise grid."""
-    domain = plan.query.domain
+    domain = part.query.domain
     cells = len(domain["row"].labels) * WIDTH
     path = folder / f"{weight}-{len(list(folder.iterdir()))}.eke"
     ledger = Ledger.create(path, {}, limit=100 * NANO)
     source = open_source(table_of(cells, weight), domain)
     protected = Vault(ledger, source, domain=domain, measure=measure, neighbours="add_remove")
     text = protected.release(
-        plan, analyst="ann", key="key", digest="digest", answer=lambda _facts, _what, _cost: "text"
+        Plan((part,)),
+        analyst="ann",
+        key="key",
+        digest="digest",
+        answer=lambda _facts, _what, _cost: "text",
     )
     assert text == "text"
     (measurement,) = protected.measurements
-    charged = Accountant(domain, measure, "add_remove").price(plan.query, plan.law)
+    charged = Accountant(domain, measure, "add_remove").price(part.query, part.law)
     assert ledger.balance().spent == charged
     assert ledger.verify().problems == ()
     path.unlink()
-    return np.round(np.array(measurement.values) / plan.law.step).astype(np.int64)
+    return np.round(np.array(measurement.values) / part.law.step).astype(np.int64)
 
 
 def misfit(steps: NDArray[np.int64], law: DiscreteLaw, stretch: float = 1.0) -> float:

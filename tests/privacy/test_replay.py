@@ -255,9 +255,11 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
     for entry in entries:
         if entry["kind"] == "reserve":
             plan = Plan.from_document(domain, entry["payload"]["plan"])
-            accountant.add(plan.query, plan.law, entry["about"]["spent_after"])
+            for part in plan.parts:
+                accountant.add(part.query, part.law, entry["about"]["spent_after"])
         elif entry["kind"] == "commit":
-            inference.extend(Measurement.from_document(domain, entry["payload"]["measurement"]))
+            for document in entry["payload"]["measurements"]:
+                inference.extend(Measurement.from_document(domain, document))
         while waiting and waiting[0].as_of == entry["sequence"]:
             asked = waiting.pop(0)
             # The question, too, as a document: nothing of the session's objects is used.

@@ -107,12 +107,10 @@ def test_no_unit_ever_loses_more_than_is_accounted_for():
 class Forgetful(Accountant):
     """Positive control: accounts for the last measurement only."""
 
-    def _with(self, query, law):
-        self._losses = accounting._Losses(
-            LossTables(self._losses.cells.sizes), LossTables(self._losses.cells.sizes)
-        )
+    def _with(self, before, query, law):
+        nothing = accounting._Losses(LossTables(before.cells.sizes), LossTables(before.cells.sizes))
         self._spent = 0
-        return super()._with(query, law)
+        return super()._with(nothing, query, law)
 
 
 def test_accounting_for_the_last_measurement_only_is_caught():

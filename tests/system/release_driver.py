@@ -128,14 +128,15 @@ def wrong_books(entries: list[Entry]) -> list[str]:
     for entry in entries:
         if entry.kind == "reserve":
             plan = Plan.from_document(DOMAIN, entry.payload["plan"])  # type: ignore[arg-type]
-            after = accountant.after(plan.query, plan.law, limit)
+            after = accountant.after_all([(p.query, p.law) for p in plan.parts], limit)
             if after != entry.about["spent_after"]:
                 problems.append(f"entry {entry.sequence} charged something else than the loss")
             if entry.payload["cost"] != after - accountant.spent:
                 problems.append(f"entry {entry.sequence} states a wrong cost")
             if after > limit:
                 problems.append(f"entry {entry.sequence} passed the limit")
-            accountant.add(plan.query, plan.law, after)
+            for part in plan.parts:
+                accountant.add(part.query, part.law, after)
             reserved[entry.sequence] = False
         elif entry.kind == "commit":
             if reserved.get(int(str(entry.about["reservation"])), True):
@@ -212,8 +213,8 @@ def careless(folder: Path, runs: int) -> dict[str, object]:
     """The positive control: the value goes out before it is stored, then the process dies."""
     problems: list[str] = []
 
-    def careless_commit(self: Vault, reservation: int, measurement: Any, *_: Any) -> str:
-        value = measurement.values[0]
+    def careless_commit(self: Vault, reservation: int, released: Any, *_: Any) -> str:
+        value = released[0].values[0]
         receipt = dict.fromkeys(("question", "noise", "source"), "measured") | dict.fromkeys(
             ("within", "confidence", "price_nano", "known", "spent_nano"), 1.0
         )
@@ -234,12 +235,12 @@ def careless(folder: Path, runs: int) -> dict[str, object]:
 def uncharged(folder: Path, runs: int) -> dict[str, object]:
     """The positive control of the books: a charge of half the loss is noticed."""
     problems: list[str] = []
-    original = Accountant.after
+    original = Accountant.after_all
     for run in range(runs):
         session = create(folder, f"half-{run}.eke", epsilon=10.0)
-        Accountant.after = lambda self, *rest: original(self, *rest) // 2  # type: ignore[method-assign]
+        Accountant.after_all = lambda self, *rest: original(self, *rest) // 2  # type: ignore[method-assign]
         ask(session, 0, "key-0")
-        Accountant.after = original  # type: ignore[method-assign]
+        Accountant.after_all = original  # type: ignore[method-assign]
         problems.extend(wrong_books(session.ledger_entries()))
     return {"problems": problems}
 

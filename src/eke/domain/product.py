@@ -59,6 +59,9 @@ class Domain:
         """True when every possible row falls into a cell (no rule drops rows)."""
         return not any(attribute.drops for _, attribute in self.attributes)
 
+    def __deepcopy__(self, memo: object) -> Domain:
+        return self  # immutable
+
     def __getitem__(self, name: str) -> Attribute:
         if name not in self:
             raise DomainError(f"no attribute {name!r}; the domain has {', '.join(self.names)}")

@@ -10,8 +10,8 @@ docs/proofs/release.md.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eke.data import Source
@@ -27,8 +27,8 @@ from eke.planning import Facts, Plan
 from eke.privacy.accountant import Accountant, Measure
 from eke.query import Neighbours
 
-AnswerText = Callable[[Facts, Measurement, int], str]
-"""The stored answer, from the facts after a measurement, the measurement and its cost."""
+AnswerText = Callable[[Facts, Sequence[Measurement], int], str]
+"""The stored answer, from the facts after a release, what was measured, and its cost."""
 
 
 class Stale(Exception):
@@ -145,16 +145,19 @@ class Vault:
                         book, plan, analyst=analyst, key=key, digest=digest, as_of=as_of
                     )
             failpoint("engine.reserved")
-            counts = self._source.counts([needed_attributes(plan.query)])[0]
-            secret = exact_answers(plan.query, counts)
+            counts = self._source.counts([needed_attributes(part.query) for part in plan.parts])
+            secrets = [
+                exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)
+            ]
             del counts
             failpoint("engine.counted")
-            steps = reveal_with_noise(secret, plan.law)
+            measured = []
+            for part, secret in zip(plan.parts, secrets, strict=True):
+                steps = reveal_with_noise(secret, part.law)
+                values = tuple(step * part.law.step for step in steps)
+                measured.append(Measurement(part.query, part.law, values))
             failpoint("engine.noised")
-            values = tuple(step * plan.law.step for step in steps)
-            return self._commit(
-                reservation, Measurement(plan.query, plan.law, values), cost, answer
-            )
+            return self._commit(reservation, measured, cost, answer)
 
     def complete(self, *, analyst: str, key: str, digest: str, answer: AnswerText) -> str | None:
         """The answer of a request seen before; None when the key is new.
@@ -177,7 +180,9 @@ class Vault:
         self._take_in(book.entries(after=self._seen))
         if as_of is not None and self._last_change > as_of:
             raise Stale
-        after = self._accountant.after(plan.query, plan.law, book.limit)
+        after = self._accountant.after_all(
+            [(part.query, part.law) for part in plan.parts], book.limit
+        )
         if after > book.limit:
             raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
         cost = after - book.spent
@@ -191,7 +196,7 @@ class Vault:
         return reservation.sequence, cost
 
     def _commit(
-        self, reservation: int, measurement: Measurement, cost: int, answer: AnswerText
+        self, reservation: int, measured: list[Measurement], cost: int, answer: AnswerText
     ) -> str:
         try:
             with self.ledger.exclusive() as book:
@@ -199,16 +204,12 @@ class Vault:
                 stored = self._closed_already(book, reservation)
                 if stored is not None:
                     return stored
-                placed = Measurement(
-                    measurement.query,
-                    measurement.law,
-                    measurement.values,
-                    sequence=book.state.sequence + 1,
-                )
+                placed = [replace(one, sequence=book.state.sequence + 1) for one in measured]
                 self._learn(placed)
                 facts = Facts(self._inference, self._accountant, book.limit)
                 text = answer(facts, placed, cost)
-                closing = book.commit(reservation, {"measurement": placed.to_document()}, text)
+                released = {"measurements": [one.to_document() for one in placed]}
+                closing = book.commit(reservation, released, text)
                 failpoint("engine.stored")
         except BaseException:
             self._forget()  # memory may hold a measurement that the ledger does not
@@ -248,39 +249,46 @@ class Vault:
             if entry.kind == "reserve":
                 reserved = _reserved(self.domain, entry)
                 self._reservations[entry.sequence] = reserved
-                self._accountant.add(
-                    reserved.plan.query, reserved.plan.law, _whole(entry.about["spent_after"])
-                )
+                for part in reserved.plan.parts:
+                    self._accountant.add(part.query, part.law, _whole(entry.about["spent_after"]))
                 self._last_change = entry.sequence
             elif entry.kind == "commit":
-                self._learn(self._measurement(entry))
+                self._learn(self._released(entry))
                 self._last_change = entry.sequence
             elif entry.kind in {"genesis", "limit"}:
                 self._limit = _whole(entry.about["limit"])
                 self._last_change = entry.sequence
             self._seen = entry.sequence
 
-    def _learn(self, measurement: Measurement) -> None:
-        self._measurements.append(measurement)
-        self._inference.extend(measurement)
+    def _learn(self, measured: Sequence[Measurement]) -> None:
+        for measurement in measured:
+            self._measurements.append(measurement)
+            self._inference.extend(measurement)
 
     def _forget_if_behind(self, entry: Entry) -> None:
         """Our own commit is in memory already: step over it, with who and when filled in."""
-        own = self._measurement(entry)
-        if self._seen + 1 != entry.sequence or self._measurements[-1].sequence != own.sequence:
+        own = self._released(entry)
+        if (
+            self._seen + 1 != entry.sequence
+            or self._measurements[-len(own)].sequence != entry.sequence
+        ):
             self._forget()
             return
-        self._measurements[-1] = own
+        self._measurements[-len(own) :] = own
         self._seen = self._last_change = entry.sequence
 
-    def _measurement(self, entry: Entry) -> Measurement:
-        return Measurement.from_document(
-            self.domain,
-            _mapping(entry.payload["measurement"]),
-            sequence=entry.sequence,
-            analyst=self._reservations[_whole(entry.about["reservation"])].analyst,
-            at=entry.at,
-        )
+    def _released(self, entry: Entry) -> list[Measurement]:
+        """The measurements that a commit holds."""
+        return [
+            Measurement.from_document(
+                self.domain,
+                _mapping(document),
+                sequence=entry.sequence,
+                analyst=self._reservations[_whole(entry.about["reservation"])].analyst,
+                at=entry.at,
+            )
+            for document in _list(entry.payload["measurements"])
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +311,12 @@ def _reserved(domain: Domain, entry: Entry) -> _Reserved:
 def _whole(value: object) -> int:
     if type(value) is not int:
         raise LedgerError("the ledger holds an amount that is no whole number")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise LedgerError("the ledger holds a release of an unknown form")
     return value
 
 

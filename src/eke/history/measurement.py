@@ -24,6 +24,9 @@ class Row:
     value: float
     law: NoiseLaw
 
+    def __deepcopy__(self, memo: object) -> Row:
+        return self  # immutable
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:

@@ -1,23 +1,33 @@
 """Planning: what to measure, how much noise, whether it is affordable. Blind to the data."""
 
-from eke.planning.decide import Decision, Facts, decide, known_errors, narrowest_affordable
-from eke.planning.plan import Plan, plan_for
+from eke.planning.decide import (
+    Decision,
+    Facts,
+    decide,
+    decide_all,
+    known_errors,
+    narrowest_affordable,
+)
+from eke.planning.plan import Part, Plan, part_for
 from eke.planning.policy import POLICIES, Policy, PolicyName, direct, policy_named, top_up
-from eke.planning.requirement import Requirement
+from eke.planning.requirement import Demand, Requirement
 
 __all__ = [
     "POLICIES",
     "Decision",
+    "Demand",
     "Facts",
+    "Part",
     "Plan",
     "Policy",
     "PolicyName",
     "Requirement",
     "decide",
+    "decide_all",
     "direct",
     "known_errors",
     "narrowest_affordable",
-    "plan_for",
+    "part_for",
     "policy_named",
     "top_up",
 ]

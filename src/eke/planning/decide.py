@@ -17,9 +17,10 @@ import numpy as np
 
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
-from eke.planning.plan import Plan, plan_for
+from eke.planning.plan import Part, Plan, part_for
 from eke.planning.policy import Policy, combined, direct, top_up
-from eke.planning.requirement import Requirement
+from eke.planning.requirement import Demand, Requirement
+from eke.planning.shared import common_cells
 from eke.privacy.accountant import Accountant
 from eke.query import Marginal, Query
 
@@ -63,21 +64,109 @@ def decide(
     Privacy: a function of public facts. Widths depend on questions and noise laws, never on noisy
     values, so that choosing by them does not bias the intervals.
     """
-    errors = known_errors(query, facts.inference)
-    offered = _offered(errors, requirement.confidence)
-    if offered is not None and offered <= requirement.within:
+    return decide_all([Demand(query, requirement)], facts, policy)
+
+
+def decide_all(demands: Sequence[Demand], facts: Facts, policy: Policy) -> Decision:
+    """The same for several questions that are answered together, with one charge for all.
+
+    They share measurements: each is planned as if those before it were already released, and the
+    alternative of measuring their common cells is taken where it costs less.
+    """
+    known = [known_errors(one.query, facts.inference) for one in demands]
+    offers = [_offered(e, d.requirement.confidence) for e, d in zip(known, demands, strict=True)]
+    offered = _weakest(offers, demands)
+    missing = [
+        (demand, errors)
+        for demand, errors, offer in zip(demands, known, offers, strict=True)
+        if offer is None or offer > demand.requirement.within
+    ]
+    if not missing:
         return Decision("history", 0, offered)
-    measured = _measurable(query)
-    plan = _sufficient(measured, requirement, errors, policy, facts)
-    after = facts.accountant.after(measured, plan.law, facts.limit)
-    price = facts.accountant.price(measured, plan.law)
+    plan, after = _cheapest(missing, facts, policy)
+    price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
     cost = after - facts.accountant.spent
     if after <= facts.limit:
         return Decision("measure", cost, offered, plan, price)
-    narrowest = narrowest_affordable(measured, requirement.confidence, errors, policy, facts)
-    if offered is not None and narrowest is not None and narrowest >= offered:
-        narrowest = None
+    if len(missing) == 1:
+        (demand, errors) = missing[0]
+        confidence = demand.requirement.confidence
+        measured = _measurable(demand.query)
+        narrowest = narrowest_affordable(measured, confidence, errors, policy, facts)
+        narrowest = None if narrowest is None else narrowest / demand.requirement.within
+    else:
+        narrowest = _least_stretch(missing, facts, policy)
+    if narrowest is not None:
+        narrowest *= demands[0].requirement.within
+        if offered is not None and len(demands) == 1 and narrowest >= offered:
+            narrowest = None
     return Decision("refuse", cost, offered, None, price, narrowest)
+
+
+_Missing = Sequence[tuple[Demand, list[ComposedNoise | None]]]
+
+
+def _cheapest(missing: _Missing, facts: Facts, policy: Policy) -> tuple[Plan, int]:
+    """The plan that meets all demands with the least loss, and the loss after it."""
+    plans = [_one_by_one(missing, facts, policy)]
+    if len(missing) > 1:
+        shared = common_cells([demand for demand, _ in missing], facts.accountant.measure)
+        plans += [] if shared is None else [Plan((shared,))]
+    costs = [
+        facts.accountant.after_all([(p.query, p.law) for p in plan.parts], facts.limit)
+        for plan in plans
+    ]
+    best = min(range(len(plans)), key=costs.__getitem__)
+    return plans[best], costs[best]
+
+
+def _one_by_one(missing: _Missing, facts: Facts, policy: Policy) -> Plan:
+    """A plan with a measurement for each demand that those before it leave unmet."""
+    if len(missing) == 1:
+        ((demand, errors),) = missing
+        measured = _measurable(demand.query)
+        return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
+    longer = Facts(deepcopy(facts.inference), facts.accountant, facts.limit)
+    parts: list[Part] = []
+    for demand, _ in missing:
+        errors = known_errors(demand.query, longer.inference)
+        offer = _offered(errors, demand.requirement.confidence)
+        if offer is not None and offer <= demand.requirement.within:
+            continue
+        part = _sufficient(_measurable(demand.query), demand.requirement, errors, policy, longer)
+        longer.inference.extend(_released_as_zeros(part))
+        parts.append(part)
+    return Plan(tuple(parts))
+
+
+def _least_stretch(missing: _Missing, facts: Facts, policy: Policy) -> float | None:
+    """The factor, to a hundredth, by which all demands must be relaxed to be affordable."""
+
+    def affordable(stretch: float) -> bool:
+        relaxed = [(demand.relaxed(stretch), errors) for demand, errors in missing]
+        return _cheapest(relaxed, facts, policy)[1] <= facts.limit
+
+    low, high = 1.0, 2.0
+    while not affordable(high):
+        low, high = high, high * 2.0
+        if high > 2.0**_TRIES:
+            return None
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if affordable(middle) else (middle, high)
+    return high
+
+
+def _weakest(offers: Sequence[float | None], demands: Sequence[Demand]) -> float | None:
+    """What history offers for the demand it serves worst; None if it leaves one undetermined."""
+    if None in offers:
+        return None
+    shares = [
+        (offer / demand.requirement.within, offer)
+        for offer, demand in zip(offers, demands, strict=True)
+        if offer is not None
+    ]
+    return max(shares)[1]
 
 
 def known_errors(query: Query | Marginal, inference: Inference) -> list[ComposedNoise | None]:
@@ -112,8 +201,8 @@ def _sufficient(
     errors: Sequence[ComposedNoise | None],
     policy: Policy,
     facts: Facts,
-) -> Plan:
-    """The policy's plan, with less noise where a cell would still miss the requirement."""
+) -> Part:
+    """What the policy measures, with less noise where a cell would still miss the requirement."""
     measure, confidence = facts.accountant.measure, requirement.confidence
     known = [noise for noise in errors if noise is not None]
     worst = None
@@ -124,23 +213,28 @@ def _sufficient(
         together = combined(noise, noise_scale, measure)
         if halfwidth(together, confidence) > requirement.within:
             noise_scale = min(noise_scale, top_up(requirement, noise, measure))
-    plan = plan_for(measured, noise_scale, measure)
+    part = part_for(measured, noise_scale, measure)
     if isinstance(measured, Marginal) and confidence < _PEAKED and facts.inference.rows:
         for _ in range(_TRIES):
-            excess = _offered_after(plan, confidence, facts.inference) / requirement.within
+            excess = _offered_after(part, confidence, facts.inference) / requirement.within
             if excess <= 1.0:
                 break
-            plan = plan_for(measured, noise_scale := noise_scale / (1.01 * excess), measure)
-    return plan
+            part = part_for(measured, noise_scale := noise_scale / (1.01 * excess), measure)
+    return part
 
 
-def _offered_after(plan: Plan, confidence: float, inference: Inference) -> float:
-    """The half-width of the widest cell once the plan is carried out."""
+def _offered_after(part: Part, confidence: float, inference: Inference) -> float:
+    """The half-width of the widest cell once it is measured."""
     longer = deepcopy(inference)
-    cells = plan.query.cells if isinstance(plan.query, Marginal) else 1
-    longer.extend(Measurement(plan.query, plan.law, (0.0,) * cells))
-    offered = _offered(known_errors(plan.query, longer), confidence)
+    longer.extend(_released_as_zeros(part))
+    offered = _offered(known_errors(part.query, longer), confidence)
     return math.inf if offered is None else offered
+
+
+def _released_as_zeros(part: Part) -> Measurement:
+    """A measurement to plan with: errors depend on what is measured, not on what comes out."""
+    cells = part.query.cells if isinstance(part.query, Marginal) else 1
+    return Measurement(part.query, part.law, (0.0,) * cells)
 
 
 def narrowest_affordable(
@@ -160,8 +254,8 @@ def narrowest_affordable(
         together = [combined(n, noise_scale, measure) for n in errors if n is not None]
         within = max(halfwidth(noise, confidence) for noise in together)
     for attempt in range(_TRIES):  # an advice must hold: it is planned as if it were asked
-        plan = _sufficient(measured, Requirement(within, confidence), errors, policy, facts)
-        if facts.accountant.after(measured, plan.law, facts.limit) <= facts.limit:
+        part = _sufficient(measured, Requirement(within, confidence), errors, policy, facts)
+        if facts.accountant.after(measured, part.law, facts.limit) <= facts.limit:
             return within
         within *= 1.0 + 0.004 * 2.0**attempt
     return None
@@ -174,12 +268,12 @@ def _least_affordable_noise(
     measure = facts.accountant.measure
 
     def affordable(noise_scale: float) -> bool:
-        plan = plan_for(measured, noise_scale, measure)
-        return facts.accountant.after(measured, plan.law, facts.limit) <= facts.limit
+        part = part_for(measured, noise_scale, measure)
+        return facts.accountant.after(measured, part.law, facts.limit) <= facts.limit
 
     # Start where the measurement by itself costs what is left: often that is the answer.
     high = direct(Requirement(1.0, confidence), None, measure)
-    price = facts.accountant.price(measured, plan_for(measured, high, measure).law)
+    price = facts.accountant.price(measured, part_for(measured, high, measure).law)
     dearer = max(1, price) / max(1, facts.limit - facts.accountant.spent)
     high *= 1.001 * (dearer if measure == "epsilon" else math.sqrt(dearer))
     low = high / 1.01

@@ -23,7 +23,7 @@ from eke.query import Marginal, Query
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Part:
     """A query (or a block) to be measured under a noise law."""
 
     query: Query | Marginal
@@ -42,15 +42,33 @@ class Plan:
         return {"query": self.query.to_document(), "law": self.law.to_json()}
 
     @staticmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Part:
         law = law_from_json(document["law"])
         if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
             raise PrivacyError("only discrete noise is ever drawn")
-        return Plan(query_from_document(domain, document["query"]), law)
+        return Part(query_from_document(domain, document["query"]), law)
 
 
-def plan_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Plan:
-    """The plan that measures a question with (at least) this noise, on a fine enough grid.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is measured in one release: all of it is paid for together, or nothing."""
+
+    parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise PrivacyError("a plan measures at least one question")
+
+    def to_document(self) -> dict[str, Any]:
+        return {"parts": [part.to_document() for part in self.parts]}
+
+    @staticmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
+        return Plan(tuple(Part.from_document(domain, part) for part in document["parts"]))
+
+
+def part_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Part:
+    """A question to be measured with (at least) this noise, on a fine enough grid.
 
     Beyond the widest noise that can be drawn exactly, that one: it meets any laxer requirement.
     """
@@ -61,4 +79,4 @@ def plan_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> P
         law = choose_grid(DiscreteLaplace, wanted, inside.exponent)
     else:
         law = choose_grid(DiscreteGaussian, wanted, inside.exponent)
-    return Plan(query, law)
+    return Part(query, law)

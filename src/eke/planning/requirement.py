@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from eke.errors import AccuracyError
+from eke.query import Marginal, Query
 
 # Squares of widths, and of noise made for them, stay ordinary doubles.
 LEAST_WITHIN, MOST_WITHIN = 1e-100, 1e100
@@ -32,3 +33,16 @@ class Requirement:
             raise AccuracyError("within must be positive and finite: the half-width you can accept")
         if not (0.0 < self.confidence < 1.0):
             raise AccuracyError("confidence must lie strictly between 0 and 1, for example 0.95")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A question, or a block of them, with the accuracy that each of its answers must have."""
+
+    query: Query | Marginal
+    requirement: Requirement
+
+    def relaxed(self, stretch: float) -> Demand:
+        """The same question with wider intervals."""
+        wider = Requirement(self.requirement.within * stretch, self.requirement.confidence)
+        return Demand(self.query, wider)

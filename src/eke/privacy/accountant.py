@@ -9,6 +9,7 @@ See docs/proofs/accounting.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -25,6 +26,7 @@ from eke.query import Marginal, Neighbours, Query, Term, sensitivity
 
 Measure: TypeAlias = Literal["epsilon", "rho"]
 """What a loss counts: pure ε, or ρ of zero-concentrated differential privacy."""
+Measured: TypeAlias = tuple[Query | Marginal, NoiseLaw]
 Cells = NDArray[np.int64]
 
 LARGEST_TABLE = 2**18
@@ -81,18 +83,23 @@ class Accountant:
         return self._factor * self._own_loss(query, law)
 
     def after(self, query: Query | Marginal, law: NoiseLaw, limit: int) -> int:
-        """The certified loss after one more measurement.
+        """The certified loss after one more measurement; see `after_all`."""
+        return self.after_all([(query, law)], limit)
+
+    def after_all(self, measured: Sequence[Measured], limit: int) -> int:
+        """The certified loss after some more measurements.
 
         Exact or tight when that is cheap; when it would pass the limit, as tight as certification
         can make it.
         """
-        price = self.price(query, law)
-        if price >= BEYOND_ALL_LIMITS:
-            return price
-        try:
-            losses = self._with(query, law)
-        except BudgetExceeded:  # sums outside of exact integers are beyond all limits as well
-            return BEYOND_ALL_LIMITS
+        losses = self._losses
+        for query, law in measured:
+            if self.price(query, law) >= BEYOND_ALL_LIMITS:
+                return BEYOND_ALL_LIMITS
+            try:
+                losses = self._with(losses, query, law)
+            except BudgetExceeded:  # sums outside of exact integers are beyond all limits as well
+                return BEYOND_ALL_LIMITS
         if self.neighbours == "add_remove":
             loss = _certified(losses.cells, limit // self._factor)
         else:
@@ -106,11 +113,11 @@ class Accountant:
 
     def add(self, query: Query | Marginal, law: NoiseLaw, spent_after: int) -> None:
         """Take a charged measurement into account, with the loss that the ledger recorded."""
-        self._losses = self._with(query, law)
+        self._losses = self._with(self._losses, query, law)
         self._spent = max(self._spent, spent_after)
 
-    def _with(self, query: Query | Marginal, law: NoiseLaw) -> _Losses:
-        before, own = self._losses, self._own_loss(query, law)
+    def _with(self, before: _Losses, query: Query | Marginal, law: NoiseLaw) -> _Losses:
+        own = self._own_loss(query, law)
         if own == 0:  # no neighbour can change the answer: a total that is public, or nothing
             return before
         priced = query if self.neighbours == "add_remove" else _without_offset(query)

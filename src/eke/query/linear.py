@@ -57,6 +57,9 @@ class Query:
     terms: tuple[Term, ...]
     constant: Fraction
 
+    def __deepcopy__(self, memo: object) -> Query:
+        return self  # immutable
+
     @staticmethod
     def of(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
         """The canonical query with these terms; weights are put on the coefficient grid.

@@ -24,7 +24,7 @@ class Finding:
     cost: int = 0
     price: int = 0
     known: float | None = None
-    law: NoiseLaw | None = None
+    laws: tuple[NoiseLaw, ...] = ()
 
 
 def answer_text(
@@ -48,7 +48,7 @@ def answer_text(
             "cost_nano": finding.cost,
             "price_nano": finding.price,
             "known": known,
-            "noise": "" if finding.law is None else _noise_text(finding.law),
+            "noise": " and ".join(dict.fromkeys(_noise_text(law) for law in finding.laws)),
             "measure": facts.accountant.measure,
             "spent_nano": facts.accountant.spent,
             "limit_nano": facts.limit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from eke.history import Measurement
@@ -41,15 +42,15 @@ class Request:
         self.decision = decide(self.asked, self.requirement, facts, rule)
         return self.decision
 
-    def measured(self, facts: Facts, measurement: Measurement, cost: int) -> str:
-        """The stored answer after a measurement was made for it."""
+    def measured(self, facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+        """The stored answer after measurements were made for it."""
         finding = Finding(
             "measured",
-            measurement.sequence,
+            released[0].sequence,
             cost=cost,
-            price=facts.accountant.price(measurement.query, measurement.law),
+            price=sum(facts.accountant.price(one.query, one.law) for one in released),
             known=None if self.decision is None else self.decision.known,
-            law=measurement.law,
+            laws=tuple(one.law for one in released),
         )
         return answer_text(self.asked, self.requirement, facts, finding)
 

@@ -15,8 +15,9 @@ from eke.data import Counts, DuckDBSource, open_source
 from eke.domain import Domain, Integer
 from eke.engine import Stale, Vault, vault
 from eke.errors import BudgetExceeded, DataError, KeyConflict
+from eke.history import Measurement
 from eke.ledger import Ledger
-from eke.planning import Facts, Plan, plan_for
+from eke.planning import Facts, Plan, part_for
 from eke.privacy.accountant import Accountant
 from eke.privacy.record_loss import NANO
 from eke.query import count
@@ -69,11 +70,11 @@ def protected(ledger: Ledger, source: Watched) -> Vault:
 
 
 def plan_of(epsilon: float = 0.25) -> Plan:
-    return plan_for(count(a=(0, 2)).on(DOMAIN), 1 / epsilon, "epsilon")
+    return Plan((part_for(count(a=(0, 2)).on(DOMAIN), 1 / epsilon, "epsilon"),))
 
 
-def text_of(_facts: Facts, measurement: object, cost: int) -> str:
-    return f"{measurement.values[0]} for {cost}"  # type: ignore[attr-defined]
+def text_of(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+    return f"{released[0].values[0]} for {cost}"
 
 
 def release(protected: Vault, plan: Plan | None = None, key: str = "one", **options) -> str:
@@ -139,7 +140,7 @@ def test_a_reservation_is_completed_as_it_was_planned(protected, source, ledger)
     release(open_vault(ledger, source), plan_of(0.9))
     assert ledger.balance().spent == NANO // 4
     (entry,) = [entry for entry in ledger.entries() if entry.kind == "commit"]
-    assert entry.payload["measurement"]["law"] == plan_of(0.25).law.to_json()
+    assert entry.payload["measurements"][0]["law"] == plan_of(0.25).parts[0].law.to_json()
 
 
 def test_complete_finishes_what_a_crash_left(protected, source, ledger):
@@ -164,7 +165,7 @@ def test_an_error_while_writing_the_answer_leaves_no_trace_in_memory(protected, 
     with pytest.raises(ValueError, match="no words"):
         release(protected, answer=fail)
     assert protected.measurements == ()
-    assert protected.facts().inference.linear(plan_of().query) is None
+    assert protected.facts().inference.linear(plan_of().parts[0].query) is None
     assert protected.facts().accountant.spent == NANO // 4
     release(protected)
     assert len(protected.measurements) == 1
@@ -216,13 +217,13 @@ def test_facts_follow_the_ledger(protected, source, ledger):
 def test_what_was_known_then(protected):
     release(protected)
     then = protected.sequence
-    before = protected.inference_through(then).linear(plan_of().query)
+    before = protected.inference_through(then).linear(plan_of().parts[0].query)
     release(protected, key="two")
-    again = protected.inference_through(then).linear(plan_of().query)
+    again = protected.inference_through(then).linear(plan_of().parts[0].query)
     assert before is not None
     assert again is not None
     assert again[0] == before[0]
-    assert protected.inference_through(1).linear(plan_of().query) is None
+    assert protected.inference_through(1).linear(plan_of().parts[0].query) is None
 
 
 def test_free_answers_are_remembered_once(protected, ledger):

@@ -22,7 +22,7 @@ from eke.planning import (
     decide,
     direct,
     known_errors,
-    plan_for,
+    part_for,
     top_up,
 )
 from eke.privacy.accountant import Accountant, Measure
@@ -45,11 +45,12 @@ def learn(facts: Facts, decision: Decision, value: float = 0.0) -> None:
     """What the engine does with a decision to measure, with a made-up noisy value."""
     plan = decision.plan
     assert plan is not None
-    after = facts.accountant.after(plan.query, plan.law, facts.limit)
+    after = facts.accountant.after_all([(p.query, p.law) for p in plan.parts], facts.limit)
     assert after - facts.accountant.spent == decision.cost
-    facts.accountant.add(plan.query, plan.law, after)
-    cells = plan.query.cells if isinstance(plan.query, Marginal) else 1
-    facts.inference.extend(Measurement(plan.query, plan.law, (value,) * cells))
+    for part in plan.parts:
+        facts.accountant.add(part.query, part.law, after)
+        cells = part.query.cells if isinstance(part.query, Marginal) else 1
+        facts.inference.extend(Measurement(part.query, part.law, (value,) * cells))
 
 
 def widest(asked: Query | Marginal, facts: Facts, confidence: float) -> float:
@@ -77,7 +78,7 @@ def test_measure_then_free():
     assert decision.known is None
     assert decision.cost == decision.price == pytest.approx(NANO * math.log(20) / 30, rel=1e-5)
     assert decision.plan is not None
-    assert decision.plan.query == asked
+    assert decision.plan.parts[0].query == asked
     learn(facts, decision)
     again = decide(asked, Requirement(30, 0.95), facts, top_up)
     assert again == Decision("history", 0, again.known)
@@ -109,7 +110,7 @@ def test_an_always_zero_question_and_a_constant_are_free():
 def test_a_constant_is_never_measured():
     decision = decide((count() + 5).on(DOMAIN), Requirement(30, 0.95), empty(), top_up)
     assert decision.plan is not None
-    assert decision.plan.query == count().on(DOMAIN)
+    assert decision.plan.parts[0].query == count().on(DOMAIN)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -211,7 +212,7 @@ def test_advice_after_a_refusal_is_honest(measure, policy):
 def test_an_exhausted_budget_buys_nothing(asked, measure):
     facts = empty(measure)
     for query in (count(), (count() + count(a=2)) / 7):
-        plan = plan_for(query.on(DOMAIN), 2.0, measure)
+        plan = part_for(query.on(DOMAIN), 2.0, measure)
         facts.accountant.add(plan.query, plan.law, facts.limit)
     decision = decide(asked.on(DOMAIN), Requirement(10, 0.95), facts, top_up)
     assert facts.accountant.spent == facts.limit

@@ -8,7 +8,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.errors import PrivacyError
-from eke.planning import Plan, plan_for
+from eke.planning import Part, Plan, part_for
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Laplace
 from eke.query import count, marginal, total
 
@@ -20,7 +20,7 @@ DOMAIN = Domain(a=Integer(0, 4))
 @pytest.mark.parametrize("query", [count(a=1), total("a") / 7, count() * 1000])
 def test_noise_is_at_least_what_is_asked_and_hardly_more(measure, noise_scale, query):
     asked = query.on(DOMAIN)
-    plan = plan_for(asked, noise_scale, measure)
+    plan = part_for(asked, noise_scale, measure)
     scale = plan.law.steps * Fraction(2) ** plan.law.exponent
     widest = 2**53 * Fraction(2) ** asked.exponent
     wanted = min(Fraction(noise_scale), widest)
@@ -32,7 +32,7 @@ def test_noise_is_at_least_what_is_asked_and_hardly_more(measure, noise_scale, q
 def test_noise_wider_than_can_be_drawn_is_cut():
     asked = (count() / 3).on(DOMAIN)
     for noise_scale in (1e30, 1e90):
-        plan = plan_for(asked, noise_scale, "epsilon")
+        plan = part_for(asked, noise_scale, "epsilon")
         assert plan.law.steps == 2**53
         assert plan.law.exponent == asked.exponent
 
@@ -42,18 +42,20 @@ def test_noise_wider_than_can_be_drawn_is_cut():
 )
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])
 def test_a_plan_survives_writing_down(asked, measure):
-    plan = plan_for(asked.on(DOMAIN), 3.7, measure)
+    plan = Plan((part_for(asked.on(DOMAIN), 3.7, measure), part_for(asked.on(DOMAIN), 9, measure)))
     assert Plan.from_document(DOMAIN, plan.to_document()) == plan
 
 
 def test_bad_plans_are_refused():
     law = DiscreteLaplace(10, 0)
     with pytest.raises(PrivacyError, match="constant"):
-        Plan((count() + 1).on(DOMAIN), law)
+        Part((count() + 1).on(DOMAIN), law)
     with pytest.raises(PrivacyError, match="always zero"):
-        Plan((count() - count()).on(DOMAIN), law)
+        Part((count() - count()).on(DOMAIN), law)
     with pytest.raises(PrivacyError, match="grid"):
-        Plan((count() / 2).on(DOMAIN), law)
+        Part((count() / 2).on(DOMAIN), law)
     document = {"query": count().on(DOMAIN).to_document(), "law": Laplace(3.0).to_json()}
     with pytest.raises(PrivacyError, match="discrete"):
-        Plan.from_document(DOMAIN, document)
+        Plan.from_document(DOMAIN, {"parts": [document]})
+    with pytest.raises(PrivacyError, match="at least one"):
+        Plan(())

@@ -12,7 +12,7 @@ from eke.domain import Domain, Integer
 from eke.errors import AccuracyError
 from eke.history import Row
 from eke.inference import ComposedNoise, Inference, halfwidth
-from eke.planning import Requirement, direct, plan_for, policy_named, top_up
+from eke.planning import Requirement, direct, part_for, policy_named, top_up
 from eke.privacy.accountant import Accountant, Measure
 from eke.privacy.record_loss import NANO
 from eke.query import Query, count, table, total
@@ -57,11 +57,11 @@ def test_direct_is_the_rule_of_the_papers(query, reach, confidence, within):
     """epsilon = S·ln(1/δ)/within (ONLINE Th. 3.7), and its twin for Gaussian noise."""
     requirement, asked = Requirement(within, confidence), query.on(DOMAIN)
     delta = 1 - confidence
-    plan = plan_for(asked, direct(requirement, None, "epsilon"), "epsilon")
+    plan = part_for(asked, direct(requirement, None, "epsilon"), "epsilon")
     epsilon = Accountant(DOMAIN, "epsilon", "add_remove").price(asked, plan.law) / NANO
     assert epsilon == pytest.approx(reach * math.log(1 / delta) / within, rel=5e-5, abs=2e-9)
     assert epsilon >= reach * math.log(1 / delta) / within
-    plan = plan_for(asked, direct(requirement, None, "rho"), "rho")
+    plan = part_for(asked, direct(requirement, None, "rho"), "rho")
     rho = Accountant(DOMAIN, "rho", "add_remove").price(asked, plan.law) / NANO
     deviations = stats.norm.isf(delta / 2)
     assert rho == pytest.approx(reach**2 * deviations**2 / (2 * within**2), rel=1e-4, abs=2e-9)
@@ -73,7 +73,7 @@ def test_the_interval_of_a_direct_measurement_is_narrow_enough(measure, confiden
     """With the noise law as it is drawn: on a grid, rounded up, with half a step of slack."""
     for within in (0.013, 1.0, 77.7):
         for query in (count(a=2).on(DOMAIN), (total("a") / 3).on(DOMAIN)):
-            plan = plan_for(query, direct(Requirement(within, confidence), None, measure), measure)
+            plan = part_for(query, direct(Requirement(within, confidence), None, measure), measure)
             found = Inference(DOMAIN)
             found.append(Row(query, 0.0, plan.law))
             posterior = found.posterior(query)
@@ -160,7 +160,7 @@ def test_a_policy_sees_laws_never_values():
     for value in (0.0, 1e9, -3.5):
         inference = Inference(DOMAIN)
         for part in (count(a=(0, 1)), count(a=2), count(a=(0, 2))):
-            law = plan_for(part.on(DOMAIN), 10.0, "epsilon").law
+            law = part_for(part.on(DOMAIN), 10.0, "epsilon").law
             inference.append(Row(part.on(DOMAIN), value, law))
         known = inference.linear(asked)
         assert known is not None
