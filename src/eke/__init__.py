@@ -2,7 +2,7 @@
 
 import eke
 session = eke.create("adult.eke", data="adult.parquet", domain=domain, epsilon=1.0)
-answer = session.ask(eke.count(age=(30, 40), sex="Female"), within=60, confidence=0.95)
+answer = session.ask("SELECT COUNT(*) FROM adult WHERE age BETWEEN 30 AND 40", within=60)
 """
 
 from importlib.metadata import version
@@ -27,6 +27,7 @@ from eke.session import (
     History,
     Preview,
     Session,
+    SqlAnswer,
     TableAnswer,
     create,
     simultaneous,
@@ -53,6 +54,7 @@ __all__ = [
     "Refused",
     "Replace",
     "Session",
+    "SqlAnswer",
     "TableAnswer",
     "Unit",
     "__version__",

@@ -1,5 +1,7 @@
 """Inference: what the released history says about any question. Free, and blind to the data."""
 
+from eke.inference.functional import FormulaPosterior, evaluated, linear_ratio
+from eke.inference.joint import Joint
 from eke.inference.posterior import (
     ComposedNoise,
     ConvolutionPosterior,
@@ -17,14 +19,18 @@ __all__ = [
     "ComposedNoise",
     "ConvolutionPosterior",
     "ExactPosterior",
+    "FormulaPosterior",
     "Inference",
+    "Joint",
     "LinearEstimate",
     "Method",
     "MonteCarloPosterior",
     "Posterior",
     "ProductPosterior",
     "Regression",
+    "evaluated",
     "halfwidth",
+    "linear_ratio",
     "linear_representations",
     "noise_of",
 ]

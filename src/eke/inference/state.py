@@ -61,13 +61,21 @@ class Inference:
         if digest not in self._estimates:
             if len(self._estimates) >= _MOST_REMEMBERED:
                 self._estimates.clear()
-            estimate = self.regression.estimate(query)
+            estimate = self.estimate(query)
             self._estimates[digest] = (
                 None
                 if estimate is None
                 else (estimate.value, noise_of(estimate, self.regression.laws))
             )
         return self._estimates[digest]
+
+    def estimate(self, query: Query) -> LinearEstimate | None:
+        """The same with the weight of each released noisy answer in it."""
+        return self.regression.estimate(query)
+
+    def law(self, row: int) -> NoiseLaw:
+        """The law of the noise in one released answer."""
+        return self.regression.laws[row]
 
     def posterior(self, query: Query, method: Method = "exact") -> Posterior | None:
         """What history says about the answer, by the method named; None when it says nothing."""

@@ -11,6 +11,8 @@ from eke.planning.decide import (
 from eke.planning.plan import Part, Plan, part_for
 from eke.planning.policy import POLICIES, Policy, PolicyName, direct, policy_named, top_up
 from eke.planning.requirement import Demand, Requirement
+from eke.planning.statement import decide_statement
+from eke.planning.statement_demand import StatementDemand, checked, renumbered, scale_of
 
 __all__ = [
     "POLICIES",
@@ -22,12 +24,17 @@ __all__ = [
     "Policy",
     "PolicyName",
     "Requirement",
+    "StatementDemand",
+    "checked",
     "decide",
     "decide_all",
+    "decide_statement",
     "direct",
     "known_errors",
     "narrowest_affordable",
     "part_for",
     "policy_named",
+    "renumbered",
+    "scale_of",
     "top_up",
 ]

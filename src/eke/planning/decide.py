@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -45,6 +45,10 @@ class Decision:
     plan: Plan | None = None
     price: int = 0  # nano-units of the measurement by itself
     narrowest: float | None = None
+    # The same two as shares of what was asked for: of several questions, the worst one counts.
+    known_share: float | None = field(default=None, compare=False)
+    stretch: float | None = field(default=None, compare=False)
+    hint: str = field(default="", compare=False)  # what makes it dear, for a refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,32 +79,24 @@ def decide_all(demands: Sequence[Demand], facts: Facts, policy: Policy) -> Decis
     """
     known = [known_errors(one.query, facts.inference) for one in demands]
     offers = [_offered(e, d.requirement.confidence) for e, d in zip(known, demands, strict=True)]
-    offered = _weakest(offers, demands)
+    offered, share = _weakest(offers, demands)
     missing = [
         (demand, errors)
         for demand, errors, offer in zip(demands, known, offers, strict=True)
         if offer is None or offer > demand.requirement.within
     ]
     if not missing:
-        return Decision("history", 0, offered)
+        return Decision("history", 0, offered, known_share=share)
     plan, after = _cheapest(missing, facts, policy)
     price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
     cost = after - facts.accountant.spent
     if after <= facts.limit:
-        return Decision("measure", cost, offered, plan, price)
-    if len(missing) == 1:
-        (demand, errors) = missing[0]
-        confidence = demand.requirement.confidence
-        measured = _measurable(demand.query)
-        narrowest = narrowest_affordable(measured, confidence, errors, policy, facts)
-        narrowest = None if narrowest is None else narrowest / demand.requirement.within
-    else:
-        narrowest = _least_stretch(missing, facts, policy)
-    if narrowest is not None:
-        narrowest *= demands[0].requirement.within
-        if offered is not None and len(demands) == 1 and narrowest >= offered:
-            narrowest = None
-    return Decision("refuse", cost, offered, None, price, narrowest)
+        return Decision("measure", cost, offered, plan, price, known_share=share)
+    stretch = _least_stretch(missing, facts, policy)
+    if stretch is not None and share is not None and stretch >= share:
+        stretch = None
+    narrowest = None if stretch is None else stretch * demands[0].requirement.within
+    return Decision("refuse", cost, offered, None, price, narrowest, share, stretch)
 
 
 _Missing = Sequence[tuple[Demand, list[ComposedNoise | None]]]
@@ -141,6 +137,11 @@ def _one_by_one(missing: _Missing, facts: Facts, policy: Policy) -> Plan:
 
 def _least_stretch(missing: _Missing, facts: Facts, policy: Policy) -> float | None:
     """The factor, to a hundredth, by which all demands must be relaxed to be affordable."""
+    if len(missing) == 1:
+        ((demand, errors),) = missing
+        measured, wanted = _measurable(demand.query), demand.requirement
+        narrowest = narrowest_affordable(measured, wanted.confidence, errors, policy, facts)
+        return None if narrowest is None else narrowest / wanted.within
 
     def affordable(stretch: float) -> bool:
         relaxed = [(demand.relaxed(stretch), errors) for demand, errors in missing]
@@ -157,16 +158,22 @@ def _least_stretch(missing: _Missing, facts: Facts, policy: Policy) -> float | N
     return high
 
 
-def _weakest(offers: Sequence[float | None], demands: Sequence[Demand]) -> float | None:
-    """What history offers for the demand it serves worst; None if it leaves one undetermined."""
-    if None in offers:
-        return None
+def _weakest(
+    offers: Sequence[float | None], demands: Sequence[Demand]
+) -> tuple[float | None, float | None]:
+    """What history offers for the demand it serves worst, and as a share of what is demanded.
+
+    None if it leaves one undetermined.
+    """
     shares = [
         (offer / demand.requirement.within, offer)
         for offer, demand in zip(offers, demands, strict=True)
         if offer is not None
     ]
-    return max(shares)[1]
+    if len(shares) < len(demands):
+        return None, None
+    share, offer = max(shares)
+    return offer, share
 
 
 def known_errors(query: Query | Marginal, inference: Inference) -> list[ComposedNoise | None]:

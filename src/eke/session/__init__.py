@@ -1,19 +1,24 @@
 """The public face: sessions, answers, budgets, histories."""
 
-from eke.session.answer import Answer, Preview, Receipt, TableAnswer, simultaneous
+from eke.session.answer import Answer, TableAnswer, simultaneous
 from eke.session.budget import Budget
 from eke.session.history import History
 from eke.session.opening import create, open_dataset
+from eke.session.preview import Preview
+from eke.session.receipt import Receipt
 from eke.session.report import write_report
 from eke.session.session import Session
+from eke.session.sql_answer import Cell, SqlAnswer
 
 __all__ = [
     "Answer",
     "Budget",
+    "Cell",
     "History",
     "Preview",
     "Receipt",
     "Session",
+    "SqlAnswer",
     "TableAnswer",
     "create",
     "open_dataset",

@@ -3,69 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
 from eke.errors import AccuracyError
 from eke.inference import Posterior
-from eke.privacy.accountant import Measure
-from eke.privacy.record_loss import NANO
 from eke.session import html
-
-Source = Literal["history", "measured"]
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What an answer cost and how it was obtained; the same for single answers and tables."""
-
-    question: str
-    within: float
-    confidence: float
-    source: Source
-    cost_nano: int
-    price_nano: int
-    known: float | None  # the half-width that history offered before
-    noise: str
-    measure: Measure
-    spent_nano: int
-    limit_nano: int
-    through: int  # the ledger entry up to which history was used
-
-    @property
-    def cost(self) -> float:
-        """By how much the dataset's loss grew, in epsilon or rho."""
-        return self.cost_nano / NANO
-
-    @property
-    def remaining(self) -> float:
-        return (self.limit_nano - self.spent_nano) / NANO
-
-    def sentence(self) -> str:
-        """Why it was free, or what was bought and why."""
-        unit = self.measure
-        if self.source == "history":
-            return (
-                f"Free: what was released before already gives ±{self.known:.4g} "
-                f"at {self.confidence:.4g} confidence, and ±{self.within:.6g} was asked for."
-            )
-        before = "nothing" if self.known is None else f"only ±{self.known:.4g}"
-        shared = (
-            ""
-            if self.cost_nano == self.price_nano
-            else f" (by itself it is worth {unit} {self.price_nano / NANO:.6g}; the records it"
-            " touches had room below the largest loss)"
-        )
-        return (
-            f"Paid {unit} {self.cost:.6g}{shared}: history offered {before}, so the question was "
-            f"measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
-            f"of {self.limit_nano / NANO:.6g}."
-        )
+from eke.session.receipt import Receipt
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -234,62 +182,3 @@ def simultaneous(
     each = 1.0 - (1.0 - confidence) / len(answers)
     beliefs = [a.posterior if isinstance(a, Answer) else a for a in answers]
     return [belief.interval(each) for belief in beliefs]
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a question would cost and where its answer would come from; nothing was spent."""
-
-    question: str
-    within: float
-    confidence: float
-    action: Literal["history", "measure", "refuse"]
-    cost: float
-    known: float | None
-    narrowest: float | None
-    measure: Measure
-    remaining: float
-
-    @property
-    def free(self) -> bool:
-        return self.action == "history"
-
-    @property
-    def affordable(self) -> bool:
-        return self.action != "refuse"
-
-    def explain(self) -> str:
-        known = "nothing yet" if self.known is None else f"±{self.known:.4g}"
-        if self.action == "history":
-            return f"{self.question}\nFree: history gives {known}."
-        if self.action == "refuse":
-            return f"{self.question}\n{advice(self)}"
-        price = f"{self.measure} {self.cost:.6g} of {self.remaining:.6g} left"
-        return f"{self.question}\nWould cost {price}; history gives {known}."
-
-    def _repr_html_(self) -> str:
-        return html.preview(self)
-
-
-def advice(preview: Preview) -> str:
-    """What a refused analyst can do instead."""
-    now = (
-        "history does not determine this question"
-        if preview.known is None
-        else f"±{preview.known:.4g} is free now (ask with within={_up(preview.known)})"
-    )
-    bought = (
-        "the remaining budget buys nothing narrower"
-        if preview.narrowest is None or preview.narrowest >= (preview.known or math.inf)
-        else f"the narrowest interval the remaining budget can buy is ±{_up(preview.narrowest)}"
-    )
-    return (
-        f"±{preview.within:.6g} at confidence {preview.confidence:.4g} would cost "
-        f"{preview.measure} {preview.cost:.6g}, and {preview.remaining:.6g} is left. Nothing was "
-        f"spent. Instead: {now}; {bought}."
-    )
-
-
-def _up(width: float) -> str:
-    text = f"{width:.3g}"
-    return text if float(text) >= width else f"{width * 1.01:.3g}"

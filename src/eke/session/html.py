@@ -9,9 +9,11 @@ import numpy as np
 
 if TYPE_CHECKING:
     from eke.inference import Posterior
-    from eke.session.answer import Answer, Preview, TableAnswer
+    from eke.session.answer import Answer, TableAnswer
     from eke.session.budget import Budget
     from eke.session.history import History
+    from eke.session.preview import Preview
+    from eke.session.sql_answer import SqlAnswer
 
 _WIDTH, _HEIGHT, _LABELS = 360, 90, 18
 _MOST_ROWS = 50
@@ -42,6 +44,25 @@ def table(shown: TableAnswer) -> str:
         texts = "".join(f"<td>{c}</td>" for c in cells)
         numbers = "".join(f"<td style='text-align:right'>{v:,.6g}</td>" for v in (value, low, high))
         rows.append(f"<tr>{texts}{numbers}</tr>")
+    return _framed(shown, head, rows)
+
+
+def result(shown: SqlAnswer) -> str:
+    """The result of a statement."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in shown.flat_columns)
+    rows = []
+    for row in shown.flat_rows()[:_MOST_ROWS]:
+        cells = "".join(
+            f"<td style='text-align:right'>{v:,.6g}</td>"
+            if isinstance(v, float)
+            else f"<td>{escape('missing' if v is None else str(v))}</td>"
+            for v in row
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    return _framed(shown, head, rows)
+
+
+def _framed(shown: TableAnswer | SqlAnswer, head: str, rows: list[str]) -> str:
     more = "" if len(shown) <= _MOST_ROWS else f"<small>{len(shown) - _MOST_ROWS} more rows</small>"
     return (
         f"<div><b>{escape(shown.receipt.question)}</b>"

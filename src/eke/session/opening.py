@@ -22,7 +22,7 @@ from eke.privacy.unit import Unit
 from eke.query import Neighbours, check_neighbours, count
 from eke.session.session import Session
 
-FORMAT = "eke-dataset/1"
+FORMAT = "eke-dataset/2"
 DEFAULT_POLICY = "top_up"
 # A public number is entered into history with a noise of a millionth of a person.
 _PUBLIC_VARIANCE = 1e-12

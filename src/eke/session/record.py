@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eke.errors import EstimateError
-from eke.inference import ExactPosterior, Inference, Posterior
-from eke.planning import Facts, Requirement
+from eke.planning import Facts
 from eke.privacy.law import NoiseLaw
-from eke.query import Marginal, Query, describe
-from eke.session.answer import Answer, Receipt, Source, TableAnswer
+from eke.session.receipt import Receipt, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,77 +21,57 @@ class Finding:
     cost: int = 0
     price: int = 0
     known: float | None = None
-    laws: tuple[NoiseLaw, ...] = ()
+    noise: str = ""
+    steps: int = 1
 
 
-def answer_text(
-    asked: Query | Marginal, requirement: Requirement, facts: Facts, finding: Finding
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What was asked, as receipts and previews show it."""
+
+    question: str
+    within: float
+    confidence: float
+
+
+def stored_text(
+    body: dict[str, Any], headline: Headline, known: float | None, facts: Facts, finding: Finding
 ) -> str:
-    """The answer from the facts as they are now, as JSON."""
-    cells = []
-    for posterior in _posteriors(asked, facts.inference):
-        low, high = posterior.interval(requirement.confidence)
-        cells.append([posterior.value, low, high, posterior.variance])
-    known = finding.known
-    if finding.source == "history":
-        known = max((high - low) / 2.0 for _, low, high, _ in cells)
-    document: dict[str, Any] = {
-        "cells": cells,
-        "receipt": {
-            "question": describe(asked),
-            "within": requirement.within,
-            "confidence": requirement.confidence,
-            "source": finding.source,
-            "cost_nano": finding.cost,
-            "price_nano": finding.price,
-            "known": known,
-            "noise": " and ".join(dict.fromkeys(_noise_text(law) for law in finding.laws)),
-            "measure": facts.accountant.measure,
-            "spent_nano": facts.accountant.spent,
-            "limit_nano": facts.limit,
-            "through": finding.through,
-        },
+    """An answer's body with its receipt, as JSON."""
+    receipt = {
+        "question": headline.question,
+        "within": headline.within,
+        "confidence": headline.confidence,
+        "source": finding.source,
+        "cost_nano": finding.cost,
+        "price_nano": finding.price,
+        "known": known if finding.source == "history" else finding.known,
+        "noise": finding.noise,
+        "measure": facts.accountant.measure,
+        "spent_nano": facts.accountant.spent,
+        "limit_nano": facts.limit,
+        "through": finding.through,
+        "steps": finding.steps,
     }
-    return json.dumps(document, allow_nan=False)
+    return json.dumps({**body, "receipt": receipt}, allow_nan=False)
 
 
-def answer_from_text(
-    text: str, asked: Query | Marginal, inference_through: Callable[[int], Inference]
-) -> Answer | TableAnswer:
-    """The answer that a stored text holds; its posterior is computed when somebody looks."""
+def read_text(text: str) -> tuple[dict[str, Any], Receipt]:
+    """The body and the receipt that a stored text holds."""
     document = json.loads(text)
-    receipt = Receipt(**document["receipt"])
-
-    def posteriors() -> list[Posterior]:
-        return _posteriors(asked, inference_through(receipt.through))
-
-    cells = document["cells"]
-    if isinstance(asked, Query):
-        value, low, high, variance = cells[0]
-        return Answer(value, (low, high), variance, receipt, lambda: posteriors()[0])
-    return TableAnswer(
-        asked.attributes,
-        tuple(asked.keys()),
-        tuple(cell[0] for cell in cells),
-        tuple((cell[1], cell[2]) for cell in cells),
-        tuple(cell[3] for cell in cells),
-        receipt,
-        posteriors,
-    )
+    return document, Receipt(**document.pop("receipt"))
 
 
-def _posteriors(asked: Query | Marginal, inference: Inference) -> list[Posterior]:
-    singles = asked.queries() if isinstance(asked, Marginal) else iter((asked,))
-    found: list[Posterior] = []
-    for single in singles:
-        known = inference.linear(single)
-        if known is None:
-            raise EstimateError("history does not determine this question")
-        found.append(ExactPosterior(*known))
-    return found
+def noise_text(laws: Sequence[NoiseLaw]) -> str:
+    """The noise of some measurements, each kind once."""
+    ordered = sorted(laws, key=lambda law: law.variance)
+    texts = list(dict.fromkeys(_noise(law) for law in ordered))
+    if len(texts) > 3:
+        return f"noise of {len(texts)} different scales, the smallest being {texts[0]}"
+    return " and ".join(texts)
 
 
-def _noise_text(law: NoiseLaw) -> str:
+def _noise(law: NoiseLaw) -> str:
     if law.laplace_scale:
         return f"discrete Laplace noise of scale {law.laplace_scale:.6g}"
     return f"discrete Gaussian noise of standard deviation {law.gaussian_variance**0.5:.6g}"

@@ -1,59 +1,143 @@
-"""Request: a question with its requirement, who asks, and the text its answer is stored as."""
+"""Requests: a question with its requirement and who asks; what to do about it, and its answer."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
+from eke.errors import EstimateError
 from eke.history import Measurement
-from eke.planning import Decision, Facts, Policy, Requirement, decide, policy_named
-from eke.privacy.accountant import Measure
-from eke.query import Marginal, Query
-from eke.session.record import Finding, answer_text
+from eke.inference import ExactPosterior, Inference, Posterior
+from eke.planning import Decision, Facts, Requirement, decide, policy_named
+from eke.query import Marginal, Query, describe
+from eke.session.answer import Answer, TableAnswer
+from eke.session.record import Finding, Headline, noise_text, read_text, stored_text
+from eke.session.sql_answer import SqlAnswer
+
+AnyAnswer: TypeAlias = Answer | TableAnswer | SqlAnswer
+InferenceThrough: TypeAlias = Callable[[int], Inference]
 
 
-@dataclass(slots=True)
-class Request:
-    """One request; `decision` is the latest made about it."""
+class Request(Protocol):
+    """What the session needs of a request, whatever form the question has."""
 
-    asked: Query | Marginal
-    requirement: Requirement
-    policy: str
-    measure: Measure
-    analyst: str
-    decision: Decision | None = field(default=None, init=False)
+    @property
+    def analyst(self) -> str: ...
+
+    @property
+    def headline(self) -> Headline: ...
 
     @property
     def digest(self) -> str:
         """SHA-256 of what was requested: an idempotency key is bound to it."""
-        body = {
-            "query": self.asked.to_document(),
-            "within": self.requirement.within,
-            "confidence": self.requirement.confidence,
-            "policy": self.policy,
-        }
-        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        ...
+
+    @property
+    def in_steps(self) -> bool:
+        """True when one measurement may not be the end of it."""
+        ...
 
     def decide(self, facts: Facts) -> Decision:
         """What to do about it now."""
-        rule: Policy = policy_named(self.policy)
-        self.decision = decide(self.asked, self.requirement, facts, rule)
-        return self.decision
+        ...
 
-    def measured(self, facts: Facts, released: Sequence[Measurement], cost: int) -> str:
-        """The stored answer after measurements were made for it."""
-        finding = Finding(
-            "measured",
-            released[0].sequence,
-            cost=cost,
-            price=sum(facts.accountant.price(one.query, one.law) for one in released),
-            known=None if self.decision is None else self.decision.known,
-            laws=tuple(one.law for one in released),
+    def text(self, facts: Facts, finding: Finding) -> str:
+        """The stored answer from the facts as they are now."""
+        ...
+
+    def answer(self, text: str, inference_through: InferenceThrough) -> AnyAnswer:
+        """The answer that a stored text holds; its posterior is computed when somebody looks."""
+        ...
+
+
+def digest_of(body: dict[str, Any]) -> str:
+    """SHA-256 of a request."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def finding_of(
+    facts: Facts, released: Sequence[Measurement], cost: int, known: float | None
+) -> Finding:
+    """How an answer came about that measurements were made for."""
+    return Finding(
+        "measured",
+        released[0].sequence,
+        cost=cost,
+        price=sum(facts.accountant.price(one.query, one.law) for one in released),
+        known=known,
+        noise=noise_text([one.law for one in released]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """A linear question, or a block of them, with one requirement."""
+
+    asked: Query | Marginal
+    requirement: Requirement
+    policy: str
+    analyst: str
+    in_steps: bool = field(default=False, init=False)
+
+    @property
+    def headline(self) -> Headline:
+        wanted = self.requirement
+        return Headline(describe(self.asked), wanted.within, wanted.confidence)
+
+    @property
+    def digest(self) -> str:
+        return digest_of(
+            {
+                "query": self.asked.to_document(),
+                "within": self.requirement.within,
+                "confidence": self.requirement.confidence,
+                "policy": self.policy,
+            }
         )
-        return answer_text(self.asked, self.requirement, facts, finding)
 
-    def from_history(self, facts: Facts, through: int) -> str:
-        """The stored answer when history suffices."""
-        return answer_text(self.asked, self.requirement, facts, Finding("history", through))
+    def decide(self, facts: Facts) -> Decision:
+        return decide(self.asked, self.requirement, facts, policy_named(self.policy))
+
+    def text(self, facts: Facts, finding: Finding) -> str:
+        cells = []
+        for posterior in _posteriors(self.asked, facts.inference):
+            low, high = posterior.interval(self.requirement.confidence)
+            cells.append([posterior.value, low, high, posterior.variance])
+        known = max((high - low) / 2.0 for _, low, high, _ in cells)
+        return stored_text({"cells": cells}, self.headline, known, facts, finding)
+
+    def answer(self, text: str, inference_through: InferenceThrough) -> Answer | TableAnswer:
+        body, receipt = read_text(text)
+
+        def posteriors() -> list[Posterior]:
+            return _posteriors(self.asked, inference_through(receipt.through))
+
+        cells = body["cells"]
+        if isinstance(self.asked, Query):
+            value, low, high, variance = cells[0]
+            return Answer(value, (low, high), variance, receipt, lambda: posteriors()[0])
+        return TableAnswer(
+            self.asked.attributes,
+            tuple(self.asked.keys()),
+            tuple(cell[0] for cell in cells),
+            tuple((cell[1], cell[2]) for cell in cells),
+            tuple(cell[3] for cell in cells),
+            receipt,
+            posteriors,
+        )
+
+
+def exact_posterior(query: Query, inference: Inference) -> ExactPosterior:
+    """What history says about a question that it determines."""
+    known = inference.linear(query)
+    if known is None:
+        raise EstimateError("history does not determine this question")
+    return ExactPosterior(*known)
+
+
+def _posteriors(asked: Query | Marginal, inference: Inference) -> list[Posterior]:
+    singles = asked.queries() if isinstance(asked, Marginal) else iter((asked,))
+    return [exact_posterior(single, inference) for single in singles]

@@ -1,35 +1,43 @@
 """Session: the public face. A curator creates a protected dataset, analysts ask it questions.
 
     session = eke.create("adult.eke", data="adult.parquet", domain=domain, epsilon=1.0)
-    answer = session.ask(eke.count(age=(30, 40), sex="Female"), within=60, confidence=0.95)
+    answer = session.ask("SELECT COUNT(*) FROM adult WHERE age BETWEEN 30 AND 40", within=60)
 
 `ask` infers from history; if the interval is narrow enough that is the answer, free. Otherwise the
-policy chooses the least noise that suffices and the engine releases it. Questions are written with
-`eke.query`; what to measure is decided in `eke.planning`; data is touched in `eke.engine` only.
+policy chooses the least noise that suffices and the engine releases it. Questions are written in
+SQL (`eke.sql`) or with `eke.query`; what to measure is decided in `eke.planning`; data is touched
+in `eke.engine` only.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from eke.domain import Domain
 from eke.engine import Stale, Vault
-from eke.errors import BudgetExceeded, QueryError, Refused
+from eke.errors import AccuracyError, BudgetExceeded, QueryError, Refused
+from eke.history import Measurement
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import Decision, Facts, Requirement, policy_named
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.privacy.record_loss import NANO
-from eke.query import Expression, Marginal, MarginalExpression, Query, describe
-from eke.session.answer import Answer, Preview, TableAnswer, advice
+from eke.query import Expression, Marginal, MarginalExpression, Query
+from eke.session.answer import Answer, TableAnswer
 from eke.session.budget import Budget
 from eke.session.history import History
-from eke.session.record import answer_from_text
-from eke.session.request import Request
+from eke.session.preview import Preview, advice
+from eke.session.record import Finding
+from eke.session.request import AnyAnswer, QueryRequest, Request, finding_of
+from eke.session.sql_answer import SqlAnswer
+from eke.session.statement_request import Within, statement_request
+from eke.session.steps import Step, spent_on_steps, step_text, taken
+from eke.sql import parse
 
-Question = Expression | MarginalExpression | Query | Marginal
+Question = str | Expression | MarginalExpression | Query | Marginal
+_MOST_STEPS = 40
 _TRIES_ON_A_MOVING_LEDGER = 5
 _MOST_CELLS = 4096
 
@@ -60,7 +68,7 @@ class Session:
         self,
         query: Expression | Query,
         within: float,
-        confidence: float = ...,
+        confidence: float | None = ...,
         *,
         key: str | None = ...,
         analyst: str | None = ...,
@@ -71,7 +79,7 @@ class Session:
         self,
         query: MarginalExpression | Marginal,
         within: float,
-        confidence: float = ...,
+        confidence: float | None = ...,
         *,
         key: str | None = ...,
         analyst: str | None = ...,
@@ -80,32 +88,49 @@ class Session:
     @overload
     def ask(
         self,
-        query: Question,
-        within: float,
-        confidence: float = ...,
+        query: str,
+        within: Within = ...,
+        confidence: float | None = ...,
         *,
         key: str | None = ...,
         analyst: str | None = ...,
         policy: str | None = ...,
-    ) -> Answer | TableAnswer: ...
+    ) -> Answer | SqlAnswer: ...
+    @overload
     def ask(
         self,
         query: Question,
-        within: float,
-        confidence: float = 0.95,
+        within: Within = ...,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        analyst: str | None = ...,
+        policy: str | None = ...,
+    ) -> AnyAnswer: ...
+    def ask(
+        self,
+        query: Question,
+        within: Within = None,
+        confidence: float | None = None,
         *,
         key: str | None = None,
         analyst: str | None = None,
         policy: str | None = None,
-    ) -> Answer | TableAnswer:
-        """The answer to a question, at most ± within with this confidence.
+    ) -> AnyAnswer:
+        """The answer to a question, at most ± within with this confidence (0.95 if not given).
 
-        A marginal gives a `TableAnswer`, anything else an `Answer`. With `key` the same request
-        gets the same stored answer, however often it is sent and whatever crashes in between.
-        Raises `Refused`, having spent nothing, when the budget does not allow it.
+        The question is SQL or an expression. A marginal gives a `TableAnswer`; SQL gives an
+        `Answer` if its result is one number and a `SqlAnswer` otherwise, and may state the accuracy
+        itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from columns to
+        half-widths. With `key` the same request gets the same stored answer, however often it is
+        sent and whatever crashes in between. Raises `Refused`, having spent nothing, when the
+        budget does not allow it; a formula such as AVG is approached in steps, and a refusal says
+        what the steps before it cost.
         """
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
-        text = None if key is None else self._repeated(request, key)
+        text = None if key is None else self._stored(request, key)
+        if text is None and request.in_steps:
+            text = self._in_steps(request, key)
         for attempt in range(_TRIES_ON_A_MOVING_LEDGER):
             if text is not None:
                 break
@@ -113,10 +138,15 @@ class Session:
             text = self._answered(request, key, insist=last)
         if text is None:
             raise BudgetExceeded("others spent the budget meanwhile; nothing was spent here")
-        return answer_from_text(text, request.asked, self._vault.inference_through)
+        return request.answer(text, self._vault.inference_through)
 
     def preview(
-        self, query: Question, within: float, confidence: float = 0.95, *, policy: str | None = None
+        self,
+        query: Question,
+        within: Within = None,
+        confidence: float | None = None,
+        *,
+        policy: str | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
         request = self._request(query, within, confidence, policy=policy)
@@ -172,25 +202,35 @@ class Session:
     def _request(
         self,
         query: Question,
-        within: float,
-        confidence: float,
+        within: Within,
+        confidence: float | None,
         *,
         policy: str | None,
         analyst: str | None = None,
     ) -> Request:
-        chosen = policy or self._policy
+        chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
-        return Request(
-            self._bind(query),
-            Requirement(within, confidence),
-            chosen,
-            self._measure,
-            analyst or self.analyst,
-        )
+        if isinstance(query, str):
+            statement = parse(query, self.domain)
+            return statement_request(statement, within, confidence, policy=chosen, analyst=who)
+        bound = self._bind(query)
+        if within is None or isinstance(within, Mapping):
+            raise AccuracyError("within must be a number, for example within=50")
+        wanted = Requirement(within, 0.95 if confidence is None else confidence)
+        return QueryRequest(bound, wanted, chosen, who)
 
-    def _repeated(self, request: Request, key: str) -> str | None:
+    def _stored(self, request: Request, key: str) -> str | None:
+        """The stored answer of a request seen before; one that a crash left half done is finished.
+
+        The steps of a formula are stored under keys of their own, so that there is nothing to
+        finish under the key itself.
+        """
+
+        def finished(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+            return request.text(facts, finding_of(facts, released, cost, None))
+
         return self._vault.complete(
-            analyst=request.analyst, key=key, digest=request.digest, answer=request.measured
+            analyst=request.analyst, key=key, digest=request.digest, answer=finished
         )
 
     def _answered(self, request: Request, key: str | None, *, insist: bool) -> str | None:
@@ -200,24 +240,78 @@ class Session:
             as_of = self._vault.sequence
             decision = request.decide(facts)
             if decision.action == "history":
-                text = request.from_history(facts, as_of)
-                if key is None:
-                    return text
-                return self._vault.remember(request.analyst, key, request.digest, text)
+                return self._kept(request, key, request.text(facts, Finding("history", as_of)))
             if decision.plan is None:
                 refusal = self._preview(request, decision, facts)
                 raise Refused(advice(refusal), refusal)
+
+            def measured(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+                return request.text(facts, finding_of(facts, released, cost, decision.known))
+
             try:
                 return self._vault.release(
                     decision.plan,
                     analyst=request.analyst,
-                    key=f"once-{secrets.token_hex(16)}" if key is None else key,
+                    key=_single_use() if key is None else key,
                     digest=request.digest,
-                    answer=request.measured,
+                    answer=measured,
                     as_of=None if insist else as_of,
                 )
             except (Stale, BudgetExceeded):
                 return None
+
+    def _in_steps(self, request: Request, key: str | None) -> str:
+        """The stored text of an answer that takes several measurements, each a charge of its own.
+
+        A step is an idempotent request under a key made from that of the whole: after a crash the
+        steps that were paid are found again.
+        """
+        name = _single_use() if key is None else key
+        steps: list[Step] = []
+        tries, known = 0, None
+        while len(steps) < _MOST_STEPS and tries < _MOST_STEPS:
+            place, digest = f"{name}/{len(steps) + 1}", f"{request.digest}/{len(steps) + 1}"
+            paid = None
+            if key is not None:
+                paid = self._vault.complete(
+                    analyst=request.analyst, key=place, digest=digest, answer=step_text
+                )
+            if paid is not None:
+                steps.append(Step.read(paid))
+                continue
+            with self._vault.lock:
+                facts = self._vault.facts()
+                as_of = self._vault.sequence
+                decision = request.decide(facts)
+                if decision.action == "history":
+                    return self._kept(request, key, request.text(facts, taken(steps, as_of, known)))
+                if decision.plan is None:
+                    refusal = self._preview(request, decision, facts)
+                    raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
+                tries += 1
+                known = decision.known if not steps else known
+                try:
+                    paid = self._vault.release(
+                        decision.plan,
+                        analyst=request.analyst,
+                        key=place,
+                        digest=digest,
+                        answer=step_text,
+                        as_of=as_of,
+                    )
+                except (Stale, BudgetExceeded):
+                    continue
+                steps.append(Step.read(paid))
+        raise Refused(
+            "the formula did not come within the half-width asked for; ask for a wider one. "
+            f"{spent_on_steps(steps)}."
+        )
+
+    def _kept(self, request: Request, key: str | None, text: str) -> str:
+        """The text, stored under the key if there is one."""
+        if key is None:
+            return text
+        return self._vault.remember(request.analyst, key, request.digest, text)
 
     def _bind(self, query: Question) -> Query | Marginal:
         if isinstance(query, (Expression, MarginalExpression)):
@@ -228,7 +322,7 @@ class Session:
             bound = query
         else:
             raise QueryError(
-                "a question is an expression such as eke.count(age=(30, 40)), "
+                "a question is SQL or an expression such as eke.count(age=(30, 40)), "
                 f"not {type(query).__name__}"
             )
         if isinstance(bound, Marginal) and bound.cells > _MOST_CELLS:
@@ -239,14 +333,21 @@ class Session:
         return bound
 
     def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
+        headline = request.headline
         return Preview(
-            describe(request.asked),
-            request.requirement.within,
-            request.requirement.confidence,
+            headline.question,
+            headline.within,
+            headline.confidence,
             decision.action,
             decision.cost / NANO,
             decision.known,
             decision.narrowest,
             self._measure,
             (facts.limit - facts.accountant.spent) / NANO,
+            first_step=request.in_steps and decision.action == "measure",
+            hint=decision.hint,
         )
+
+
+def _single_use() -> str:
+    return f"once-{secrets.token_hex(16)}"

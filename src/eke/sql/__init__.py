@@ -1,15 +1,16 @@
 """SQL: questions as text, read into statements over queries. Text never reaches a data engine."""
 
 from eke.sql.accuracy import Accuracy
-from eke.sql.formula import Aggregate, Constant, Formula, Key, Operation, Root, evaluate
+from eke.sql.formula import Aggregate, Constant, Formula, Key, Operation, Root, evaluate, leaves
 from eke.sql.grouping import GroupKey
 from eke.sql.outcome import Condition, Ordering, Row
 from eke.sql.reader import parse
-from eke.sql.statement import OutputColumn, Partition, Statement
+from eke.sql.statement import Block, OutputColumn, Partition, Statement
 
 __all__ = [
     "Accuracy",
     "Aggregate",
+    "Block",
     "Condition",
     "Constant",
     "Formula",
@@ -23,5 +24,6 @@ __all__ = [
     "Row",
     "Statement",
     "evaluate",
+    "leaves",
     "parse",
 ]

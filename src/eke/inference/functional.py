@@ -1,0 +1,216 @@
+"""Functional: what is known about a formula of several answers: an average, a ratio, a variance.
+
+A ratio of two linear questions has Fieller's interval: r is in it when the linear question
+N − r·D cannot be told from 0. That is exact, whatever the noise, for N − r·D has an exact
+interval. Other formulas are evaluated on draws of the true answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from eke.errors import AccuracyError
+from eke.inference.joint import FloatArray, Joint
+from eke.inference.posterior import halfwidth
+from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
+from eke.sql.formula import Aggregate, Constant, Formula, Operation, Root
+
+DRAWS = 40_000
+_MOST_UNDEFINED = 0.1  # of the probability that an interval may miss
+_BINS = 60
+_WIDENINGS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormulaPosterior:
+    """The belief about a formula of the true answers; draws are made when somebody looks.
+
+    `seed` makes the draws, and so the interval, the same for everyone who asks the same.
+    """
+
+    formula: Formula
+    joint: Joint
+    seed: int
+    _drawn: list[FloatArray] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def value(self) -> float:
+        """The formula of the estimates; NaN where it has no value."""
+        return float(evaluated(self.formula, self.joint.values[:, None])[0])
+
+    @property
+    def variance(self) -> float:
+        """The variance of the draws."""
+        return float(np.var(self._defined()))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """An interval that holds the formula of the true answers; infinite where none is known."""
+        confidence = checked_confidence(confidence)
+        ratio = linear_ratio(self.formula, len(self.joint.values))
+        if ratio is not None:
+            return fieller(self.joint, *ratio, confidence)
+        found = self._defined()
+        missing = 1.0 - found.size / DRAWS
+        if missing > _MOST_UNDEFINED * (1.0 - confidence) or not math.isfinite(self.value):
+            return -math.inf, math.inf
+        tail = 0.5 * (1.0 - confidence)
+        low, high = np.quantile(found, [tail, 1.0 - tail])
+        return min(float(low), self.value), max(float(high), self.value)
+
+    def halfwidth(self, confidence: float) -> float:
+        """Half the width of the interval."""
+        low, high = self.interval(confidence)
+        return 0.5 * (high - low)
+
+    def probability(self, *, above: float | None = None, below: float | None = None) -> float:
+        """The share of draws above, below or between."""
+        low, high = checked_bounds(above, below)
+        found = self._defined()
+        return float(np.mean((found > low) & (found < high))) if found.size else 0.0
+
+    def density(self, points: ArrayLike) -> NDArray[np.float64]:
+        """The density at each point, from a histogram of the draws."""
+        heights, edges = np.histogram(self._inner(), bins=_BINS, density=True)
+        middles = 0.5 * (edges[1:] + edges[:-1])
+        found = np.interp(checked_points(points), middles, heights, left=0.0, right=0.0)
+        return np.asarray(found)
+
+    def support(self, coverage: float = 0.999) -> tuple[float, float]:
+        """A (low, high) worth plotting."""
+        tail = 0.5 * (1.0 - coverage)
+        low, high = np.quantile(self._inner(), [tail, 1.0 - tail])
+        return float(low), float(high)
+
+    def _inner(self) -> FloatArray:
+        found = self._defined()
+        low, high = np.quantile(found, [0.0005, 0.9995])
+        return np.asarray(found[(found >= low) & (found <= high)])
+
+    def _defined(self) -> FloatArray:
+        if not self._drawn:
+            generator = np.random.default_rng(self.seed)
+            drawn = evaluated(self.formula, self.joint.draws(DRAWS, generator))
+            self._drawn.append(drawn[np.isfinite(drawn)])
+        if not self._drawn[0].size:
+            raise AccuracyError("history says nothing about this formula yet; ask for it first")
+        return self._drawn[0]
+
+
+def fieller(
+    joint: Joint, numerator: FloatArray, denominator: FloatArray, confidence: float
+) -> tuple[float, float]:
+    """Fieller's interval of a ratio of two linear forms (coefficients, constant last)."""
+    top, bottom = _estimate(joint, numerator), _estimate(joint, denominator)
+    if abs(bottom) <= _width(joint, denominator, confidence):
+        return -math.inf, math.inf  # the denominator may be 0
+    centre = top / bottom
+
+    def excess(ratio: float) -> float:
+        form = numerator - ratio * denominator
+        return abs(_estimate(joint, form)) - _width(joint, form, confidence)
+
+    step = _width(joint, numerator - centre * denominator, confidence) / abs(bottom)
+    return _edge(excess, centre, -step), _edge(excess, centre, step)
+
+
+def _edge(excess: Callable[[float], float], centre: float, step: float) -> float:
+    """Where the interval ends on one side, rounded outwards."""
+    if step == 0.0:
+        return centre
+    far = step
+    for _ in range(_WIDENINGS):
+        if excess(centre + far) > 0.0:
+            break
+        far *= 1.25
+    else:
+        return math.copysign(math.inf, step)
+    near = far / 1.25 if far != step else 0.0
+    tolerance = abs(step) * 1e-7
+    root = float(brentq(lambda x: excess(centre + x), near, far, xtol=tolerance, rtol=1e-10))
+    return centre + root + math.copysign(2.0 * tolerance, step)
+
+
+def _estimate(joint: Joint, form: FloatArray) -> float:
+    return float(form[:-1] @ joint.values) + float(form[-1])
+
+
+def _width(joint: Joint, form: FloatArray, confidence: float) -> float:
+    return halfwidth(joint.combination(form[:-1])[1], confidence)
+
+
+def linear_ratio(formula: Formula, answers: int) -> tuple[FloatArray, FloatArray] | None:
+    """(numerator, denominator) of a formula that is a ratio of two linear forms, else None."""
+    unit = np.zeros(answers + 1)
+    unit[-1] = 1.0
+    match formula:
+        case Constant(value) if not isinstance(value, str):
+            return float(value) * unit, unit
+        case Aggregate(index):
+            return np.eye(answers + 1)[index], unit
+        case Operation(sign, left, right):
+            first, second = linear_ratio(left, answers), linear_ratio(right, answers)
+            if first is None or second is None:
+                return None
+            return _joined(sign, first, second)
+    return None
+
+
+def _joined(
+    sign: str, first: tuple[FloatArray, FloatArray], second: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray] | None:
+    (top, bottom), (other_top, other_bottom) = first, second
+    if sign == "/":  # (t/b) / (T/B) = tB / bT, as long as one factor of each product is a number
+        return _joined("*", first, (other_bottom, other_top))
+    if sign == "*":
+        tops, bottoms = _product(top, other_top), _product(bottom, other_bottom)
+        return None if tops is None or bottoms is None else (tops, bottoms)
+    factor = -1.0 if sign == "-" else 1.0
+    if np.array_equal(bottom, other_bottom):
+        return top + factor * other_top, bottom
+    left, right = _product(top, other_bottom), _product(other_top, bottom)
+    bottoms = _product(bottom, other_bottom)
+    if left is None or right is None or bottoms is None:
+        return None
+    return left + factor * right, bottoms
+
+
+def _product(one: FloatArray, other: FloatArray) -> FloatArray | None:
+    """The product of two linear forms of which one is a number."""
+    if not one[:-1].any():
+        return np.asarray(one[-1] * other)
+    return None if other[:-1].any() else np.asarray(other[-1] * one)
+
+
+def evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
+    """The formula for many draws of its answers at once, (answers, draws); NaN where undefined."""
+    with np.errstate(all="ignore"):
+        return _evaluated(formula, answers)
+
+
+def _evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
+    match formula:
+        case Constant(value):
+            return np.full(answers.shape[1], float(value))
+        case Aggregate(index):
+            return np.asarray(answers[index])
+        case Root(of):
+            return np.sqrt(_evaluated(of, answers))
+        case Operation(sign, left, right):
+            return _operated(sign, _evaluated(left, answers), _evaluated(right, answers))
+    raise AccuracyError("a key of GROUP BY has no distribution")
+
+
+def _operated(sign: str, first: FloatArray, second: FloatArray) -> FloatArray:
+    if sign == "+":
+        return first + second
+    if sign == "-":
+        return first - second
+    if sign == "*":
+        return first * second
+    return np.asarray(np.where(second == 0.0, np.nan, first / second))

@@ -1,0 +1,88 @@
+"""Joint: estimates of several queries together with the noise that their errors share.
+
+An average is a sum divided by a count, and both were estimated from the same noisy answers. What
+can be said about the average follows from the weights that each estimate puts on each noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.inference.posterior import ComposedNoise
+from eke.inference.state import Inference
+from eke.query import Query
+
+FloatArray = NDArray[np.float64]
+
+_DRAWN_ONE_BY_ONE = 48
+"""So many noises, the largest, are drawn from their own law; the sum of the others is nearly
+Gaussian and is drawn as such, with its exact covariance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Estimates θ̂ = θ + W·e of several queries."""
+
+    values: FloatArray  # (queries,)
+    weights: FloatArray  # (queries, noises): W
+    laplace_scales: FloatArray  # (noises,)
+    gaussian_variances: FloatArray  # (noises,)
+    steps: FloatArray  # (noises,): the grids on which the noises were drawn
+
+    @staticmethod
+    def of(inference: Inference, queries: Sequence[Query]) -> Joint | None:
+        """What history says about some queries; None when it leaves one undetermined."""
+        estimates = []
+        for query in queries:
+            estimate = inference.estimate(query)
+            if estimate is None:
+                return None
+            estimates.append(estimate)
+        used = np.unique(np.concatenate([e.rows for e in estimates]))
+        weights = np.zeros((len(estimates), len(used)))
+        for place, estimate in enumerate(estimates):
+            weights[place, np.searchsorted(used, estimate.rows)] = estimate.weights
+        laws = [inference.law(int(i)) for i in used]
+        return Joint(
+            np.array([e.value for e in estimates]),
+            weights,
+            np.array([law.laplace_scale for law in laws]),
+            np.array([law.gaussian_variance for law in laws]),
+            np.array([law.step for law in laws]),
+        )
+
+    def combination(self, coefficients: FloatArray) -> tuple[float, ComposedNoise]:
+        """The estimate of Σ c_i θ_i and the noise in it."""
+        sizes = np.abs(coefficients @ self.weights)
+        return float(coefficients @ self.values), ComposedNoise(
+            sizes * self.laplace_scales,
+            float(sizes**2 @ self.gaussian_variances),
+            0.5 * float(sizes @ self.steps),
+        )
+
+    def draws(self, size: int, generator: np.random.Generator) -> FloatArray:  # (queries, size)
+        """Draws of the true answers given everything released: θ̂ − W·e."""
+        variances = 2.0 * self.laplace_scales**2 + self.gaussian_variances
+        spread = np.sqrt(np.maximum((self.weights**2 * variances).sum(axis=1), 1e-300))
+        share = np.abs(self.weights) * np.sqrt(variances) / spread[:, None]
+        order = np.argsort(-share.max(axis=0)) if share.size else np.empty(0, np.intp)
+        alone, rest = order[:_DRAWN_ONE_BY_ONE], order[_DRAWN_ONE_BY_ONE:]
+        errors = np.zeros((len(self.values), size))
+        for i in alone:
+            noise: FloatArray = np.zeros(size)
+            if self.laplace_scales[i] > 0.0:
+                noise += generator.laplace(scale=self.laplace_scales[i], size=size)
+            if self.gaussian_variances[i] > 0.0:
+                noise += generator.normal(scale=np.sqrt(self.gaussian_variances[i]), size=size)
+            errors += np.outer(self.weights[:, i], noise)
+        if rest.size:
+            scaled = self.weights[:, rest] * np.sqrt(variances[rest])
+            values, vectors = np.linalg.eigh(scaled @ scaled.T)
+            root: Any = vectors * np.sqrt(np.maximum(values, 0.0))
+            errors += root @ generator.standard_normal((len(self.values), size))
+        return np.asarray(self.values[:, None] - errors)

@@ -1,0 +1,108 @@
+"""Statements: what to measure so that every column of a SQL result is accurate enough.
+
+A linear column is a demand on its question. A formula (AVG, a ratio, a variance) has an interval
+whose width depends on the answers themselves, so it is approached in steps, each of them planned
+from what is known by then and paid for by itself:
+
+1. as long as nothing is known about a denominator, the aggregates are measured coarsely;
+2. then the formula is linear in its small errors, and what is measured is that linear question;
+3. until the interval is narrow enough, or the budget does not allow the next step.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from eke.planning.blocks import demands_of, inside_of
+from eke.planning.decide import Decision, Facts, decide_all
+from eke.planning.known_formulas import KnownFormulas
+from eke.planning.policy import Policy, direct
+from eke.planning.requirement import Demand, Requirement
+from eke.planning.statement_demand import StatementDemand, curved_aggregates, scale_of
+from eke.privacy.record_loss import NANO
+from eke.query import sensitivity
+
+_COARSE = 0.005  # the share of the limit that a first, coarse look at one aggregate costs
+_ATTEMPTS = 24
+
+
+def decide_statement(demand: StatementDemand, facts: Facts, policy: Policy) -> Decision:
+    """What to do next about a statement; a decision to measure may be the first step of several.
+
+    Privacy: a function of public facts; unlike linear questions, formulas look at noisy values
+    that were released before.
+    """
+    linear = _linear_demands(demand)
+    if not demand.curved:
+        return _whole(decide_all(linear, facts, policy), demand)
+    known = KnownFormulas.of(demand, facts.inference)
+    if known is not None and known.worst() <= 1.0:
+        free = decide_all(linear, facts, policy) if linear else None
+        if free is None or free.action == "history":
+            share = max(known.worst(), 0.0 if free is None else free.known_share or 0.0)
+            return _whole(Decision("history", 0, None, known_share=share), demand)
+        return _whole(free, demand)
+    if known is None:
+        first = decide_all([*linear, *_coarse(demand, facts)], facts, policy)
+        return _whole(replace(first, known_share=None), demand)
+    worst = known.worst()
+    if not known.clear():
+        hoped = known.linearised(known.hopeful())
+        decision = decide_all([*linear, *(hoped or known.clarifying())], facts, policy)
+        if decision.action != "refuse":
+            decision = decide_all([*linear, *known.clarifying()], facts, policy)
+        return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
+    demands = [*linear, *known.linearised([joint.values for joint in known.joints])]
+    decision = decide_all(demands, facts, policy)
+    for _ in range(_ATTEMPTS):
+        if decision.action != "history":
+            break
+        # Accurate enough in the small, but the formula bends: ask for more.
+        demands = [one.relaxed(0.8) for one in demands]
+        decision = decide_all(demands, facts, policy)
+    return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
+
+
+def _whole(decision: Decision, demand: StatementDemand) -> Decision:
+    """The decision with widths as those of the first column: all are stretched alike."""
+    within = demand.columns[0][1]
+    share, stretch = decision.known_share, decision.stretch
+    return replace(
+        decision,
+        known=None if share is None or math.isinf(share) else share * within,
+        narrowest=None if stretch is None else stretch * within,
+    )
+
+
+def _linear_demands(demand: StatementDemand) -> list[Demand]:
+    """The linear columns as demands on their questions; the tighter one where two meet."""
+    tightest: dict[int, float] = {}
+    for formula, within in demand.columns:
+        scaled = scale_of(formula)
+        if scaled is not None:
+            index, scale = scaled
+            own = within / abs(scale)
+            tightest[index] = min(own, tightest.get(index, own))
+    return [
+        one
+        for index, within in tightest.items()
+        for one in demands_of(
+            demand.statement.aggregates[index], Requirement(within, demand.confidence)
+        )
+    ]
+
+
+def _coarse(demand: StatementDemand, facts: Facts) -> list[Demand]:
+    """A first look at the aggregates of which history says nothing."""
+    statement = demand.statement
+    measure = facts.accountant.measure
+    budget = _COARSE * max(1, facts.limit) / NANO
+    found: list[Demand] = []
+    for index in curved_aggregates(demand):
+        block = statement.aggregates[index]
+        sizes = float(sensitivity(inside_of(block), "add_remove"))
+        noise_scale = sizes / (budget if measure == "epsilon" else math.sqrt(2.0 * budget))
+        within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
+        found += demands_of(block, Requirement(within, demand.confidence))
+    return found

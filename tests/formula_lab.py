@@ -1,0 +1,91 @@
+"""A statement carried out step by step on made-up counts, without ledger and files.
+
+Noise is NumPy's: this is for watching plans and intervals, many times and quickly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eke.domain import Categorical, Domain, Integer
+from eke.history import Measurement
+from eke.inference import FormulaPosterior, Inference, Joint
+from eke.planning import Facts, StatementDemand, checked, decide_statement, renumbered, top_up
+from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.record_loss import NANO
+from eke.query import Marginal, Query
+from eke.sql import Aggregate, leaves, parse
+
+DOMAIN = Domain(group=Categorical("a", "b"), x=Integer(0, 20))
+GROUP, X = (axis.ravel() for axis in np.meshgrid([0, 1], np.arange(21), indexing="ij"))
+COUNTS = np.concatenate(
+    [
+        np.round(3000 * np.exp(-0.5 * ((np.arange(21) - 7) / 3) ** 2)),
+        np.round(900 * np.exp(-0.5 * ((np.arange(21) - 13) / 4) ** 2)),
+    ]
+).astype(np.int64)
+
+
+def exact(query: Query) -> float:
+    codes = np.stack([GROUP, X], axis=1)
+    numerators = query.numerators(DOMAIN.names, codes)
+    return float(np.dot(numerators, COUNTS)) * 2.0**query.exponent + float(query.constant)
+
+
+def demanded(text: str, within: float, confidence: float = 0.95) -> StatementDemand:
+    statement = parse(text, DOMAIN)
+    each = tuple(None if column.is_key else within for column in statement.columns)
+    return checked(StatementDemand(statement, each, confidence))
+
+
+def truth(demand: StatementDemand, column: int, row: int) -> float:
+    statement = demand.statement
+    values = [exact(statement.query(i, row)) for i in range(len(statement.aggregates))]
+    shown = statement.columns[column].formula
+    joint = Joint(np.array(values), np.zeros((len(values), 0)), *[np.empty(0)] * 3)
+    return FormulaPosterior(shown, joint, 0).value
+
+
+def carried_out(
+    demand: StatementDemand,
+    rng: np.random.Generator,
+    *,
+    limit: float = 1.0,
+    measure: Measure = "epsilon",
+    stretch: float = 1.0,
+) -> tuple[Facts, list[Any]]:
+    """The facts after all steps, and the decisions; `stretch` makes the noise larger than told."""
+    facts = Facts(Inference(DOMAIN), Accountant(DOMAIN, measure, "add_remove"), round(limit * NANO))
+    decisions = []
+    for _ in range(40):
+        decision = decide_statement(demand, facts, top_up)
+        decisions.append(decision)
+        if decision.plan is None:
+            break
+        after = facts.accountant.spent + decision.cost
+        for part in decision.plan.parts:
+            singles = part.query.queries() if isinstance(part.query, Marginal) else [part.query]
+            true = np.array([exact(one) for one in singles])
+            noise = (
+                rng.laplace(scale=part.law.laplace_scale, size=len(true))
+                if measure == "epsilon"
+                else rng.normal(scale=np.sqrt(part.law.gaussian_variance), size=len(true))
+            )
+            facts.accountant.add(part.query, part.law, after)
+            values = tuple(true + stretch * noise)
+            facts.inference.extend(Measurement(part.query, part.law, values))
+    return facts, decisions
+
+
+def interval(
+    demand: StatementDemand, facts: Facts, column: int, row: int
+) -> tuple[float, float, float]:
+    """(value, low, high) of one cell."""
+    formula = demand.statement.columns[column].formula
+    places = sorted({leaf.index for leaf in leaves(formula) if isinstance(leaf, Aggregate)})
+    joint = Joint.of(facts.inference, [demand.statement.query(i, row) for i in places])
+    assert joint is not None
+    posterior = FormulaPosterior(renumbered(formula, places), joint, demand.seed(row, column))
+    return (posterior.value, *posterior.interval(demand.confidence))

@@ -1,0 +1,141 @@
+"""Statements: what is measured for the columns of a SQL result, and in how many steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from eke.errors import AccuracyError, QueryError
+from eke.inference import halfwidth
+from eke.planning import Facts, decide_statement, scale_of, top_up
+from eke.planning.statement_demand import MOST_PARTITION_ROWS
+from eke.privacy.record_loss import NANO
+from eke.query import Marginal
+from eke.sql import Constant, Operation, parse
+from tests.formula_lab import DOMAIN, carried_out, demanded, exact, interval, truth
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def half(demand, facts: Facts, aggregate: int, row: int) -> float:
+    found = facts.inference.linear(demand.statement.query(aggregate, row))
+    assert found is not None
+    return halfwidth(found[1], demand.confidence)
+
+
+def test_a_linear_statement_takes_one_step_and_is_then_free(rng):
+    demand = demanded('SELECT "group", COUNT(*) FROM t GROUP BY "group"', 100)
+    facts, decisions = carried_out(demand, rng)
+    assert [one.action for one in decisions] == ["measure", "history"]
+    (part,) = decisions[0].plan.parts
+    assert isinstance(part.query, Marginal)
+    assert max(half(demand, facts, 0, row) for row in (0, 1)) <= 100
+
+
+def test_a_scaled_column_is_measured_as_finely_as_its_scale_needs(rng):
+    text = 'SELECT "group", 200 * COUNT(*) + 5 AS tax FROM t GROUP BY "group"'
+    demand = demanded(text, 20_000)
+    facts, _ = carried_out(demand, rng)
+    assert facts.accountant.spent == pytest.approx(NANO * math.log(20) / 100, rel=1e-4)
+
+
+def test_aggregates_that_follow_from_others_are_not_measured(rng):
+    """The total is the sum of the groups; asked for less accurately it costs nothing more."""
+    both = demanded(
+        "SELECT COUNT(*) FILTER (WHERE \"group\" = 'a') AS a, "
+        "COUNT(*) FILTER (WHERE \"group\" = 'b') AS b, COUNT(*) / 3 AS total FROM t",
+        100,
+    )
+    facts, decisions = carried_out(both, rng)
+    assert len(decisions[0].plan.parts) <= 2
+    alone, _ = carried_out(demanded("SELECT COUNT(*) FROM t WHERE x > 3", 100), rng)
+    assert facts.accountant.spent == alone.accountant.spent
+
+
+def test_questions_that_overlap_share_their_cells(rng):
+    """Twenty nested counts cost less as the 21 cells they are made of."""
+    columns = ", ".join(f"COUNT(*) FILTER (WHERE x >= {i}) AS c{i}" for i in range(1, 21))
+    demand = demanded(f"SELECT {columns} FROM t", 100)
+    facts, decisions = carried_out(demand, rng)
+    assert [part.query.attributes for part in decisions[0].plan.parts] == [("x",)]
+    assert max(half(demand, facts, i, 0) for i in range(20)) <= 100 * (1 + 1e-9)
+    separate = 20 * math.log(20) / 100
+    assert facts.accountant.spent / NANO < 0.5 * separate
+
+
+def test_an_average_is_measured_around_itself(rng):
+    demand = demanded("SELECT AVG(x) FROM t", 0.05)
+    facts, decisions = carried_out(demand, rng)
+    assert [one.action for one in decisions] == ["measure", "measure", "history"]
+    mean = truth(demand, 0, 0)
+    (last, *_) = decisions[1].plan.parts
+    low, high = last.query.extremes()
+    assert float(high - low) == 20.0, "a sum of x − r, with weight 1 for each x"
+    assert -float(low) == pytest.approx(mean, abs=0.5)
+    value, low_end, high_end = interval(demand, facts, 0, 0)
+    assert low_end <= value <= high_end
+    assert (high_end - low_end) / 2 <= 0.05
+
+
+def test_groups_made_by_case_are_as_cheap_as_those_of_a_column(rng):
+    plain = demanded('SELECT "group", COUNT(*) FROM t GROUP BY "group"', 60)
+    cased = demanded(
+        "SELECT CASE WHEN x < 5 THEN 'low' ELSE 'high' END AS size, COUNT(*) FROM t GROUP BY size",
+        60,
+    )
+    one, _ = carried_out(plain, rng)
+    other, _ = carried_out(cased, rng)
+    assert one.accountant.spent == other.accountant.spent
+
+
+def test_an_average_over_nobody_is_refused_soon(rng):
+    """A group that may be empty has no average; the look at its size stays cheap."""
+    demand = demanded("SELECT AVG(x) FROM t WHERE \"group\" = 'b' AND x BETWEEN 0 AND 1", 0.001)
+    facts, decisions = carried_out(demand, rng)
+    assert exact(demand.statement.query(0, 0)) >= 0
+    assert decisions[-1].action == "refuse"
+    assert facts.accountant.spent < 0.1 * NANO
+
+
+def test_a_refusal_names_the_group_and_what_can_be_had(rng):
+    demand = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 0.001)
+    facts, decisions = carried_out(demand, rng, limit=0.2)
+    last = decisions[-1]
+    assert last.action == "refuse"
+    assert last.hint == "the group group = b decides the price"
+    assert last.narrowest is not None
+    wider = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 1.1 * last.narrowest)
+    assert decide_statement(wider, facts, top_up).action == "measure"
+
+
+def test_scales_are_those_of_columns_with_one_aggregate():
+    columns = parse("SELECT COUNT(*), AVG(x) FROM t", DOMAIN).columns
+    assert scale_of(columns[0].formula) == (0, 1.0)
+    assert scale_of(columns[1].formula) is None
+    shifted = Operation("-", Constant(3), Operation("/", columns[0].formula, Constant(2)))
+    assert scale_of(shifted) == (0, -0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('SELECT "group", COUNT(*) FROM t GROUP BY "group" HAVING SUM(x) > 3', "not selected"),
+        ("SELECT x, COUNT(*) AS n FROM t GROUP BY x ORDER BY SUM(x)", "not selected"),
+    ],
+)
+def test_what_decides_about_rows_must_be_selected(text, message):
+    with pytest.raises(QueryError, match=message):
+        demanded(text, 10)
+
+
+def test_nonsense_is_refused():
+    with pytest.raises(AccuracyError, match="within"):
+        demanded("SELECT COUNT(*) FROM t", -3)
+    with pytest.raises(AccuracyError, match="confidence"):
+        demanded("SELECT COUNT(*) FROM t", 3, 1.5)
+    assert MOST_PARTITION_ROWS < 1024
