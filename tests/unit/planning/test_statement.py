@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -117,7 +118,9 @@ def test_scales_are_those_of_columns_with_one_aggregate():
     columns = parse("SELECT COUNT(*), AVG(x) FROM t", DOMAIN).columns
     assert scale_of(columns[0].formula) == (0, 1.0)
     assert scale_of(columns[1].formula) is None
-    shifted = Operation("-", Constant(3), Operation("/", columns[0].formula, Constant(2)))
+    shifted = Operation(
+        "-", Constant(Fraction(3)), Operation("/", columns[0].formula, Constant(Fraction(2)))
+    )
     assert scale_of(shifted) == (0, -0.5)
 
 
