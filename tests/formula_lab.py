@@ -44,7 +44,7 @@ def truth(demand: StatementDemand, column: int, row: int) -> float:
     statement = demand.statement
     values = [exact(statement.query(i, row)) for i in range(len(statement.aggregates))]
     shown = statement.columns[column].formula
-    joint = Joint(np.array(values), np.zeros((len(values), 0)), *[np.empty(0)] * 3)
+    joint = Joint(np.array(values), np.zeros((len(values), 0)), *[np.empty(0)] * 4)
     return FormulaPosterior(shown, joint, 0).value
 
 

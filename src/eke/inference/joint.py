@@ -6,6 +6,7 @@ can be said about the average follows from the weights that each estimate puts o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.domain import Domain
 from eke.inference.posterior import ComposedNoise
 from eke.inference.state import Inference
+from eke.inference.tables import CellWeights
 from eke.query import Query
 
 FloatArray = NDArray[np.float64]
@@ -33,6 +36,7 @@ class Joint:
     laplace_scales: FloatArray  # (noises,)
     gaussian_variances: FloatArray  # (noises,)
     steps: FloatArray  # (noises,): the grids on which the noises were drawn
+    counts: FloatArray  # (noises,): how many independent noises have these weights
 
     @staticmethod
     def of(inference: Inference, queries: Sequence[Query]) -> Joint | None:
@@ -48,12 +52,23 @@ class Joint:
         for place, estimate in enumerate(estimates):
             weights[place, np.searchsorted(used, estimate.rows)] = estimate.weights
         laws = [inference.law(int(i)) for i in used]
+        blocks, counts = [weights], [np.ones(len(used))]
+        for table in range(len(inference.tables)):
+            # An estimate that owes nothing to the tables, such as a constant, has no weights there.
+            parts = [e.cells[table] if e.cells else None for e in estimates]
+            if all(part is None for part in parts):
+                continue
+            together, repeats = _aligned(parts, inference.tables.cells(table), inference.domain)
+            blocks.append(together)
+            counts.append(np.full(together.shape[1], float(repeats)))
+            laws += [inference.tables.law(table)] * together.shape[1]
         return Joint(
             np.array([e.value for e in estimates]),
-            weights,
+            np.concatenate(blocks, axis=1),
             np.array([law.laplace_scale for law in laws]),
             np.array([law.gaussian_variance for law in laws]),
             np.array([law.step for law in laws]),
+            np.concatenate(counts),
         )
 
     def combination(self, coefficients: FloatArray) -> tuple[float, ComposedNoise]:
@@ -61,17 +76,21 @@ class Joint:
         sizes = np.abs(coefficients @ self.weights)
         return float(coefficients @ self.values), ComposedNoise(
             sizes * self.laplace_scales,
-            float(sizes**2 @ self.gaussian_variances),
-            0.5 * float(sizes @ self.steps),
+            float(sizes**2 @ (self.counts * self.gaussian_variances)),
+            0.5 * float(sizes @ (self.counts * self.steps)),
+            self.counts if (self.counts > 1.0).any() else None,
         )
 
     def draws(self, size: int, generator: np.random.Generator) -> FloatArray:  # (queries, size)
         """Draws of the true answers given everything released: θ̂ − W·e."""
-        variances = 2.0 * self.laplace_scales**2 + self.gaussian_variances
+        # Noises of one kind that occur together are drawn as one Gaussian, like the small ones.
+        variances = self.counts * (2.0 * self.laplace_scales**2 + self.gaussian_variances)
         spread = np.sqrt(np.maximum((self.weights**2 * variances).sum(axis=1), 1e-300))
         share = np.abs(self.weights) * np.sqrt(variances) / spread[:, None]
         order = np.argsort(-share.max(axis=0)) if share.size else np.empty(0, np.intp)
-        alone, rest = order[:_DRAWN_ONE_BY_ONE], order[_DRAWN_ONE_BY_ONE:]
+        largest = np.arange(len(order)) < _DRAWN_ONE_BY_ONE
+        single = largest & (self.counts[order] == 1.0)
+        alone, rest = order[single], order[~single]
         errors = np.zeros((len(self.values), size))
         for i in alone:
             noise: FloatArray = np.zeros(size)
@@ -86,3 +105,20 @@ class Joint:
             root: Any = vectors * np.sqrt(np.maximum(values, 0.0))
             errors += root @ generator.standard_normal((len(self.values), size))
         return np.asarray(self.values[:, None] - errors)
+
+
+def _aligned(
+    parts: Sequence[CellWeights | None], cells: int, domain: Domain
+) -> tuple[FloatArray, int]:
+    """The weights of one table in several estimates over the same cells: (estimates, cells)."""
+    names = domain.in_order({name for part in parts if part is not None for name in part.names})
+    sizes = {name: domain[name].size for name in names}
+    rows = []
+    for part in parts:
+        if part is None:
+            rows.append(np.zeros(math.prod(sizes.values())))
+            continue
+        shape = [sizes[name] if name in part.names else 1 for name in names]
+        full = np.broadcast_to(part.weights.reshape(shape), [sizes[name] for name in names])
+        rows.append(full.ravel())
+    return np.array(rows), cells // math.prod(sizes.values())

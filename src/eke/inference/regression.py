@@ -14,6 +14,7 @@ else.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,6 +26,7 @@ from eke.history import Row
 from eke.inference.growing import GrowingMatrix
 from eke.inference.packed import PackedFactor
 from eke.inference.span import ExactSpan
+from eke.inference.tables import CellWeights
 from eke.privacy.law import NoiseLaw
 from eke.query import Prior, Query, TermStack
 
@@ -34,7 +36,7 @@ RESOLUTION = 1e-7
 """Relative squared distance from the span below which a row counts as near-dependent.
 
 Inner products are right to 1e-16, so coordinates and weights to about 1e-16 / RESOLUTION."""
-_SURELY_OUTSIDE = 1e-6
+SURELY_OUTSIDE = 1e-6
 """The same, where rounding can no longer be the reason."""
 _CANCELLATION = 1e-6
 """The least share of a query's squared norm that its terms may leave of each other."""
@@ -48,6 +50,7 @@ class LinearEstimate:
     value: float
     rows: NDArray[np.intp]  # (k,) indices into the history's rows
     weights: FloatArray  # (k,)
+    cells: tuple[CellWeights, ...] = ()  # of the released tables
 
 
 class Regression:
@@ -67,7 +70,7 @@ class Regression:
         self._values: list[float] = []  # at unit norm, like all below
         self._precisions: list[float] = []
         self._norms: list[float] = []
-        self._aside: dict[object, list[tuple[int, Fraction]]] = {}
+        self._aside = SetAside()
 
     def __len__(self) -> int:
         return len(self.laws)
@@ -93,13 +96,13 @@ class Regression:
         self._precisions.append(precision)
         if row.query.is_zero:  # it says nothing
             return
-        if not norm or not _ordinary(precision):
-            self._set_aside(index, row.query)
+        if not norm or not ordinary(precision):
+            self._aside.add(index, row)
             return
         projected = self._kernel.solve_transposed(self._stack.against(row.query) / norm)
         distance = 1.0 - float(projected @ projected)
         place = self._span.locate(row.query)
-        if place.inside and distance < _SURELY_OUTSIDE:
+        if place.inside and distance < SURELY_OUTSIDE:
             coordinates = self._kernel.solve(projected)
             self._information.update(coordinates * math.sqrt(precision))
             self._coordinates.append(coordinates)
@@ -111,7 +114,7 @@ class Regression:
             self._span.append(row.query, place)
             self._basis.append(index)
         else:
-            self._set_aside(index, row.query)
+            self._aside.add(index, row)
 
     def estimate(self, query: Query) -> LinearEstimate | None:
         """The best linear unbiased estimate, or None when history does not determine the query."""
@@ -121,7 +124,7 @@ class Regression:
         norm = norm_of(query, self._prior)
         coordinates = self._coordinates_of(query, norm) if norm and self.rank else None
         if coordinates is None:
-            return self._from_aside(query, constant)
+            return self._aside.estimate(query, constant, self.laws)
         solved = self._information.solve(self._information.solve_transposed(coordinates))
         rows = np.array(self._basis + self._dependent, np.intp)
         multipliers = solved
@@ -131,7 +134,7 @@ class Regression:
         precisions = np.asarray(self._precisions)[rows]
         unit_weights = multipliers * precisions
         # What rounding leaves of a weight of zero matters neither to the mean nor to the noise.
-        kept = _matters(unit_weights) | _matters(multipliers * np.sqrt(precisions))
+        kept = matters(unit_weights) | matters(multipliers * np.sqrt(precisions))
         rows, unit_weights = rows[kept], unit_weights[kept]
         value = norm * float(unit_weights @ np.asarray(self._values)[rows]) + constant
         return LinearEstimate(value, rows, norm * unit_weights / np.asarray(self._norms)[rows])
@@ -140,24 +143,34 @@ class Regression:
         if not self._span.locate(query).inside:
             return None
         projected = self._kernel.solve_transposed(self._stack.against(query) / norm)
-        if 1.0 - float(projected @ projected) > _SURELY_OUTSIDE:
+        if 1.0 - float(projected @ projected) > SURELY_OUTSIDE:
             return None
         return self._kernel.solve(projected)
 
-    def _set_aside(self, index: int, query: Query) -> None:
-        direction, factor = direction_of(query)
-        self._aside.setdefault(direction, []).append((index, factor))
 
-    def _from_aside(self, query: Query, constant: float) -> LinearEstimate | None:
+class SetAside:
+    """Rows that answer their own question and multiples of it, and are used for nothing else."""
+
+    def __init__(self) -> None:
+        self._rows: dict[object, list[tuple[int, Fraction, float]]] = {}
+
+    def add(self, index: int, row: Row) -> None:
+        direction, factor = direction_of(row.query)
+        self._rows.setdefault(direction, []).append((index, factor, row.value))
+
+    def estimate(
+        self, query: Query, constant: float, laws: Sequence[NoiseLaw]
+    ) -> LinearEstimate | None:
+        """The average of the rows that ask the same, weighted by their precision."""
         direction, factor = direction_of(query)
-        kept = self._aside.get(direction)
+        kept = self._rows.get(direction)
         if not kept:
             return None
-        rows = np.array([index for index, _ in kept], np.intp)
-        ratios = np.array([float(factor / own) for _, own in kept])  # query = ratio · row
-        precision = 1.0 / np.array([self.laws[i].variance for i in rows]) / ratios**2
+        rows = np.array([index for index, _, _ in kept], np.intp)
+        ratios = np.array([float(factor / own) for _, own, _ in kept])  # query = ratio · row
+        precision = 1.0 / np.array([laws[i].variance for i in rows]) / ratios**2
         weights = precision / precision.sum() * ratios
-        values = np.array([self._values[i] * self._norms[i] for i in rows])
+        values = np.array([value for _, _, value in kept])
         return LinearEstimate(float(weights @ values) + constant, rows, weights)
 
 
@@ -172,16 +185,17 @@ def norm_of(query: Query, prior: Prior) -> float:
         products = stack.against(part)
         square += float(products.sum())
         largest += float(np.abs(products).sum())
-    resolved = _ordinary(square) and square > _CANCELLATION * largest
+    resolved = ordinary(square) and square > _CANCELLATION * largest
     return math.sqrt(square) if resolved else 0.0
 
 
-def _matters(parts: FloatArray) -> NDArray[np.bool_]:
+def matters(parts: FloatArray) -> NDArray[np.bool_]:
+    """Which parts are more than rounding."""
     size = np.abs(parts)
     return np.asarray(size > _NEGLIGIBLE * size.max())
 
 
-def _ordinary(number: float) -> bool:
+def ordinary(number: float) -> bool:
     """True when neither the number nor a few products of it leave the range of doubles."""
     return 1e-240 < number < 1e240
 

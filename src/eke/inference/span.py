@@ -11,7 +11,7 @@ them. A combination always passes. Anything else passes with a probability below
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ from eke.inference.residues import (
 )
 from eke.query import Query
 
+Names = tuple[str, ...]
 _CHECKS = 4
 
 
@@ -51,15 +52,19 @@ class ExactSpan:
 
     With A_ij = φ_j(row_i) = L·U, a query with φ(q) = a has the multipliers t of t·U = a, and the
     coordinates c of c·L = t.
+
+    `known` components (see `tables.py`) count as part of the span: the functionals are blind to
+    them.
     """
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, known: Collection[Names] = ()) -> None:
         self._sizes = dict(zip(domain.names, domain.shape, strict=True))
+        components = [names for names in known if all(self._sizes[n] > 1 for n in names)]
         # Fixed on purpose: decisions must come out the same on every replay. Whoever crafts a query
         # to pass the checks only fools themselves: what is inferred costs no privacy.
         self._generator = np.random.Generator(np.random.PCG64(727))
-        self._functionals = _Functionals(self._sizes)
-        self._rows = _TermResidues(self._sizes)
+        self._functionals = _Functionals(self._sizes, components)
+        self._rows = _TermResidues(self._sizes, components)
         self._lower = ResidueTriangle()  # L
         self._upper = ResidueTriangle()  # Uᵀ
         self._check_columns = GrowingMatrix(np.int32, _CHECKS)  # L⁻¹·φ_check(rows)
@@ -122,7 +127,9 @@ class ExactSpan:
 class _Functionals:
     """Many functionals, to be evaluated at one query."""
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
+    def __init__(self, sizes: Mapping[str, int], known: Sequence[Names]) -> None:
+        self._sizes = sizes
+        self._known = known
         self._vectors = {name: GrowingMatrix(np.int32, size) for name, size in sizes.items()}
         self._count = 0
 
@@ -138,17 +145,22 @@ class _Functionals:
     def at(self, query: Query) -> Residues:  # (functionals,)
         total = np.zeros(self._count, np.int64)
         for term in query.terms:
-            value = np.full(self._count, residue(term.weight), np.int32)
+            weight = np.full(self._count, residue(term.weight), np.int32)
+            values, means = {}, {}
             for name, vector in term.factors:
-                value = multiply(value, product(self._vectors[name].array, residues(vector)))
-            total += value
+                values[name] = product(self._vectors[name].array, residues(vector))
+                means[name] = np.full(self._count, _mean(vector, self._sizes[name]), np.int32)
+            total += _without(self._known, weight, values, means)
         return residues(total)
 
 
 class _TermResidues:
     """The terms of many queries, each attribute's vectors together, for one functional at once."""
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
+    def __init__(self, sizes: Mapping[str, int], known: Sequence[Names]) -> None:
+        self._sizes = sizes
+        self._known = known
+        self._means: dict[str, list[int]] = {name: [] for name in sizes}
         self._vectors = {name: GrowingMatrix(np.int32, size) for name, size in sizes.items()}
         self._owners: dict[str, list[int]] = {name: [] for name in sizes}  # terms
         self._weights: list[int] = []
@@ -164,12 +176,46 @@ class _TermResidues:
             for name, vector in term.factors:
                 self._vectors[name].append(residues(vector))
                 self._owners[name].append(len(self._weights))
+                self._means[name].append(_mean(vector, self._sizes[name]))
             self._weights.append(residue(term.weight))
 
     def under(self, functional: Mapping[str, Residues]) -> Residues:  # (queries,)
-        values: NDArray[np.int32] = np.array(self._weights, np.int32)
+        weights: NDArray[np.int32] = np.array(self._weights, np.int32)
+        values, means = {}, {}
         for name, owners in self._owners.items():
             if owners:
-                part = product(self._vectors[name].array, functional[name])
-                values[owners] = multiply(values[owners], part)
-        return residues(np.add.reduceat(values.astype(np.int64), self._starts))
+                values[name], means[name] = np.ones_like(weights), np.ones_like(weights)
+                values[name][owners] = product(self._vectors[name].array, functional[name])
+                means[name][owners] = self._means[name]
+        terms = _without(self._known, weights, values, means)
+        return residues(np.add.reduceat(terms, self._starts))
+
+
+def _mean(vector: NDArray[np.int64], size: int) -> int:
+    """The mean of a vector's entries modulo PRIME."""
+    return int(residues(vector).astype(np.int64).sum()) * inverse(size) % PRIME
+
+
+def _without(
+    known: Sequence[Names],
+    weights: Residues,
+    values: Mapping[str, Residues],
+    means: Mapping[str, Residues],
+) -> NDArray[np.int64]:
+    """What the functionals find in terms outside the known components B.
+
+    weight · (Π_k value_k − Σ_B Π_{k∈B} (value_k − mean_k) · Π_{k∉B} mean_k), not yet reduced.
+    """
+    total = weights
+    for value in values.values():
+        total = multiply(total, value)
+    left = total.astype(np.int64)
+    differences = {n: residues(v.astype(np.int64) - means[n]) for n, v in values.items()}
+    for names in known:
+        if any(name not in values for name in names):
+            continue
+        part = weights
+        for name in values:
+            part = multiply(part, differences[name] if name in names else means[name])
+        left -= part
+    return left

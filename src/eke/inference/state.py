@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import AccuracyError
 from eke.history import Measurement, Row
+from eke.inference.mixed import MixedRegression
 from eke.inference.posterior import (
     ComposedNoise,
     ConvolutionPosterior,
@@ -25,11 +27,15 @@ from eke.inference.posterior import (
 from eke.inference.posterior.product import ProductPosterior
 from eke.inference.regression import LinearEstimate, Regression
 from eke.inference.representation import linear_representations
+from eke.inference.tables import ReleasedTables, table_weight
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
 
 _MOST_REMEMBERED = 4096
+LEAST_CELLS = 256
+"""A table of counts with more cells is kept as one; a smaller one is taken apart into answers."""
 
+FloatArray = NDArray[np.float64]
 Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
 
 
@@ -39,14 +45,21 @@ class Inference:
     def __init__(self, domain: Domain, measurements: Iterable[Measurement] = ()) -> None:
         self.domain = domain
         self.rows: list[Row] = []
-        self.regression = Regression(domain)
+        self.tables = ReleasedTables(domain)
+        self.regression: Regression | MixedRegression = Regression(domain)
         # The same question is decided upon, answered and looked at: estimate it once.
         self._estimates: dict[str, tuple[float, ComposedNoise] | None] = {}
         for measurement in measurements:
             self.extend(measurement)
 
     def extend(self, measurement: Measurement) -> None:
-        """Take one more measurement into account."""
+        """Take one more measurement into account; a large table stays a table."""
+        if table_weight(measurement.query) is not None and len(measurement.values) > LEAST_CELLS:
+            self.tables.append(measurement)
+            # What is single is told apart anew: more of it may follow from the tables now.
+            self.regression = MixedRegression(self.domain, self.tables, self.rows)
+            self._estimates.clear()
+            return
         for row in measurement.rows():
             self.append(row)
 
@@ -65,7 +78,7 @@ class Inference:
             self._estimates[digest] = (
                 None
                 if estimate is None
-                else (estimate.value, noise_of(estimate, self.regression.laws))
+                else (estimate.value, noise_of(estimate, self.regression.laws, self.tables))
             )
         return self._estimates[digest]
 
@@ -96,6 +109,8 @@ class Inference:
     def _product(self, query: Query) -> Posterior | None:
         if query.is_zero:
             return ExactPosterior(float(query.constant), ComposedNoise(np.empty(0)))
+        if len(self.tables):
+            raise AccuracyError("the product method has no use for whole tables; use 'exact'")
         values = np.array([row.value for row in self.rows])
         laws = [row.law for row in self.rows]
         observations = []
@@ -103,15 +118,35 @@ class Inference:
             used = np.flatnonzero(weights)
             value = float(weights[used] @ values[used]) + float(query.constant)
             estimate = LinearEstimate(value, used, weights[used])
-            observations.append((value, noise_of(estimate, laws)))
+            observations.append((value, noise_of(estimate, laws, self.tables)))
         return ProductPosterior(observations) if observations else None
 
 
-def noise_of(estimate: LinearEstimate, laws: Sequence[NoiseLaw]) -> ComposedNoise:
+def noise_of(
+    estimate: LinearEstimate, laws: Sequence[NoiseLaw], tables: ReleasedTables | None = None
+) -> ComposedNoise:
     """The law of the error of a linear estimate."""
     used = [laws[i] for i in estimate.rows]
     size = np.abs(estimate.weights)
     laplace = size * np.array([law.laplace_scale for law in used])
-    gaussian = size**2 * np.array([law.gaussian_variance for law in used])
-    steps = size * np.array([law.step for law in used])
-    return ComposedNoise(laplace, float(gaussian.sum()), 0.5 * float(steps.sum()))
+    gaussian = float((size**2 * np.array([law.gaussian_variance for law in used])).sum())
+    slack = 0.5 * float((size * np.array([law.step for law in used])).sum())
+    if tables is None or not estimate.cells:
+        return ComposedNoise(laplace, gaussian, slack)
+    scales, counts = [laplace], [np.ones(len(laplace))]
+    for part in estimate.cells:
+        law = tables.law(part.table)
+        weights, cells = np.unique(_rounded_up(np.abs(part.weights)), return_counts=True)
+        often = np.asarray(part.repeats * cells, np.float64)
+        gaussian += float(weights**2 @ often) * law.gaussian_variance
+        slack += 0.5 * float(weights @ often) * law.step
+        if law.laplace_scale:
+            scales.append(weights * law.laplace_scale)
+            counts.append(often)
+    return ComposedNoise(np.concatenate(scales), gaussian, slack, np.concatenate(counts))
+
+
+def _rounded_up(weights: FloatArray) -> FloatArray:
+    """The weights with 44 bits, none smaller: cells that count alike are told by that."""
+    mantissas, exponents = np.frexp(weights)
+    return np.asarray(np.ldexp(np.ceil(mantissas * 2.0**44), exponents - 44))

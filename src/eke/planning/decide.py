@@ -190,7 +190,14 @@ def _kind(noise: ComposedNoise | None) -> object:
     """Equal for errors that agree to ten digits: the cells of a block have few kinds of error."""
     if noise is None:
         return None
-    parts = np.append(np.sort(noise.laplace_scales), [noise.gaussian_variance, noise.grid_slack])
+    order = np.argsort(noise.laplace_scales)
+    parts = np.concatenate(
+        [
+            noise.laplace_scales[order],
+            noise.multiplicities[order],
+            [noise.gaussian_variance, noise.grid_slack],
+        ]
+    )
     mantissas, exponents = np.frexp(parts)
     return np.round(mantissas * 2.0**33).tobytes(), exponents.tobytes()
 

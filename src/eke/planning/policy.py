@@ -76,14 +76,15 @@ def combined(known: ComposedNoise, noise_scale: float, measure: Measure) -> Comp
     drawn = noise_scale * (1.0 + _GRID)
     new_variance = drawn**2 * (2.0 if measure == "epsilon" else 1.0)
     share = new_variance / (new_variance + known.variance)  # of what is known
-    scales = share * known.laplace_scales
+    scales, counts = share * known.laplace_scales, known.counts
     variance = share**2 * known.gaussian_variance
     if measure == "epsilon":
         scales = np.append(scales, (1.0 - share) * drawn)
+        counts = None if counts is None else np.append(counts, 1.0)
     else:
         variance += ((1.0 - share) * drawn) ** 2
     slack = share * known.grid_slack + (1.0 - share) * 0.5 * _GRID * drawn
-    return ComposedNoise(scales, variance, slack)
+    return ComposedNoise(scales, variance, slack, counts)
 
 
 POLICIES: dict[str, Policy] = {"direct": direct, "top_up": top_up}

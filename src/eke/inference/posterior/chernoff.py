@@ -45,14 +45,14 @@ def _least_exponent(noise: ComposedNoise, x: float) -> float:
     Whatever s the search ends at is a valid choice, so the bound does not depend on its precision.
     """
     deviation = math.sqrt(noise.variance)
-    squares = (noise.laplace_scales / deviation) ** 2
+    squares, often = (noise.laplace_scales / deviation) ** 2, noise.multiplicities
     variance, point = noise.gaussian_variance / noise.variance, x / deviation
     largest = math.sqrt(float(squares.max())) if squares.size else 0.0
     # With Gaussian noise alone the best s is x/v; Laplace parts only move it to the left.
     end = min(2.0 + point / variance if variance > 0.0 else math.inf, _nearest(largest))
 
     def exponent(s: float) -> float:
-        return -s * point + 0.5 * variance * s * s - float(np.log1p(-squares * s * s).sum())
+        return -s * point + 0.5 * variance * s * s - float(np.log1p(-squares * s * s) @ often)
 
     found = optimize.minimize_scalar(
         exponent, bounds=(0.0, end), method="bounded", options={"xatol": 1e-9 * end}

@@ -34,10 +34,13 @@ class ComposedNoise:
     laplace_scales: NDArray[np.float64]  # (m,) |a_i|·b_i of the Laplace parts
     gaussian_variance: float = 0.0  # Σ a_i²·σ_i² of the Gaussian parts
     grid_slack: float = 0.0
+    # (m,) how often each scale occurs, for whole tables whose cells count alike; once by default.
+    counts: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        scales = _as_scales(self.laplace_scales)
+        scales, counts = _as_scales(self.laplace_scales, self.counts)
         object.__setattr__(self, "laplace_scales", scales)
+        object.__setattr__(self, "counts", counts)
         for name in ("gaussian_variance", "grid_slack"):
             number = float(getattr(self, name))
             if not (0.0 <= number < math.inf):
@@ -54,7 +57,25 @@ class ComposedNoise:
         """Var(e) = 2·Σ w_i² + v, with w the Laplace scales and v the Gaussian variance."""
         scales = self.laplace_scales
         with np.errstate(over="ignore"):
-            return 2.0 * float(scales @ scales) + self.gaussian_variance
+            squares = scales @ scales if self.counts is None else scales**2 @ self.counts
+            return 2.0 * float(squares) + self.gaussian_variance
+
+    @property
+    def laplace_parts(self) -> int:
+        """The number of Laplace parts."""
+        return self.laplace_scales.size if self.counts is None else round(float(self.counts.sum()))
+
+    @property
+    def every_scale(self) -> NDArray[np.float64]:
+        """The scale of each Laplace part, however often it occurs."""
+        if self.counts is None:
+            return self.laplace_scales
+        return np.repeat(self.laplace_scales, self.counts.astype(np.int64))
+
+    @property
+    def multiplicities(self) -> NDArray[np.float64]:
+        """How often each of `laplace_scales` occurs."""
+        return np.ones(self.laplace_scales.size) if self.counts is None else self.counts
 
     @property
     def is_zero(self) -> bool:
@@ -66,18 +87,27 @@ class ComposedNoise:
         t = np.asarray(frequencies, dtype=np.float64)
         logarithm = -0.5 * self.gaussian_variance * t * t
         # One frequency at a time: frequencies × scales may be too large to hold at once.
-        flat = [float(np.log1p((self.laplace_scales * f) ** 2).sum()) for f in t.ravel()]
+        often = self.multiplicities
+        flat = [float(np.log1p((self.laplace_scales * f) ** 2) @ often) for f in t.ravel()]
         result: NDArray[np.float64] = np.exp(logarithm - np.asarray(flat).reshape(t.shape))
         return result
 
 
-def _as_scales(given: ArrayLike) -> NDArray[np.float64]:
+def _as_scales(
+    given: ArrayLike, counts: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """The scales as a read-only vector without zeros; a measurement that is not used has none."""
     scales = np.array(given, dtype=np.float64, ndmin=1)
     if scales.ndim != 1:
         raise AccuracyError("laplace_scales must be a vector, one scale for each Laplace part.")
     if not bool(np.all((scales >= 0.0) & (scales < math.inf))):
         raise AccuracyError("laplace_scales must be finite and at least 0; pass |a_i|·b_i.")
+    often = None if counts is None else np.array(counts, dtype=np.float64, ndmin=1)
+    if often is not None:
+        if often.shape != scales.shape or not bool(np.all(often >= 1.0)):
+            raise AccuracyError("counts must say how often each scale occurs, at least once.")
+        often = often[scales > 0.0]
+        often.flags.writeable = False
     scales = scales[scales > 0.0]
     scales.flags.writeable = False
-    return scales
+    return scales, often

@@ -62,7 +62,8 @@ class _Unit:
     """The noise divided by its standard deviation, with squares w² of its scales."""
 
     deviation: float
-    squares: Reals  # (m,) every one
+    squares: Reals  # (m,) each different one, ascending
+    counts: Reals  # (m,) how often it occurs
     single_squares: Reals  # those multiplied one by one
     equal_squares: Reals  # those that occur many times, once each
     equal_counts: Reals
@@ -71,27 +72,34 @@ class _Unit:
     @classmethod
     def of(cls, noise: ComposedNoise) -> _Unit:
         deviation = math.sqrt(noise.variance)
-        scales, counts = np.unique(noise.laplace_scales / deviation, return_counts=True)
+        scales, places = np.unique(noise.laplace_scales / deviation, return_inverse=True)
+        counts = np.asarray(
+            np.bincount(places, noise.multiplicities, minlength=scales.size), dtype=np.float64
+        )
         squares, many = scales * scales, counts >= _MANY_EQUAL
         return cls(
             deviation=deviation,
-            squares=np.repeat(squares, counts),
-            single_squares=np.repeat(squares[~many], counts[~many]),
+            squares=squares,
+            counts=counts,
+            single_squares=np.repeat(squares[~many], counts[~many].astype(np.int64)),
             equal_squares=squares[many],
-            equal_counts=counts[many].astype(np.float64),
+            equal_counts=counts[many],
             gaussian_variance=noise.gaussian_variance / noise.variance,
         )
 
     def log_transform(self, s: float) -> float:
         """K(s) = ln M(s)."""
-        return 0.5 * self.gaussian_variance * s * s - float(np.log1p(-self.squares * s * s).sum())
+        return 0.5 * self.gaussian_variance * s * s - float(
+            np.log1p(-self.squares * s * s) @ self.counts
+        )
 
     def slopes(self, s: float) -> tuple[float, float]:
         """K′(s) and K″(s)."""
         ratio = self.squares / (1.0 - self.squares * s * s)
-        first = 2.0 * s * float(ratio.sum()) + self.gaussian_variance * s
+        total = float(ratio @ self.counts)
+        first = 2.0 * s * total + self.gaussian_variance * s
         # 2w²(1 + w²s²)/(1 − w²s²)² = 2r + 4s²r² with r = w²/(1 − w²s²)
-        second = 2.0 * float(ratio.sum()) + 4.0 * s * s * float(ratio @ ratio)
+        second = 2.0 * total + 4.0 * s * s * float(ratio**2 @ self.counts)
         return first, second + self.gaussian_variance
 
     def ratios(self, displacements: Complexes, s: float) -> Complexes:

@@ -109,7 +109,7 @@ def convolved_mass(
 
 
 def _parts(noise: ComposedNoise) -> int:
-    return noise.laplace_scales.size + (noise.gaussian_variance > 0.0)
+    return noise.laplace_parts + (noise.gaussian_variance > 0.0)
 
 
 def _vectors(noise: ComposedNoise, gamma: float, step: float) -> list[Reals]:
@@ -118,7 +118,7 @@ def _vectors(noise: ComposedNoise, gamma: float, step: float) -> list[Reals]:
     deviation = math.sqrt(noise.gaussian_variance)
     # The paper's |v|_k = 2·|A_k|·S_k·ln(m/γ)/α_k, made odd, with S_k/α_k the scale and cells of
     # `step`; the Gaussian's quantile plays the part of ln(m/γ).
-    reaches = np.ceil(noise.laplace_scales * (-math.log(lost) / step) - 0.5)
+    reaches = np.ceil(noise.every_scale * (-math.log(lost) / step) - 0.5)
     gaussian_reach = math.ceil(-deviation * float(special.ndtri(0.5 * lost)) / step - 0.5)
     if not 2.0 * (reaches.sum() + gaussian_reach) < _LONGEST:
         raise AccuracyError(
@@ -126,7 +126,7 @@ def _vectors(noise: ComposedNoise, gamma: float, step: float) -> list[Reals]:
         )
     vectors = [
         _laplace_masses(float(scale) / step, int(reach))
-        for scale, reach in zip(noise.laplace_scales, reaches, strict=True)
+        for scale, reach in zip(noise.every_scale, reaches, strict=True)
     ]
     if deviation > 0.0:
         vectors.append(_gaussian_masses(deviation / step, gaussian_reach))

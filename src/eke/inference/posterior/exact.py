@@ -110,7 +110,7 @@ def densities(noise: ComposedNoise, points: ArrayLike) -> Reals:
     if scales.size == 0:
         density: Reals = np.exp(-0.5 * array * array / variance)
         return density / math.sqrt(2.0 * math.pi * variance)
-    if scales.size == 1 and variance == 0.0:
+    if noise.laplace_parts == 1 and variance == 0.0:
         return np.asarray(np.exp(-array / scales[0]) / (2.0 * scales[0]))
     inversion = invert(noise, array.ravel())
     if not inversion.verified:
@@ -131,7 +131,7 @@ def halfwidth(noise: ComposedNoise, confidence: float) -> float:
             special.erfinv(confidence) if confidence < 0.5 else special.erfcinv(1 - confidence)
         )
         half = math.sqrt(2.0 * variance) * float(central)
-    elif scales.size == 1 and variance == 0.0:
+    elif noise.laplace_parts == 1 and variance == 0.0:
         half = -float(scales[0]) * math.log1p(-confidence)
     else:
         half = _composed_halfwidth(noise, confidence)
@@ -160,7 +160,7 @@ def _tails(noise: ComposedNoise, points: Reals) -> Reals:
     scales, variance = noise.laplace_scales, noise.gaussian_variance
     if scales.size == 0:
         return np.asarray(special.ndtr(-points / math.sqrt(variance)), dtype=np.float64)
-    if scales.size == 1 and variance == 0.0:
+    if noise.laplace_parts == 1 and variance == 0.0:
         return np.asarray(0.5 * np.exp(-points / scales[0]))
     inversion = invert(noise, points)
     if not inversion.verified:

@@ -48,7 +48,7 @@ class LogDensity:
         scales, variance = self._noise.laplace_scales, self._noise.gaussian_variance
         if scales.size == 0:
             return -0.5 * distance * distance / variance - 0.5 * math.log(2 * math.pi * variance)
-        if scales.size == 1 and variance == 0.0:
+        if self._noise.laplace_parts == 1 and variance == 0.0:
             scale = float(scales[0])
             return -distance / scale - math.log(2.0 * scale)
         # Beyond the end the logarithm goes on along its tangent, which lies above it: observations

@@ -120,7 +120,7 @@ def _draw(
 ) -> NDArray[np.float64]:
     """Draws of e, in no order: one vector for each part, added up (BAYES Algorithm 1, step 1)."""
     total = np.zeros(sample_size)
-    for laplace_scale in noise.laplace_scales:
+    for laplace_scale in noise.every_scale:
         total += source.laplace(scale=laplace_scale, size=sample_size)
     if noise.gaussian_variance > 0.0:
         total += source.normal(scale=math.sqrt(noise.gaussian_variance), size=sample_size)

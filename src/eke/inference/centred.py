@@ -1,0 +1,163 @@
+"""Queries taken apart as marginals are: for each attribute a mean and what deviates from it.
+
+A term w·Π_k g_k reads component B of the table (see `residuals.py`) with the coefficients
+w · Π_{k∈B} (g_k − ḡ_k) · Π_{k∉B} ḡ_k, where ḡ is the mean; attributes that it lacks have ḡ = 1 and
+no deviation. So inner products of components are products of small numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.inference.growing import GrowingMatrix
+from eke.query import Query
+
+FloatArray = NDArray[np.float64]
+Names = tuple[str, ...]
+
+MOST_ATTRIBUTES = 12
+"""Of a query whose components are listed one by one; beyond, the rest is found by subtraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class CentredTerm:
+    """One term of a query: its weight, and mean and deviation for each attribute it has."""
+
+    weight: float
+    means: dict[str, float]
+    deviations: dict[str, FloatArray]
+
+    def part(self, names: Names) -> tuple[float, list[FloatArray]] | None:
+        """(factor, deviation along each name) of its component; None where that is zero."""
+        factor = self.weight
+        for name, mean in self.means.items():
+            if name not in names:
+                factor *= mean
+        if factor == 0.0 or any(name not in self.deviations for name in names):
+            return None
+        return factor, [self.deviations[name] for name in names]
+
+
+def centred_terms(query: Query) -> list[CentredTerm]:
+    """The terms of a query, centred."""
+    found = []
+    for term in query.terms:
+        means, deviations = {}, {}
+        for name, vector in term.factors:
+            values = vector.astype(np.float64)
+            mean = float(values.mean())
+            means[name], deviations[name] = mean, values - mean
+        found.append(CentredTerm(float(term.weight), means, deviations))
+    return found
+
+
+def subsets_of(names: Collection[str]) -> Iterator[Names]:
+    """Every subset of the names, in the order given."""
+    for length in range(len(names) + 1):
+        yield from combinations(names, length)
+
+
+class CentredStack:
+    """Many queries, to be multiplied with one: component by component, over some components."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._sizes = dict(zip(domain.names, domain.shape, strict=True))
+        self._deviations = {n: GrowingMatrix(np.float64, s) for n, s in self._sizes.items()}
+        self._owners: dict[str, list[int]] = {name: [] for name in self._sizes}  # terms
+        self._means: dict[str, list[float]] = {name: [] for name in self._sizes}
+        self._weights: list[float] = []
+        self._starts: list[int] = []
+        self.queries: list[Query] = []
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(matrix.nbytes for matrix in self._deviations.values())
+
+    def append(self, query: Query, norm: float) -> None:
+        """Add a query divided by its norm."""
+        self.queries.append(query)
+        self._starts.append(len(self._weights))
+        for term in centred_terms(query):
+            for name, deviation in term.deviations.items():
+                self._deviations[name].append(deviation)
+                self._owners[name].append(len(self._weights))
+                self._means[name].append(term.means[name])
+            self._weights.append(term.weight / norm)
+
+    def against(
+        self, query: Query, components: Collection[Names], gain: Callable[[Names], float]
+    ) -> FloatArray:  # (queries,)
+        """Σ_B gain(B) · ⟨q_B, row_B⟩ over the components, for every row."""
+        total = np.zeros(len(self._weights))
+        for term in centred_terms(query):
+            products, means, others = self._factors(term)
+            for names in components:
+                if any(name not in term.deviations for name in names):
+                    continue
+                part = gain(names) * others
+                for name in term.means:
+                    part *= products[name] if name in names else means[name]
+                total += part
+        return self._by_query(total)
+
+    def against_whole(self, query: Query) -> FloatArray:  # (queries,)
+        """The inner products over uniform cells, all components together."""
+        total = np.zeros(len(self._weights))
+        for term in centred_terms(query):
+            products, means, others = self._factors(term)
+            part = others
+            for name in term.means:
+                part = part * (products[name] / self._sizes[name] + means[name])
+            total += part
+        return self._by_query(total)
+
+    def _by_query(self, terms: FloatArray) -> FloatArray:
+        weighted = terms * np.asarray(self._weights)
+        return np.add.reduceat(weighted, self._starts) if self._starts else weighted
+
+    def _factors(
+        self, term: CentredTerm
+    ) -> tuple[dict[str, FloatArray], dict[str, FloatArray], FloatArray]:
+        """For each attribute of a term the products of deviations and of means, and the rest."""
+        products, means = {}, {}
+        others = np.full(len(self._weights), term.weight)
+        for name, owners in self._owners.items():
+            if name not in term.means:
+                if owners:
+                    others[owners] *= self._means[name]
+                continue
+            mean = np.full(len(self._weights), term.means[name])
+            product = np.zeros(len(self._weights))
+            if owners:
+                mean[owners] *= self._means[name]
+                product[owners] = self._deviations[name].array @ term.deviations[name]
+            products[name], means[name] = product, mean
+        return products, means, others
+
+
+def inner(
+    one: Query, other: Query, components: Collection[Names], gain: Callable[[Names], float]
+) -> float:
+    """Σ_B gain(B) · ⟨one_B, other_B⟩ over the components."""
+    total = 0.0
+    for first in centred_terms(one):
+        for second in centred_terms(other):
+            for names in components:
+                left, right = first.part(names), second.part(names)
+                if left is None or right is None:
+                    continue
+                value = gain(names) * left[0] * right[0]
+                for a, b in zip(left[1], right[1], strict=True):
+                    value *= float(a @ b)
+                total += value
+    return total

@@ -1,0 +1,208 @@
+"""Released tables: whole marginals with their noise, kept as tables however many cells they have.
+
+Least squares over all of them falls apart into components (`residuals.py`). A query in the span of
+the components is estimated by its coefficients on them; the weight of each released cell follows
+from the share that its table has in each component.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.history import Measurement
+from eke.inference.centred import (
+    MOST_ATTRIBUTES,
+    CentredStack,
+    CentredTerm,
+    Names,
+    centred_terms,
+    inner,
+    subsets_of,
+)
+from eke.inference.residuals import Residuals
+from eke.privacy.law import NoiseLaw
+from eke.query import Marginal, Query
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellWeights:
+    """The weights of the cells of one released table in an estimate.
+
+    They depend on `names` only, a subset of the table's attributes; each stands for `repeats`
+    cells.
+    """
+
+    table: int  # which released table
+    names: Names
+    weights: FloatArray  # over the names' values
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Released:
+    names: Names
+    law: NoiseLaw
+    weight: float  # what each record counts for in a cell
+    variance: float  # of a cell divided by its weight
+
+
+class ReleasedTables:
+    """The marginals released so far, and what they say together."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self._sizes = dict(zip(domain.names, domain.shape, strict=True))
+        self._residuals = Residuals(self._sizes)
+        self._tables: list[_Released] = []
+        self._known: dict[Names, float] = {}  # component -> variance V
+        self._estimates: dict[Names, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @property
+    def known(self) -> dict[Names, float]:
+        """The components that the tables determine, each with its variance."""
+        return self._known
+
+    def law(self, table: int) -> NoiseLaw:
+        """The noise of a table's cells."""
+        return self._tables[table].law
+
+    def cells(self, table: int) -> int:
+        """The number of cells of a table."""
+        return math.prod(self._sizes[name] for name in self._tables[table].names)
+
+    def append(self, measurement: Measurement) -> None:
+        """Take in a marginal whose cells count records, each with the same weight."""
+        block = measurement.query
+        weight = table_weight(block)
+        if weight is None or not isinstance(block, Marginal):
+            raise ValueError("only a marginal that counts records is kept as a table")
+        number = float(weight)
+        values = np.array(measurement.values).reshape(block.shape) / number
+        variance = measurement.law.variance / number**2
+        self._tables.append(_Released(block.attributes, measurement.law, number, variance))
+        self._residuals.add(block.attributes, values, variance)
+        for names in subsets_of(block.attributes):
+            self._known[names] = self._residuals.variance(names)
+            self._estimates[names] = self._residuals.component(names)
+
+    # -- what the tables know of queries -------------------------------------------------------
+
+    def estimate(self, query: Query) -> float:
+        """The estimate of a query's part in the known components."""
+        total = 0.0
+        for term in centred_terms(query):
+            for names in self._within(term):
+                part = term.part(names)
+                if part is not None:
+                    total += part[0] * _contracted(self._estimates[names], part[1])
+        return total
+
+    def covariance(self, one: Query, other: Query) -> float:
+        """The covariance of two such estimates."""
+        return inner(one, other, self.known_within(_shared(one, other)), self._gain)
+
+    def covariances(self, stack: CentredStack, query: Query) -> FloatArray:
+        """The covariances with the estimates of all queries of a stack."""
+        return stack.against(query, self.known_within(query.attributes), self._gain)
+
+    # -- what they do not know -----------------------------------------------------------------
+
+    def unknown_inner(self, one: Query, other: Query) -> float:
+        """The inner product, over uniform cells, of what lies outside the known components."""
+        stack = CentredStack(self.domain)
+        stack.append(other, 1.0)
+        return float(self.unknown_inners(stack, one)[0])
+
+    def unknown_inners(self, stack: CentredStack, query: Query) -> FloatArray:
+        """The same with every query of a stack."""
+        names = query.attributes
+        if len(names) > MOST_ATTRIBUTES:  # too many components to list: take away the known ones
+            known = stack.against(query, self.known_within(names), self._uniform)
+            return stack.against_whole(query) - known
+        unknown = [one for one in subsets_of(names) if one not in self._known]
+        return stack.against(query, unknown, self._uniform)
+
+    def known_within(self, names: Sequence[str]) -> list[Names]:
+        """The known components over some of the names, which are in the domain's order."""
+        if 2 ** len(names) <= len(self._known):
+            return [one for one in subsets_of(names) if one in self._known]
+        wanted = set(names)
+        return [one for one in self._known if wanted.issuperset(one)]
+
+    # -- weights -------------------------------------------------------------------------------
+
+    def cell_weights(self, parts: Sequence[tuple[float, Query]]) -> list[CellWeights]:
+        """The weights of all released cells in the estimate of Σ factor · query."""
+        tables: dict[Names, FloatArray] = {}
+        for factor, query in parts:
+            for term in centred_terms(query):
+                for names in self._within(term):
+                    part = term.part(names)
+                    if part is not None:
+                        table = factor * part[0] * _outer(part[1])
+                        tables[names] = tables[names] + table if names in tables else table
+        touched = {name for names in tables for name in names}
+        found = []
+        for place, released in enumerate(self._tables):
+            names = tuple(name for name in released.names if name in touched)
+            weights = np.zeros([self._sizes[name] for name in names])
+            for subset in subsets_of(names):
+                if subset in tables:
+                    shape = [self._sizes[n] if n in subset else 1 for n in names]
+                    share = self._share(released, subset)
+                    weights += share * tables[subset].reshape(shape)
+            repeats = math.prod(self._sizes[n] for n in released.names if n not in names)
+            found.append(CellWeights(place, names, weights / released.weight, repeats))
+        return found
+
+    def _share(self, released: _Released, names: Names) -> float:
+        """The part of a component's estimate that comes from one table."""
+        merged = math.prod(self._sizes[n] for n in released.names if n not in names)
+        return self._known[names] / (released.variance * merged)
+
+    def _within(self, term: CentredTerm) -> list[Names]:
+        return self.known_within(self.domain.in_order(term.means))
+
+    def _gain(self, names: Names) -> float:
+        return self._known[names]
+
+    def _uniform(self, names: Names) -> float:
+        return 1.0 / math.prod(self._sizes[name] for name in names)
+
+
+def table_weight(block: Query | Marginal) -> Fraction | None:
+    """What each record counts for in a plain table of counts; None for any other question."""
+    if not isinstance(block, Marginal) or len(block.inside.terms) != 1:
+        return None
+    (term,) = block.inside.terms
+    return None if term.factors else term.weight
+
+
+def _shared(one: Query, other: Query) -> tuple[str, ...]:
+    theirs = set(other.attributes)
+    return tuple(name for name in one.attributes if name in theirs)
+
+
+def _outer(vectors: Sequence[FloatArray]) -> FloatArray:
+    table: FloatArray = np.ones(())
+    for vector in vectors:
+        table = np.multiply.outer(table, vector)
+    return table
+
+
+def _contracted(table: FloatArray, vectors: Sequence[FloatArray]) -> float:
+    for vector in reversed(vectors):
+        table = table @ vector
+    return float(table)
