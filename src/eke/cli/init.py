@@ -62,6 +62,8 @@ def init(
     The table is read once and referred to, not copied: keep it where it is, unchanged. The limit is
     for everything ever released about it, to everybody.
     """
+    if (epsilon is None) == (rho is None):
+        raise typer.BadParameter("give one limit: --epsilon or --rho", param_hint="--epsilon")
     place = target or Path(f"{table.name.removesuffix('.gz').rsplit('.', 1)[0]}.eke")
     with failures(as_json=as_json):
         _require_confirmed(domain)

@@ -19,8 +19,8 @@ from eke.cli.shape import json_text, preview_document
 
 EXAMPLES = """\
 Examples:
-  $ eke preview adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" --within 60
-  $ eke preview adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 10" --policy direct
+  $ eke preview adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" -w 60
+  $ eke preview adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 10"
 """
 
 

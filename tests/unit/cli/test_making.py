@@ -79,9 +79,9 @@ def test_init_passes_on_what_create_takes(people: People, tmp_path: Path, run: R
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        ("", 1, "epsilon"),
-        ("--epsilon 1 --rho 1", 1, "epsilon"),
-        ("--epsilon -1", 1, "epsilon"),
+        ("", 2, "--epsilon or --rho"),
+        ("--epsilon 1 --rho 1", 2, "--epsilon or --rho"),
+        ("--epsilon -1", 1, "positive"),
         ("--epsilon 1 --neighbours both", 2, "neighbours"),
         ("--epsilon 1 --policy best", 2, "policy"),
         ("--epsilon 1 --table people", 1, ""),
@@ -94,7 +94,7 @@ def test_init_refuses_what_makes_no_sense_and_leaves_no_file(
     made = tmp_path / "new.eke"
     shown = run("init", *people, "-o", made, *options.split())
     assert shown.code == code
-    assert said in shown.err
+    assert said in " ".join(shown.err.split())
     assert not made.exists()
 
 
@@ -119,7 +119,7 @@ def test_text_files_of_any_name_are_read_with_csv_options(tmp_path: Path, run: R
     options = ("--columns", "age, sex", "--null", "?", "--delimiter", r"\t", "--epsilon", 50)
     shown = run("init", table, domain, *options, "-o", made)
     assert shown.code == 0, shown.err
-    answer = run("ask", made, "SELECT COUNT(*) FROM p WHERE age IS NULL", "-w", "0.4", "--json")
+    answer = run("ask", made, "SELECT COUNT(*) FROM p WHERE age IS NULL", "-w", "0.1", "--json")
     assert round(answer.json["value"]) == 1
     plain = run("draft", table, "-o", tmp_path / "draft.yaml")
     assert plain.code == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import datetime
+import datetime as dt
 import inspect
 from pathlib import Path
 
@@ -192,11 +192,11 @@ def test_connections_and_cursors_are_contexts(path: Path) -> None:
 
 
 def test_constructors() -> None:
-    assert eke.dbapi.Date(2002, 12, 25) == datetime.date(2002, 12, 25)
-    assert eke.dbapi.Time(13, 45, 30) == datetime.time(13, 45, 30)
+    assert eke.dbapi.Date(2002, 12, 25) == dt.date(2002, 12, 25)
+    assert eke.dbapi.Time(13, 45, 30) == dt.time(13, 45, 30)
     assert eke.dbapi.Timestamp(2002, 12, 25, 13, 45, 30).year == 2002
-    assert eke.dbapi.DateFromTicks(86_400) == datetime.date(1970, 1, 2)
-    assert eke.dbapi.TimeFromTicks(3_600) == datetime.time(1)
+    assert eke.dbapi.DateFromTicks(86_400) == dt.date(1970, 1, 2)
+    assert eke.dbapi.TimeFromTicks(3_600) == dt.time(1)
     assert eke.dbapi.TimestampFromTicks(0).year == 1970
     assert eke.dbapi.Binary(b"x") == b"x"
 
@@ -204,4 +204,4 @@ def test_constructors() -> None:
 def test_type_objects_differ() -> None:
     kinds = [getattr(eke.dbapi, n) for n in ("STRING", "BINARY", "NUMBER", "DATETIME", "ROWID")]
     assert len(set(kinds)) == 5
-    assert all(kind == kind and repr(kind).isupper() for kind in kinds)
+    assert all(repr(kind).isupper() for kind in kinds)
