@@ -8,7 +8,6 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console, RenderableType
 from rich.markup import escape
-from rich.padding import Padding
 from rich.text import Text
 
 # For terminals that know ASCII only.
@@ -63,7 +62,10 @@ class Screen:
         if not markup:
             self.console.print()
             return
-        self.show(Padding(Text.from_markup(markup), (0, 0, 0, indent), expand=False))
+        for line in Text.from_markup(markup).wrap(self.console, max(20, self.width - indent)):
+            line.rstrip()
+            line.pad_left(indent)
+            self.console.print(line)
 
     def show(self, drawn: RenderableType) -> None:
         """Print something that Rich can draw, such as a table."""

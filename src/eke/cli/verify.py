@@ -44,7 +44,7 @@ def verify(
     with failures(as_json=as_json), working(f"Verifying {path.name}"):
         known = None
         if mark is not None:
-            known = eke.ledger.HighWaterMark.from_json(mark.read_text("utf-8"))
+            known = eke.ledger.HighWaterMark.from_json(mark.read_text("utf-8", "replace"))
         try:
             document = _document(eke.ledger.Ledger.open(path, known).verify(known))
         except LedgerTampered as problem:

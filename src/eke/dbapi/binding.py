@@ -52,7 +52,9 @@ def bound(operation: str, parameters: Sequence[Any] | None) -> str:
 
 def literal(value: Any) -> str:
     """The value as one SQL literal."""
-    plain = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    # NumPy's truth values and whole numbers are not Python's.
+    is_numpy_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
+    plain = value.item() if is_numpy_scalar else value
     if plain is None:
         return "NULL"
     if isinstance(plain, bool):

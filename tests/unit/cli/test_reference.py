@@ -101,5 +101,5 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         shown = run(*words, "--json")
         assert shown.code == 0, (name, shown.err)
         assert same_shape(SHAPES[name], shown.json), (name, shown.json)
-    wrong = run("ask", dataset, "SELECT COUNT(*) FROM people WHERE agee > 40", "-w", 60, "--json")
+    wrong = run("ask", dataset, "SELECT COUNT(*) FROM adult WHERE agee > 40", "-w", 60, "--json")
     assert json.loads(wrong.err) == SHAPES["error"]

@@ -35,7 +35,7 @@ def test_pandas_passes_parameters_on(connection: Connection) -> None:
 def test_a_refusal_reaches_the_caller_of_pandas_with_its_advice(connection: Connection) -> None:
     with (
         pytest.warns(UserWarning, match="SQLAlchemy"),
-        pytest.raises(pd.errors.DatabaseError, match="Nothing was spent"),
+        pytest.raises(eke.dbapi.OperationalError, match="Nothing was spent"),
     ):
         pd.read_sql(f"{COUNT} ERROR WITHIN 0.001", connection)
 

@@ -106,7 +106,7 @@ def test_a_text_can_only_ever_be_a_value(value: str) -> None:
             parse(bound(question, [value]), DOMAIN)
 
 
-@given(st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9))
+@given(st.integers(-(10**9), 10**9) | st.floats(1e-9, 1e9) | st.floats(-1e9, -1e-9))
 def test_a_number_can_only_ever_be_a_value(value: float) -> None:
     spelled = parse(bound("SELECT ? + COUNT(*) - ? FROM adult", [value, value]), DOMAIN)
     plain = parse("SELECT COUNT(*) FROM adult", DOMAIN)
