@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,7 +56,7 @@ def ask(
     """Answer a question in SQL: free from history, or from the budget.
 
     Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
-    A question that the budget does not allow is refused, nothing is spent, and the exit code is 3.
+    A question that the budget does not allow is refused with exit code 3 and advice.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
@@ -81,17 +81,6 @@ def csv_text(answer: Answer | SqlAnswer) -> str:
         writer.writerow(["value", "low", "high"])
         writer.writerow([answer.value, *answer.interval])
         return written.getvalue()
-    heads: list[str] = []
-    for name, is_key in zip(answer.columns, answer.is_key, strict=True):
-        heads += [name] if is_key else [name, f"{name}_low", f"{name}_high"]
-    writer.writerow(heads)
-    for row in answer.rows:
-        cells: list[Any] = []
-        for cell, is_key in zip(row, answer.is_key, strict=True):
-            cells += [_key(cell)] if is_key else [cell.value, cell.low, cell.high]
-        writer.writerow(cells)
+    writer.writerow(answer.flat_columns)
+    writer.writerows(answer.flat_rows())
     return written.getvalue()
-
-
-def _key(key: object) -> object:
-    return f"{key[0]} to {key[1]}" if isinstance(key, tuple) else key

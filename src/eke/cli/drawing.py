@@ -91,7 +91,7 @@ def label(key: object) -> str:
     if key is None:
         return "missing"
     if isinstance(key, tuple) and len(key) == 2:
-        return f"{key[0]:g} to {key[1]:g}"
+        return f"[{key[0]:g}, {key[1]:g})"
     if isinstance(key, bool):
         return "true" if key else "false"
     return str(key)

@@ -45,7 +45,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,  # it prints local variables
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused and nothing spent, "
+    epilog="Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused by the budget, "
     "4 ledger not intact.",
 )
 

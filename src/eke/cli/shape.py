@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import eke
@@ -31,7 +32,7 @@ def answer_document(answer: Answer | SqlAnswer) -> dict[str, Any]:
         ],
         "rows": [
             {
-                name: cell if is_key else {"value": cell.value, "low": cell.low, "high": cell.high}
+                name: _key(cell) if is_key else asdict(cell)
                 for name, is_key, cell in zip(answer.columns, answer.is_key, row, strict=True)
             }
             for row in answer.rows
@@ -73,6 +74,11 @@ def budget_document(budget: Budget, delta: float | None) -> dict[str, Any]:
     if delta is not None:
         document |= {"delta": delta, "epsilon": budget.epsilon(delta)}
     return document
+
+
+def _key(label: object) -> object:
+    """A key as the other forms of an answer write it: a bin is a text with its edges."""
+    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else label
 
 
 def _finite(document: Any) -> Any:

@@ -118,6 +118,7 @@ class Cursor:
             self.description = _value_columns(name)
             self._rows = [(answer.value, *answer.interval)]
         else:
+            self._rows = answer.flat_rows()
             self.description = tuple(
                 described
                 for place, (column, is_key) in enumerate(
@@ -129,7 +130,6 @@ class Cursor:
                     else _value_columns(column)
                 )
             )
-            self._rows = [_flat(row, answer.is_key) for row in answer.rows]
         self.rowcount = len(self._rows)
 
     def _result(self) -> list[Row]:
@@ -152,13 +152,3 @@ def _key_column(name: str, labels: list[object]) -> Description:
     numbers = [isinstance(one, (int, float)) for one in labels if one is not None]
     kind = NUMBER if numbers and all(numbers) else STRING
     return (name, kind, None, None, None, None, None in labels)
-
-
-def _flat(row: Sequence[Any], is_key: Sequence[bool]) -> Row:
-    cells: list[Any] = []
-    for cell, key in zip(row, is_key, strict=True):
-        if key:
-            cells.append(f"{cell[0]} to {cell[1]}" if isinstance(cell, tuple) else cell)
-        else:
-            cells += [cell.value, cell.low, cell.high]
-    return tuple(cells)
