@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import pytest
 
-import eke
 from tests.command_line import Shown, call
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,23 +35,18 @@ class Step(NamedTuple):
 def steps() -> Iterator[Step]:
     for block in re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            found = re.match(r"((?:.*\\\n)*.*\n)(.*)", part, re.DOTALL)
+            found = re.match(r"((?:[^\n]*\\\n)*[^\n]*\n)(.*)", part, re.DOTALL)
             assert found is not None
             yield Step(found[1].strip(), found[2])
 
 
 def shape(text: str) -> str:
-    """A text without what depends on the noise, the clock, the width of numbers and the user."""
+    """A text without what depends on the noise, the clock and the width of numbers."""
     text = re.sub(r"[▁▂▃▄▅▆▇█░]+", "~", text)
     text = re.sub(r"[├─●┤]+", "|", text)
     text = re.sub(r"\b[0-9a-f]{16}\b", "HASH", text)
-    text = re.sub(r"-?\d[\d,.:-]*\d|-?\d", "#", text)
-    text = text.replace(getpass_user(), "USER").replace("you", "USER")
+    text = re.sub(r"[+-]?\d[\d,.:-]*(e[+-]?\d+)?", "#", text)
     return " ".join(text.split())
-
-
-def getpass_user() -> str:
-    return eke.session.opening._user()
 
 
 STEPS = list(steps())
@@ -66,17 +60,23 @@ def first_hour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, S
     (domain,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (folder / "adult.yaml").write_text(domain, "utf-8")
     before = Path.cwd()
+    variables: dict[str, str] = {}
     os.chdir(folder)
     try:
-        yield {
-            step.command: call(*step.words[1:]) for step in STEPS if step.command not in INSTALLING
-        }
+        printed = {}
+        for step in STEPS[len(INSTALLING) :]:
+            if step.words[0] == "export":
+                variables |= dict([step.words[1].split("=")])
+            else:
+                printed[step.command] = call(*step.words[1:], **variables)
+        yield printed
     finally:
         os.chdir(before)
 
 
 def test_it_begins_with_installing_what_the_project_declares() -> None:
     assert tuple(step.command for step in STEPS[:3]) == INSTALLING
+    assert {step.words[0] for step in STEPS[3:]} == {"eke", "export"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["scripts"]["eke"] == "eke.cli:main"
     assert (ROOT / "constraints.txt").is_file()
@@ -88,7 +88,11 @@ def test_it_gets_to_the_third_answer() -> None:
     assert len({step.words[1] for step in STEPS if step.words[0] == "eke"}) >= 10
 
 
-@pytest.mark.parametrize("step", STEPS[3:], ids=lambda step: " ".join(step.words[1:3]))
+@pytest.mark.parametrize(
+    "step",
+    [step for step in STEPS[3:] if step.words[0] == "eke"],
+    ids=lambda step: " ".join(step.words[1:3]),
+)
 def test_every_command_prints_what_is_shown(step: Step, first_hour: dict[str, Shown]) -> None:
     found = first_hour[step.command]
     printed = found.out + found.err

@@ -97,7 +97,7 @@ def init(
         screen.print(
             f"[bold]{screen.escape(str(place))}[/] protects {screen.escape(table.name)}: "
             f"{len(session.domain)} attributes, {session.domain.size:,} cells, "
-            f"a limit of {budget.measure} {budget.limit:g}."
+            f"limit {budget.measure} {budget.limit:g}."
         )
         question = f"SELECT COUNT(*) FROM {place.stem}"  # noqa: S608 - shown, not run
         screen.print(

@@ -91,6 +91,7 @@ def _show_rows(screen: Screen, answer: SqlAnswer) -> None:
     ]
     bars = sum(not column.is_key for column in columns)
     taken = sum(column.width + 2 * _GAP for column in columns)
+    narrow = taken - 2 * _GAP * bars > screen.width - _INDENT
     room = (screen.width - _INDENT - taken) // max(1, bars)
     width = min(_WIDEST_BAR, room) if room >= _NARROWEST_BAR else 0
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
@@ -100,14 +101,17 @@ def _show_rows(screen: Screen, answer: SqlAnswer) -> None:
             table.add_column(head, overflow="fold")
             continue
         table.add_column(head, justify="right", overflow="fold")
-        table.add_column(Text("low to high", "dim"), justify="right", style="dim", no_wrap=True)
+        if not narrow:
+            table.add_column(Text("low to high", "dim"), justify="right", style="dim", no_wrap=True)
         if width:
             table.add_column("", style="cyan", no_wrap=True, width=width)
     for row in range(len(answer.rows)):
         cells: list[str] = []
         for column in columns:
             cells.append(screen.text(column.texts[row]))
-            if not column.is_key:
+            if not column.is_key and narrow:
+                cells[-1] += screen.text(column.margin(row))
+            elif not column.is_key:
                 cells.append(screen.text(column.ranges[row]))
             if not column.is_key and width:
                 cells.append(column.bar(row, width, unicode=screen.unicode))
@@ -133,6 +137,14 @@ class _Column:
         """The letters it takes without its bars."""
         texts = max(len(self.name), *map(len, self.texts))
         return texts if self.is_key else texts + max(11, *map(len, self.ranges)) + _GAP
+
+    def margin(self, row: int) -> str:
+        """Half the width of an interval, for screens that have no room for both ends."""
+        cell = self.cells[row]
+        if not _is_drawable(cell):
+            return ""
+        half = (cell.high - cell.low) / 2.0
+        return f" ±{number(half, decimals(half))}"
 
     def bar(self, row: int, width: int, *, unicode: bool) -> str:
         """The interval of one row on the scale of all rows."""

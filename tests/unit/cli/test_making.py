@@ -59,7 +59,7 @@ def test_init_names_the_dataset_after_the_table(
     shown = run("init", "people.csv", "people.yaml", "--rho", "0.1")
     assert shown.code == 0, shown.err
     assert "people.eke protects people.csv" in shown.words
-    assert "limit of rho 0.1" in shown.words
+    assert "limit rho 0.1" in shown.words
     assert "Next: eke ask people.eke" in shown.words
     assert eke.open(table.parent / "people.eke").budget.measure == "rho"
 

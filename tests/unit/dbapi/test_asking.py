@@ -19,7 +19,8 @@ COUNT = "SELECT COUNT(*) AS n FROM people"
 def read_sql(text: str, connection: Connection, **options: Any) -> pd.DataFrame:
     """pandas.read_sql, whose published types know SQLAlchemy's connections only."""
     with pytest.warns(UserWarning, match="SQLAlchemy"):
-        return pd.read_sql(text, cast("Any", connection), **options)
+        frame: pd.DataFrame = pd.read_sql(text, cast("Any", connection), **options)
+    return frame
 
 
 def test_pandas_reads_answers_with_their_intervals(path: Path) -> None:
