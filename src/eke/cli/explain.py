@@ -134,9 +134,10 @@ def _show_question(screen: Screen, document: dict[str, Any]) -> None:
         )
         screen.print(f"{name} = {screen.escape(asked['question'])}: {history}", indent=2)
         for source in asked["sources"]:
+            others = f" and {source['others']} more" if source["others"] else ""
             screen.print(
                 f"[dim]{source['weight']:+.3g} {screen.text('×')} entry {source['sequence']}, "
-                f"{screen.escape(source['question'])}[/]",
+                f"{screen.escape(source['question'])}{others}[/]",
                 indent=6,
             )
     price = document["price"]

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from eke.cli.screen import errors
-from eke.errors import BudgetExceeded, EkeError, LedgerTampered, SqlError
+from eke.errors import BudgetExceeded, DataError, EkeError, LedgerTampered, SqlError
 
 ERROR = 1
 USAGE = 2
@@ -47,12 +47,21 @@ def error_document(problem: EkeError) -> dict[str, Any]:
 
 @contextmanager
 def failures(*, as_json: bool) -> Iterator[None]:
-    """Within it eke's own errors become one sentence, or one JSON line, and an exit code."""
+    """Within it eke's own errors become one sentence, or one JSON line, and an exit code.
+
+    So do errors of the file system, which a mistyped path makes.
+    """
     try:
         yield
     except EkeError as problem:
         report(problem, as_json=as_json)
         raise typer.Exit(exit_code(problem)) from None
+    except OSError as problem:
+        if problem.filename is None:  # a closed pipe, for one: not about a path
+            raise
+        known = DataError(f"{problem.filename}: {problem.strerror}; check the path")
+        report(known, as_json=as_json)
+        raise typer.Exit(ERROR) from None
 
 
 def report(problem: EkeError, *, as_json: bool) -> None:
@@ -62,4 +71,7 @@ def report(problem: EkeError, *, as_json: bool) -> None:
         screen.raw(json.dumps(error_document(problem)))
         return
     word = "refused" if isinstance(problem, BudgetExceeded) else "error"
-    screen.print(f"[bold red]{word}:[/] {screen.escape(str(problem))}")
+    if screen.console.is_terminal:
+        screen.print(f"[bold red]{word}:[/] {screen.escape(str(problem))}")
+    else:  # one line, for logs
+        screen.raw(screen.text(f"{word}: {problem}"))

@@ -121,15 +121,18 @@ def _known(history: History, cells: list[Query], confidence: float) -> float | N
 
 
 def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
-    """The measurements behind the first cells, each once, with its weight where it counts most."""
+    """The entries behind the cells, each with the measurement and weight that count most."""
     found: dict[int, dict[str, Any]] = {}
+    behind: dict[int, set[str]] = {}
     for cell in islice(cells, _MOST_CELLS):
         for measurement, weight in history.sources(cell):
+            question = eke.query.describe(measurement.query)
+            behind.setdefault(measurement.sequence, set()).add(question)
             known = found.get(measurement.sequence)
             if known is None or abs(weight) > abs(known["weight"]):
                 found[measurement.sequence] = {
                     "sequence": measurement.sequence,
-                    "question": eke.query.describe(measurement.query),
+                    "question": question,
                     "weight": weight,
                 }
-    return [found[sequence] for sequence in sorted(found)]
+    return [{**found[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(found)]

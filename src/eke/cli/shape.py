@@ -49,6 +49,7 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
         "source": receipt.source,
         "measure": receipt.measure,
         "cost": receipt.cost,
+        "steps": receipt.steps,
         "remaining": receipt.remaining,
     }
 
@@ -62,6 +63,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         "action": preview.action,
         "measure": preview.measure,
         "cost": preview.cost,
+        "first_step": preview.first_step,
         "remaining": preview.remaining,
         "known": preview.known,
         "narrowest": preview.narrowest,

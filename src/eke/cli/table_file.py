@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import eke
+from eke.errors import DataError
 
 if TYPE_CHECKING:
     from eke.data import CsvFile, DuckDBFile
@@ -23,6 +24,7 @@ def table_file(
     if table is not None:
         return eke.DuckDBFile(str(path), table)
     if columns is None and not null and delimiter is None:
+        _require_known_ending(path)
         return path
     return eke.CsvFile(
         path,
@@ -31,3 +33,16 @@ def table_file(
         # A tab is hard to type in a shell.
         delimiter="\t" if delimiter == "\\t" else delimiter,
     )
+
+
+def _require_known_ending(path: Path) -> None:
+    try:
+        eke.data.files.file_from_path(path)
+    except DataError as problem:
+        if "cannot tell" not in str(problem):
+            raise
+        raise DataError(
+            f"cannot tell from its name what kind of file {path} is; rename it to .csv, .tsv, .txt "
+            "(also with .gz), .parquet or .duckdb, or say with --columns, --null or --delimiter "
+            "how to read it as CSV"
+        ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import typer
@@ -45,6 +46,17 @@ def test_a_place_in_sql_is_not_part_of_the_message() -> None:
     document = error_document(errors.SqlError("no such column", 2, 7))
     assert document["message"] == "no such column"
     assert (document["line"], document["column"]) == (2, 7)
+
+
+def test_a_path_that_cannot_be_written_is_a_sentence_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as stopped, failures(as_json=False):
+        (tmp_path / "nothing" / "report.html").write_text("")
+    assert stopped.value.exit_code == 1
+    assert "report.html: No such file or directory" in " ".join(capsys.readouterr().err.split())
+    with pytest.raises(BrokenPipeError), failures(as_json=False):
+        raise BrokenPipeError
 
 
 def test_other_errors_are_not_hidden() -> None:

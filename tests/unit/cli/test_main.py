@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -52,6 +54,19 @@ def test_the_first_line_of_a_command_fits_into_the_list(run: Run) -> None:
 
 def test_version(run: Run) -> None:
     assert re.fullmatch(r"eke \d+\.\d+\.\d+\n", run("--version").out)
+
+
+def test_shells_can_complete_commands() -> None:
+    script = Path(sys.executable).parent / "eke"
+    variables = {"COMP_WORDS": "eke ex", "COMP_CWORD": "1", "_EKE_COMPLETE": "complete_bash"}
+    done = subprocess.run(
+        [script],
+        env={**os.environ, **variables, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["explain", "export"]
 
 
 def test_no_arguments_show_help(run: Run) -> None:

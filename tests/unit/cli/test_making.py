@@ -124,3 +124,4 @@ def test_text_files_of_any_name_are_read_with_csv_options(tmp_path: Path, run: R
     plain = run("draft", table, "-o", tmp_path / "draft.yaml")
     assert plain.code == 1
     assert "cannot tell" in plain.err
+    assert "--columns" in plain.err
