@@ -5,37 +5,48 @@ session = eke.create("adult.eke", data="adult.parquet", domain=domain, epsilon=1
 answer = session.ask("SELECT COUNT(*) FROM adult WHERE age BETWEEN 30 AND 40", within=60)
 """
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from eke.data import CsvFile, DuckDBFile, ParquetFile
-from eke.domain import (
-    Binned,
-    Boolean,
-    Categorical,
-    Domain,
-    Integer,
-    Replace,
-    read_domain,
-    write_domain,
-)
-from eke.errors import EkeError, Refused
-from eke.privacy.unit import Unit
-from eke.query import constant, count, marginal, moment, table, total
-from eke.session import (
-    Answer,
-    Budget,
-    History,
-    Preview,
-    Session,
-    SqlAnswer,
-    TableAnswer,
-    create,
-    simultaneous,
-    write_report,
-)
-from eke.session import open_dataset as open  # noqa: A004 - eke.open reads as it should
+if TYPE_CHECKING:
+    from importlib.metadata import version
 
-__version__ = version("eke")
+    from eke import data as data
+    from eke import domain as domain
+    from eke import errors as errors
+    from eke import ledger as ledger
+    from eke import query as query
+    from eke import session as session
+    from eke import sql as sql
+    from eke.data import CsvFile, DuckDBFile, ParquetFile
+    from eke.domain import (
+        Binned,
+        Boolean,
+        Categorical,
+        Domain,
+        Integer,
+        Replace,
+        read_domain,
+        write_domain,
+    )
+    from eke.errors import EkeError, Refused
+    from eke.privacy.unit import Unit
+    from eke.query import constant, count, marginal, moment, table, total
+    from eke.session import (
+        Answer,
+        Budget,
+        History,
+        Preview,
+        Session,
+        SqlAnswer,
+        TableAnswer,
+        create,
+        simultaneous,
+        write_report,
+    )
+    from eke.session import open_dataset as open  # noqa: A004 - eke.open reads as it should
+
+    __version__ = version("eke")
 
 __all__ = [
     "Answer",
@@ -71,3 +82,46 @@ __all__ = [
     "write_domain",
     "write_report",
 ]
+
+# The engine takes two seconds to load. Help pages, completion and mistyped commands should not wait
+# for it, so each name is fetched when it is first used. Type checkers see the imports above, and
+# `tests/unit/test_package.py` checks that both tell the same.
+_HOMES = {
+    "eke.data": ("CsvFile", "DuckDBFile", "ParquetFile"),
+    "eke.domain": (
+        *("Binned", "Boolean", "Categorical", "Domain", "Integer", "Replace"),
+        *("read_domain", "write_domain"),
+    ),
+    "eke.errors": ("EkeError", "Refused"),
+    "eke.privacy.unit": ("Unit",),
+    "eke.query": ("constant", "count", "marginal", "moment", "table", "total"),
+    "eke.session": (
+        *("Answer", "Budget", "History", "Preview", "Session"),
+        *("SqlAnswer", "TableAnswer"),
+        *("create", "simultaneous", "write_report"),
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = ("data", "dbapi", "domain", "errors", "ledger", "query", "session", "sql")
+
+if not TYPE_CHECKING:  # else every misspelt name would pass as Any
+
+    def __getattr__(name):
+        """The public name or package, loaded on first use."""
+        if name in _PACKAGES:
+            return import_module(f"eke.{name}")
+        if name == "open":
+            found = import_module("eke.session").open_dataset
+        elif name == "__version__":
+            found = import_module("importlib.metadata").version("eke")
+        elif name in _HOME_OF:
+            found = getattr(import_module(_HOME_OF[name]), name)
+        else:
+            raise AttributeError(f"module 'eke' has no attribute {name!r}")
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted({*__all__, *_PACKAGES})

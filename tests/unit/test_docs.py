@@ -61,7 +61,13 @@ def run_blocks(page: Path) -> dict[str, object]:
     return names
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES[1:] if blocks(p, "python")], ids=name_of)
+# Its Python goes on where its commands end: tests/system/test_tutorial.py runs both.
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES[1:] if blocks(p, "python") and p != TUTORIAL], ids=name_of
+)
 def test_python_blocks_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -85,8 +86,8 @@ def adult_file() -> Path:
     raise eke.EkeError("the Adult table (data/adult.data.gz) was not found; run from the checkout")
 
 
-def run_demo(folder: Path | None, console: Console) -> None:
-    """Protect Adult, ask, repeat, be refused, test a claim, write a report."""
+def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
+    """Protect Adult, ask, repeat, be refused, test a claim, write a report; where it all is."""
     target = folder or Path(tempfile.mkdtemp(prefix="eke-demo-"))
     target.mkdir(parents=True, exist_ok=True)
     dataset = target / "adult.eke"
@@ -132,6 +133,13 @@ def run_demo(folder: Path | None, console: Console) -> None:
         session, target / "report.html", kept, title="Adult: an afternoon of questions"
     )
     console.print(f"\n{session.budget}\nDataset: {dataset}\nReport:  {report}", soft_wrap=True)
+    return {
+        "dataset": str(dataset),
+        "report": str(report),
+        "asked": len(kept),
+        "free": sum(answer.free for answer in kept),
+        **session.budget.to_dict(),
+    }
 
 
 def _lines(asked: Asked, answer: eke.Answer | eke.TableAnswer, left: float) -> str:

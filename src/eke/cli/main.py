@@ -1,72 +1,110 @@
-"""The command line: thin commands over the session."""
+"""The command line: thin commands over the session, one file each.
+
+    draft → init → ask, preview, budget, history, explain → export, verify
+
+Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
+files imports the engine: `import eke` fetches names on first use, so that help is quick.
+"""
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from eke.cli.demo import run_demo
-from eke.data.draft import draft_file
-from eke.errors import EkeError
+import eke
+from eke.cli.ask import EXAMPLES as ASK_EXAMPLES
+from eke.cli.ask import ask
+from eke.cli.budget import EXAMPLES as BUDGET_EXAMPLES
+from eke.cli.budget import budget
+from eke.cli.draft import EXAMPLES as DRAFT_EXAMPLES
+from eke.cli.draft import draft
+from eke.cli.explain import EXAMPLES as EXPLAIN_EXAMPLES
+from eke.cli.explain import explain
+from eke.cli.export import EXAMPLES as EXPORT_EXAMPLES
+from eke.cli.export import export
+from eke.cli.failure import failures
+from eke.cli.history import EXAMPLES as HISTORY_EXAMPLES
+from eke.cli.history import history
+from eke.cli.init import EXAMPLES as INIT_EXAMPLES
+from eke.cli.init import init
+from eke.cli.options import AsJson
+from eke.cli.preview import EXAMPLES as PREVIEW_EXAMPLES
+from eke.cli.preview import preview
+from eke.cli.screen import output
+from eke.cli.shape import json_text
+from eke.cli.verify import EXAMPLES as VERIFY_EXAMPLES
+from eke.cli.verify import verify
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,  # it prints local variables
-    help="eke: differential privacy that makes a privacy budget last.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused by the budget, "
+    "4 ledger not intact.",
 )
-_console = Console()
-_errors = Console(stderr=True)
+
+
+def _paragraphs(docstring: str) -> str:
+    """A docstring whose paragraphs are single lines: the terminal decides where they wrap."""
+    parts = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(" ".join(part.split()) for part in parts)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"eke {eke.__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _callback() -> None:
-    """eke: differential privacy that makes a privacy budget last."""
+def _callback(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Question one sensitive table under differential privacy, and make the budget last."""
 
 
-@app.command()
+for _command, _examples in (
+    (draft, DRAFT_EXAMPLES),
+    (init, INIT_EXAMPLES),
+    (ask, ASK_EXAMPLES),
+    (preview, PREVIEW_EXAMPLES),
+    (budget, BUDGET_EXAMPLES),
+    (history, HISTORY_EXAMPLES),
+    (explain, EXPLAIN_EXAMPLES),
+    (export, EXPORT_EXAMPLES),
+    (verify, VERIFY_EXAMPLES),
+):
+    app.command(help=_paragraphs(_command.__doc__ or ""), epilog=_examples)(_command)
+
+
+@app.command(epilog="Examples:\n  $ eke demo\n  $ eke demo --folder demo-output\n")
 def demo(
     folder: Annotated[
         Path | None, typer.Option(help="Where to put the dataset and the report.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Protect the Adult table and ask an afternoon of questions.
 
-    Example: [bold]eke demo --folder demo-output[/]
+    It needs the table of the project's data folder, so run it from a checkout.
     """
-    run_demo(folder, _console)
-
-
-@app.command()
-def draft(
-    table: Annotated[Path, typer.Argument(help="A CSV, Parquet or DuckDB file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The YAML file to write.")] = Path(
-        "domain.yaml"
-    ),
-) -> None:
-    """Read a table and write a draft of its domain, for the curator to check and confirm.
-
-    The drafted values come from the data: the file is as private as the table until somebody who
-    knows the table has replaced them by public knowledge.
-
-    Example: [bold]eke draft adult.parquet -o adult.yaml[/]
-    """
-    notes = draft_file(table, output)
-    for note in notes.notes:
-        _errors.print(f"  {note}", highlight=False)
-    _errors.print(
-        f"[bold yellow]Private until confirmed:[/] {output} was drafted from the data itself. "
-        "Check every value against public knowledge before using it in eke.create."
-    )
+    with failures(as_json=as_json):
+        # The questions of the demonstration are made when it is loaded, which loads the engine.
+        run = import_module("eke.cli.demo").run_demo
+        found = run(folder, Console(quiet=True) if as_json else output().console)
+        if as_json:
+            output().raw(json_text(found))
 
 
 def main() -> None:
-    """Run the command line; eke's own errors become one line and exit code 1."""
-    try:
-        app()
-    except EkeError as problem:
-        _errors.print(f"[red]error:[/] {problem}", highlight=False)
-        raise SystemExit(1) from None
+    """Run the command line."""
+    app()

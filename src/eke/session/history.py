@@ -21,6 +21,7 @@ from eke.query import Expression, Query, describe, table
 from eke.session import html
 
 MOST_CELLS = 1_000_000
+_NO_WEIGHT = 1e-9
 
 
 class History(Sequence[Measurement]):
@@ -81,6 +82,28 @@ class History(Sequence[Measurement]):
     def determines(self, query: Expression | Query | ArrayLike) -> bool:
         """True when some combination of the measurements equals the question."""
         return self._inference.linear(self._query(query)) is not None
+
+    def sources(self, query: Expression | Query | ArrayLike) -> list[tuple[Measurement, float]]:
+        """The measurements that the estimate of a question is made of, each with its weight.
+
+        The weight of a block of cells is the largest among its cells. Empty when history does not
+        determine the question, or when the answer is public.
+        """
+        estimate = self._inference.regression.estimate(self._query(query))
+        if estimate is None:
+            return []
+        weights = np.zeros(len(self._inference.rows))
+        weights[estimate.rows] = estimate.weights
+        # Public facts come first among the rows; they are no measurements.
+        at = len(weights) - sum(len(m.values) for m in self._measurements)
+        found = []
+        for measurement in self._measurements:
+            part = weights[at : at + len(measurement.values)]
+            at += len(part)
+            weight = float(part[np.argmax(np.abs(part))])
+            if abs(weight) > _NO_WEIGHT:
+                found.append((measurement, weight))
+        return found
 
     def cell_losses(self) -> NDArray[np.float64]:
         """The loss of a record in each cell of a small domain (ONLINE eq. 42, BAYES eq. 35)."""

@@ -1,7 +1,17 @@
 """SQL: questions as text, read into statements over queries. Text never reaches a data engine."""
 
 from eke.sql.accuracy import Accuracy
-from eke.sql.formula import Aggregate, Constant, Formula, Key, Operation, Root, evaluate, leaves
+from eke.sql.formula import (
+    Aggregate,
+    Constant,
+    Formula,
+    Key,
+    Operation,
+    Root,
+    evaluate,
+    formula_text,
+    leaves,
+)
 from eke.sql.grouping import GroupKey
 from eke.sql.outcome import Condition, Ordering, Row
 from eke.sql.reader import parse
@@ -24,6 +34,7 @@ __all__ = [
     "Row",
     "Statement",
     "evaluate",
+    "formula_text",
     "leaves",
     "parse",
 ]

@@ -1,0 +1,86 @@
+"""`eke ask`: a question in SQL, answered, drawn, or printed as JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import eke
+from eke.cli.opening import dataset
+from eke.cli.options import (
+    Analyst,
+    AsJson,
+    Confidence,
+    Data,
+    Dataset,
+    PolicyName,
+    Question,
+    Within,
+    half_widths,
+    question_text,
+)
+from eke.cli.picture import show_answer
+from eke.cli.screen import output, working
+from eke.cli.shape import answer_document, json_text
+
+if TYPE_CHECKING:
+    from eke.session import Answer, SqlAnswer
+
+EXAMPLES = """\
+Examples:
+  $ eke ask adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" --within 60
+  $ eke ask adult.eke "SELECT sex, AVG(age) FROM adult GROUP BY sex" -w 0.5
+  $ eke ask adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 60" -c 0.99
+  $ eke ask adult.eke - --within 100 --json < question.sql
+"""
+
+
+def ask(
+    path: Dataset,
+    sql: Question,
+    within: Within = None,
+    confidence: Confidence = None,
+    analyst: Analyst = None,
+    policy: PolicyName = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The same key and question give the same stored answer."),
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", metavar="", help="Print CSV.")] = False,
+) -> None:
+    """Answer a question in SQL: free from history, or from the budget.
+
+    Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
+    A question that the budget does not allow is refused with exit code 3 and advice.
+    """
+    if as_json and as_csv:
+        raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
+    accuracy, text = half_widths(within), question_text(sql)
+    with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
+        with working("Asking"):
+            answer = session.ask(text, accuracy, confidence, key=key, policy=policy)
+        screen = output()
+        if as_json:
+            screen.raw(json_text(answer_document(answer)))
+        elif as_csv:
+            screen.raw(csv_text(answer).rstrip("\n"))
+        else:
+            show_answer(screen, answer)
+
+
+def csv_text(answer: Answer | SqlAnswer) -> str:
+    """The rows as CSV: each value is followed by the ends of its interval."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    if isinstance(answer, eke.Answer):
+        writer.writerow(["value", "low", "high"])
+        writer.writerow([answer.value, *answer.interval])
+        return written.getvalue()
+    writer.writerow(answer.flat_columns)
+    writer.writerows(answer.flat_rows())
+    return written.getvalue()

@@ -1,0 +1,75 @@
+"""`eke draft`: a first proposal of a domain, read off the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import eke
+from eke.cli.failure import failures
+from eke.cli.options import AsJson, Columns, Delimiter, Null, TableName
+from eke.cli.screen import errors, output, working
+from eke.cli.shape import json_text
+from eke.cli.table_file import table_file
+from eke.errors import DataError
+
+EXAMPLES = """\
+Examples:
+  $ eke draft people.csv -o people.yaml
+  $ eke draft adult.data.gz --columns age,workclass,sex --null "?" -o adult.yaml
+"""
+
+
+def draft(
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="TABLE", help="A CSV, Parquet or DuckDB file.", show_default=False),
+    ],
+    target: Annotated[Path, typer.Option("--output", "-o", help="The YAML file to write.")] = Path(
+        "domain.yaml"
+    ),
+    force: Annotated[
+        bool, typer.Option("--force", metavar="", help="Replace a file that exists.")
+    ] = False,
+    columns: Columns = None,
+    null: Null = None,
+    delimiter: Delimiter = None,
+    table_name: TableName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a table and write a draft of its domain, to be checked.
+
+    The drafted values come from the data: the file is as private as the table until somebody who
+    knows the table has replaced them by public knowledge.
+    """
+    with failures(as_json=as_json):
+        if target.exists() and not force:
+            raise DataError(f"{target} exists; choose another --output, or replace it with --force")
+        with working(f"Reading {table.name}"):
+            found = eke.data.draft_file(
+                table_file(
+                    table, columns=columns, null=null, delimiter=delimiter, table=table_name
+                ),
+                target,
+            )
+        if as_json:
+            output().raw(
+                json_text(
+                    {
+                        "domain": str(target),
+                        "attributes": list(found.domain.names),
+                        "notes": found.notes,
+                    }
+                )
+            )
+            return
+        screen = errors()
+        for note in found.notes:
+            screen.print(screen.escape(note), indent=2)
+        screen.print(
+            f"[bold yellow]Private until confirmed:[/] {screen.escape(str(target))} was drafted "
+            "from the data itself. Check every value against public knowledge, then delete the "
+            "comment at its top: `eke init` refuses the file before."
+        )

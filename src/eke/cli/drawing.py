@@ -1,0 +1,97 @@
+"""Drawing with letters: numbers, interval bars, sparklines and budget bars, one line each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_SIGNS = "_.-=+*#@"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A stretch of numbers laid over a line of `width` letters."""
+
+    low: float
+    high: float
+    width: int
+
+    def place(self, number: float) -> int:
+        """The letter that a number falls on; numbers beyond the ends fall on the ends."""
+        if not self.high > self.low:
+            return self.width // 2
+        share = (number - self.low) / (self.high - self.low)
+        return round(min(1.0, max(0.0, share)) * (self.width - 1))
+
+    def points(self) -> list[float]:
+        """The numbers in the middle of each letter."""
+        step = (self.high - self.low) / max(1, self.width - 1)
+        return [self.low + i * step for i in range(self.width)]
+
+
+def interval_bar(low: float, value: float, high: float, scale: Scale, *, unicode: bool) -> str:
+    """├────●────┤ on a scale, padded to its width."""
+    left, dash, right, dot = "├─┤●" if unicode else "|-|o"
+    first, last, middle = scale.place(low), scale.place(high), scale.place(value)
+    line = [" "] * scale.width
+    for place in range(first, last + 1):
+        line[place] = dash
+    line[first], line[last] = left, right
+    line[middle] = dot
+    return "".join(line)
+
+
+def sparkline(heights: Sequence[float], *, unicode: bool) -> str:
+    """One block for each height, the highest one full."""
+    signs = _BLOCKS if unicode else _SIGNS
+    top = max(heights, default=0.0)
+    if not top > 0.0:
+        return " " * len(heights)
+    return "".join(signs[min(7, int(8.0 * max(0.0, h) / top))] for h in heights)
+
+
+def labels_below(low: str, high: str, scale: Scale, ends: tuple[float, float]) -> str:
+    """Two texts under the ends of an interval; side by side when the ends are close."""
+    first, last = scale.place(ends[0]), scale.place(ends[1])
+    start = max(0, first - len(low) // 2)
+    end = max(start + len(low) + 2, last - len(high) // 2)
+    return " " * start + low + " " * (end - start - len(low)) + high
+
+
+def share_bar(share: float, width: int, *, unicode: bool) -> str:
+    """A bar of which this share is full; nothing spent looks empty, all spent looks full."""
+    full, empty = "█░" if unicode else "#."
+    filled = min(width, max(0, round(share * width)))
+    if 0.0 < share < 1.0:
+        filled = min(width - 1, max(1, filled))
+    return full * filled + empty * (width - filled)
+
+
+def decimals(half_width: float) -> int:
+    """How many decimals are worth showing next to an error of this size."""
+    if not (half_width > 0.0 and math.isfinite(half_width)):
+        return 2
+    return min(9, max(0, 1 - math.floor(math.log10(half_width))))
+
+
+def number(value: float | None, places: int) -> str:
+    """A number as people read it; a dash when it is undefined."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:,.{places}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0.0 else text
+
+
+def label(key: object) -> str:
+    """A key of a group: a value, a bin, or what has no value."""
+    if key is None:
+        return "missing"
+    if isinstance(key, tuple) and len(key) == 2:
+        return f"[{key[0]:g}, {key[1]:g})"
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return str(key)

@@ -1,0 +1,119 @@
+"""`eke init`: a new protected dataset from a table and a domain file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import eke
+from eke.cli.failure import failures
+from eke.cli.options import AsJson, Columns, Delimiter, Neighbours, Null, Policy, TableName
+from eke.cli.screen import output, working
+from eke.cli.shape import json_text
+from eke.cli.table_file import table_file
+from eke.errors import DomainError
+
+EXAMPLES = """\
+Examples:
+  $ eke init people.csv people.yaml --epsilon 1
+  $ eke init visits.parquet visits.yaml --rho 0.05 --unit patient --rows 3
+  $ eke init adult.data.gz adult.yaml --epsilon 1 --columns age,sex --null "?"
+"""
+_DRAFT = "# DRAFT"
+
+
+def init(
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="TABLE", help="A CSV, Parquet or DuckDB file.", show_default=False),
+    ],
+    domain: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DOMAIN", help="The YAML or JSON file of the domain.", show_default=False
+        ),
+    ],
+    epsilon: Annotated[
+        float | None, typer.Option(help="The limit, as pure differential privacy.")
+    ] = None,
+    rho: Annotated[float | None, typer.Option(help="Or the limit, as zCDP.")] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The new file; else the table's name with .eke."),
+    ] = None,
+    neighbours: Annotated[
+        Neighbours, typer.Option(help="replace_one if the number of rows is public.")
+    ] = "add_remove",
+    unit: Annotated[
+        str | None, typer.Option(help="The id column, if a person has several rows.")
+    ] = None,
+    rows: Annotated[int, typer.Option(help="With --unit: rows counted of each id.")] = 1,
+    policy: Annotated[Policy, typer.Option(help="How much is bought.")] = "top_up",
+    columns: Columns = None,
+    null: Null = None,
+    delimiter: Delimiter = None,
+    table_name: TableName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Protect a table: make a dataset with a privacy limit.
+
+    The table is read once and referred to, not copied: keep it where it is, unchanged. The limit is
+    for everything ever released about it, to everybody.
+    """
+    if (epsilon is None) == (rho is None):
+        raise typer.BadParameter("give one limit: --epsilon or --rho", param_hint="--epsilon")
+    place = target or Path(f"{table.name.removesuffix('.gz').rsplit('.', 1)[0]}.eke")
+    with failures(as_json=as_json):
+        _require_confirmed(domain)
+        with working(f"Reading {table.name}"):
+            session = eke.create(
+                place,
+                table_file(
+                    table, columns=columns, null=null, delimiter=delimiter, table=table_name
+                ),
+                domain,
+                epsilon=epsilon,
+                rho=rho,
+                neighbours=neighbours,
+                unit=None if unit is None else eke.Unit(unit, rows=rows),
+                policy=policy,
+            )
+        screen, budget = output(), session.budget
+        if as_json:
+            screen.raw(
+                json_text(
+                    {
+                        "dataset": str(place),
+                        "attributes": list(session.domain.names),
+                        "cells": session.domain.size,
+                        "measure": budget.measure,
+                        "limit": budget.limit,
+                    }
+                )
+            )
+            return
+        screen.print(
+            f"[bold]{screen.escape(str(place))}[/] protects {screen.escape(table.name)}: "
+            f"{len(session.domain)} attributes, {session.domain.size:,} cells, "
+            f"limit {budget.measure} {budget.limit:g}."
+        )
+        question = f"SELECT COUNT(*) FROM {place.stem}"  # noqa: S608 - shown, not run
+        screen.print(
+            f'[dim]Next: eke ask {screen.escape(str(place))} "{screen.escape(question)}" -w 100[/]'
+        )
+
+
+def _require_confirmed(domain: Path) -> None:
+    """Privacy: a draft is made of private values; whoever has checked it deletes its comment."""
+    try:
+        with domain.open(encoding="utf-8", errors="replace") as file:
+            unchecked = file.read(len(_DRAFT)) == _DRAFT
+    except OSError:
+        return  # the reader of domains says what is wrong
+    if unchecked:
+        raise DomainError(
+            f"{domain} is still the draft that was read off the data; check every value against "
+            "public knowledge, then delete the comment at its top"
+        )

@@ -1,0 +1,26 @@
+"""Opening a dataset for a command, with a spinner while the engine loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eke
+from eke.cli.failure import failures
+from eke.cli.screen import working
+
+if TYPE_CHECKING:
+    from eke.session import Session
+
+
+@contextmanager
+def dataset(
+    path: Path, *, as_json: bool, data: Path | None = None, analyst: str | None = None
+) -> Iterator[Session]:
+    """The session of a dataset; eke's own errors within become a sentence and an exit code."""
+    with failures(as_json=as_json):
+        with working(f"Opening {path.name}"):
+            session = eke.open(path, data=data, analyst=analyst)
+        yield session

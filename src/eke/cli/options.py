@@ -1,0 +1,96 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+Policy: TypeAlias = Literal["top_up", "direct"]
+Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
+
+Dataset: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATASET", help="The dataset, as made by `eke init`.", show_default=False
+    ),
+]
+AsJson: TypeAlias = Annotated[
+    bool,
+    typer.Option("--json", metavar="", help="Print JSON: answers to stdout, errors to stderr."),
+]
+Data: TypeAlias = Annotated[
+    Path | None, typer.Option("--data", help="Where the table is now, if its file was moved.")
+]
+Question: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="SQL", help="The question, or - to read it from stdin.", show_default=False
+    ),
+]
+Within: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--within",
+        "-w",
+        metavar="NUMBER|COLUMN=NUMBER",
+        help="How far an answer may be off; repeat it for several columns.",
+    ),
+]
+Confidence: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--confidence", "-c", help="How sure that must be; 0.95 if nothing is said."),
+]
+Analyst: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--analyst", envvar="EKE_ANALYST", help="Who asks; else your user name."),
+]
+PolicyName: TypeAlias = Annotated[
+    Policy | None, typer.Option("--policy", help="How much is bought; else as in `eke init`.")
+]
+Null: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--null", metavar="TEXT", help="CSV: a text that means missing; repeatable."),
+]
+Columns: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="A,B,…", help="CSV: names of the columns, if no header has them."
+    ),
+]
+Delimiter: TypeAlias = Annotated[
+    str | None, typer.Option("--delimiter", help="CSV: what stands between fields.")
+]
+TableName: TypeAlias = Annotated[
+    str | None, typer.Option("--table", help="DuckDB: which table of the file.")
+]
+
+
+def half_widths(given: list[str] | None) -> float | dict[str, float] | None:
+    """The accuracy that --within asks for: one number, or one for each column."""
+    if not given:
+        return None
+    by_column: dict[str, float] = {}
+    for text in given:
+        column, equals, number = text.rpartition("=")
+        try:
+            width = float(number)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is neither a number nor COLUMN=NUMBER", param_hint="--within"
+            ) from None
+        if not equals and len(given) == 1:
+            return width
+        if not equals or column in by_column:
+            raise typer.BadParameter(
+                "give one number for all columns, or COLUMN=NUMBER once for each",
+                param_hint="--within",
+            )
+        by_column[column] = width
+    return by_column
+
+
+def question_text(given: str) -> str:
+    """The SQL text itself, read from stdin when it is given as -."""
+    return typer.get_text_stream("stdin").read() if given == "-" else given

@@ -1,0 +1,189 @@
+"""Pictures: answers, prices and budgets as a terminal shows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+import eke
+from eke.cli.drawing import (
+    Scale,
+    decimals,
+    interval_bar,
+    label,
+    labels_below,
+    number,
+    share_bar,
+    sparkline,
+)
+from eke.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from eke.session import Answer, Budget, Receipt, SqlAnswer
+
+_WIDEST = 72
+_NARROWEST_BAR = 12
+_WIDEST_BAR = 36
+_INDENT = 2
+_GAP = 2
+
+
+def show_answer(screen: Screen, answer: Answer | SqlAnswer) -> None:
+    """An answer with its interval, its posterior and what it cost."""
+    screen.print(f"[bold]{screen.escape(answer.receipt.question)}[/]")
+    screen.print()
+    if isinstance(answer, eke.Answer):
+        _show_number(screen, answer)
+    else:
+        _show_rows(screen, answer)
+    screen.print()
+    _show_receipt(screen, answer.receipt)
+
+
+def show_budget(screen: Screen, budget: Budget) -> None:
+    """A budget as a bar and a sentence."""
+    width = min(_WIDEST, screen.width - 2 * _INDENT)
+    bar = share_bar(budget.spent / budget.limit, width, unicode=screen.unicode)
+    screen.print(f"[cyan]{bar}[/]", indent=_INDENT)
+    screen.print(screen.escape(str(budget)), indent=_INDENT)
+
+
+def _show_number(screen: Screen, answer: Answer) -> None:
+    low, high = answer.interval
+    places = decimals(answer.within)
+    first, last = number(low, places), number(high, places)
+    screen.print(
+        f"[bold]{number(answer.value, places)}[/]   {first} to {last} "
+        f"[dim]with probability {answer.confidence:.4g}"
+        f" ({screen.text('±')}{number(answer.within, places)})[/]",
+        indent=_INDENT,
+    )
+    support = answer.posterior.support()
+    if not support[1] > support[0]:
+        return
+    scale = Scale(*support, width=min(_WIDEST, screen.width - 2 * _INDENT))
+    heights = [float(h) for h in answer.posterior.density(scale.points())]
+    lines = (
+        sparkline(heights, unicode=screen.unicode),
+        interval_bar(low, answer.value, high, scale, unicode=screen.unicode),
+        labels_below(first, last, scale, (low, high)),
+    )
+    screen.print()
+    for line, style in zip(lines, ("cyan", "bold cyan", "dim"), strict=True):
+        screen.show(Text(" " * _INDENT + line.rstrip(), style))
+
+
+def _show_rows(screen: Screen, answer: SqlAnswer) -> None:
+    """The rows, with an interval bar for each value; the rows of a column share one scale."""
+    if not answer.rows:
+        screen.print("[dim]No row is left after HAVING and LIMIT.[/]", indent=_INDENT)
+        return
+    columns = [
+        _key_column(name, [row[place] for row in answer.rows])
+        if is_key
+        else _value_column(name, [row[place] for row in answer.rows])
+        for place, (name, is_key) in enumerate(zip(answer.columns, answer.is_key, strict=True))
+    ]
+    bars = sum(not column.is_key for column in columns)
+    taken = sum(column.width + 2 * _GAP for column in columns)
+    narrow = taken - 2 * _GAP * bars > screen.width - _INDENT
+    room = (screen.width - _INDENT - taken) // max(1, bars)
+    width = min(_WIDEST_BAR, room) if room >= _NARROWEST_BAR else 0
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
+    for column in columns:
+        head = Text(screen.text(column.name))
+        if column.is_key:
+            table.add_column(head, overflow="fold")
+            continue
+        table.add_column(head, justify="right", overflow="fold")
+        if not narrow:
+            table.add_column(Text("low to high", "dim"), justify="right", style="dim", no_wrap=True)
+        if width:
+            table.add_column("", style="cyan", no_wrap=True, width=width)
+    for row in range(len(answer.rows)):
+        cells: list[str] = []
+        for column in columns:
+            cells.append(screen.text(column.texts[row]))
+            if not column.is_key and narrow:
+                cells[-1] += screen.text(column.margin(row))
+            elif not column.is_key:
+                cells.append(screen.text(column.ranges[row]))
+            if not column.is_key and width:
+                cells.append(column.bar(row, width, unicode=screen.unicode))
+        table.add_row(*(Text(cell) for cell in cells))
+    screen.show(Padding(table, (0, 0, 0, _INDENT), expand=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a result as texts; `ranges` and `cells` are empty for keys."""
+
+    name: str
+    texts: list[str]
+    ranges: list[str]
+    cells: list[Any]
+
+    @property
+    def is_key(self) -> bool:
+        return not self.ranges
+
+    @property
+    def width(self) -> int:
+        """The letters it takes without its bars."""
+        texts = max(len(self.name), *map(len, self.texts))
+        return texts if self.is_key else texts + max(11, *map(len, self.ranges)) + _GAP
+
+    def margin(self, row: int) -> str:
+        """Half the width of an interval, for screens that have no room for both ends."""
+        cell = self.cells[row]
+        if not _is_drawable(cell):
+            return ""
+        half = (cell.high - cell.low) / 2.0
+        return f" ±{number(half, decimals(half))}"
+
+    def bar(self, row: int, width: int, *, unicode: bool) -> str:
+        """The interval of one row on the scale of all rows."""
+        cell = self.cells[row]
+        if not _is_drawable(cell):
+            return ""
+        drawable = [one for one in self.cells if _is_drawable(one)]
+        scale = Scale(min(c.low for c in drawable), max(c.high for c in drawable), width)
+        return interval_bar(cell.low, cell.value, cell.high, scale, unicode=unicode)
+
+
+def _key_column(name: str, keys: list[object]) -> _Column:
+    return _Column(name, [label(key) for key in keys], [], [])
+
+
+def _value_column(name: str, cells: list[Any]) -> _Column:
+    widths = [(cell.high - cell.low) / 2.0 for cell in cells if _is_drawable(cell)]
+    places = decimals(min(widths, default=0.0))
+    return _Column(
+        name,
+        [number(cell.value, places) for cell in cells],
+        [
+            "undefined" if cell.value is None else _range(cell.low, cell.high, places)
+            for cell in cells
+        ],
+        cells,
+    )
+
+
+def _range(low: float | None, high: float | None, places: int) -> str:
+    return f"{number(low, places)} to {number(high, places)}"
+
+
+def _is_drawable(cell: Any) -> bool:
+    numbers = (cell.value, cell.low, cell.high)
+    return all(one is not None and math.isfinite(one) for one in numbers)
+
+
+def _show_receipt(screen: Screen, receipt: Receipt) -> None:
+    style = "green" if receipt.source == "history" else "yellow"
+    word, _, rest = screen.escape(receipt.sentence()).partition(" ")
+    screen.print(f"[{style}]{word}[/] {rest}", indent=_INDENT)

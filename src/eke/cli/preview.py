@@ -1,0 +1,50 @@
+"""`eke preview`: what a question would cost, without asking it."""
+
+from __future__ import annotations
+
+from eke.cli.opening import dataset
+from eke.cli.options import (
+    AsJson,
+    Confidence,
+    Data,
+    Dataset,
+    PolicyName,
+    Question,
+    Within,
+    half_widths,
+    question_text,
+)
+from eke.cli.screen import output, working
+from eke.cli.shape import json_text, preview_document
+
+EXAMPLES = """\
+Examples:
+  $ eke preview adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" -w 60
+  $ eke preview adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 10"
+"""
+
+
+def preview(
+    path: Dataset,
+    sql: Question,
+    within: Within = None,
+    confidence: Confidence = None,
+    policy: PolicyName = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a question would cost. Nothing is spent.
+
+    The action is history (free), measure (paid) or refuse (more than what is left).
+    """
+    accuracy, text = half_widths(within), question_text(sql)
+    with dataset(path, as_json=as_json, data=data) as session:
+        with working("Looking at the history"):
+            found = session.preview(text, accuracy, confidence, policy=policy)
+        screen = output()
+        if as_json:
+            screen.raw(json_text(preview_document(found)))
+            return
+        question, rest = found.explain().split("\n", 1)
+        screen.print(f"[bold]{screen.escape(question)}[/]")
+        screen.print(screen.escape(rest), indent=2)

@@ -1,0 +1,138 @@
+"""Reading a question: its linear form, what history knows of it, and its price."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+import eke
+from eke.cli.shape import preview_document
+
+if TYPE_CHECKING:
+    from eke.query import Query
+    from eke.session import History, Session
+    from eke.sql import Statement
+
+About: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="NUMBER|SQL",
+        help="An entry of the history, or a question (- reads it from stdin).",
+        show_default=False,
+    ),
+]
+_MOST_CELLS = 64
+_DEFAULT_CONFIDENCE = 0.95
+
+
+def question_document(
+    session: Session,
+    text: str,
+    within: float | dict[str, float] | None,
+    confidence: float | None,
+    policy: str | None,
+) -> dict[str, Any]:
+    """How a question is read, what history offers for each part, and what it would cost."""
+    statement = eke.sql.parse(text, session.domain)
+    inline = statement.requirement
+    sure = confidence or (inline and inline.confidence) or _DEFAULT_CONFIDENCE
+    priced = None
+    if within is not None or inline is not None:
+        found = session.preview(text, within, confidence, policy=policy)
+        priced = {**preview_document(found), "sentence": found.explain().split("\n", 1)[1]}
+    history = session.history
+    return {
+        "columns": [
+            {"name": column.name, "formula": _formula(statement, column.formula)}
+            for column in statement.columns
+        ],
+        "clauses": _clauses(statement),
+        "aggregates": {
+            f"a{place}": _aggregate(statement, place, history, sure)
+            for place in range(len(statement.aggregates))
+        },
+        "confidence": sure,
+        "price": priced,
+    }
+
+
+def _formula(statement: Statement, formula: Any) -> str:
+    """The formula with a0, a1, … for aggregates and the names of keys."""
+    keys = [key.name for key in statement.group_by]
+    text = eke.sql.formula_text(formula)
+    text = re.sub(r"\bk(\d+)\b", lambda found: f"key {keys[int(found[1])]}", text)
+    return text[1:-1] if text.startswith("(") and _wrapped(text) else text
+
+
+def _wrapped(text: str) -> bool:
+    """True when the first parenthesis closes at the very end."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
+
+
+def _clauses(statement: Statement) -> list[str]:
+    found = []
+    if statement.group_by:
+        names = ", ".join(key.name for key in statement.group_by)
+        found.append(f"for each of the {statement.rows} declared groups of {names}")
+    if statement.having is not None or statement.order_by or statement.limit is not None:
+        found.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
+    return found
+
+
+def _aggregate(
+    statement: Statement, place: int, history: History, confidence: float
+) -> dict[str, Any]:
+    """One sum over records, or one for each group: in words, and what history offers."""
+    block = statement.aggregates[place]
+    rows = min(statement.rows, _MOST_CELLS)
+    cells = [statement.query(place, row) for row in range(rows)]
+    return {
+        "question": _words(statement, block),
+        "cells": statement.rows,
+        "known": _known(history, cells, confidence),
+        "sources": _sources(history, cells),
+    }
+
+
+def _words(statement: Statement, block: Any) -> str:
+    if isinstance(block, eke.sql.Partition):
+        names = ", ".join(key.name for key in statement.group_by)
+        return f"{eke.query.describe(block.inside)} by {names}"
+    return str(eke.query.describe(block))
+
+
+def _known(history: History, cells: list[Query], confidence: float) -> float | None:
+    """The half-width that history offers for every cell; None when it leaves one open."""
+    widths = []
+    for cell in cells:
+        if not history.determines(cell):
+            return None
+        low, high = history.estimate(cell).interval(confidence)
+        widths.append((high - low) / 2.0)
+    return max(widths)
+
+
+def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
+    """The entries behind the cells, each with the measurement and weight that count most."""
+    found: dict[int, dict[str, Any]] = {}
+    behind: dict[int, set[str]] = {}
+    for cell in islice(cells, _MOST_CELLS):
+        for measurement, weight in history.sources(cell):
+            question = eke.query.describe(measurement.query)
+            behind.setdefault(measurement.sequence, set()).add(question)
+            known = found.get(measurement.sequence)
+            if known is None or abs(weight) > abs(known["weight"]):
+                found[measurement.sequence] = {
+                    "sequence": measurement.sequence,
+                    "question": question,
+                    "weight": weight,
+                }
+    return [{**found[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(found)]

@@ -1,0 +1,93 @@
+"""Shapes: what --json prints. The fields are documented in docs/reference/cli.md and stay."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import eke
+
+if TYPE_CHECKING:
+    from eke.session import Answer, Budget, Preview, Receipt, SqlAnswer
+
+
+def json_text(document: Any) -> str:
+    """JSON that any reader accepts: what is not a finite number is null."""
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def answer_document(answer: Answer | SqlAnswer) -> dict[str, Any]:
+    """An answer: one number, or columns and rows."""
+    receipt = receipt_document(answer.receipt)
+    if isinstance(answer, eke.Answer):
+        low, high = answer.interval
+        return {"value": answer.value, "low": low, "high": high, **receipt}
+    kinds = ["key" if is_key else "value" for is_key in answer.is_key]
+    return {
+        "columns": [
+            {"name": name, "kind": kind} for name, kind in zip(answer.columns, kinds, strict=True)
+        ],
+        "rows": [
+            {
+                name: _key(cell) if is_key else asdict(cell)
+                for name, is_key, cell in zip(answer.columns, answer.is_key, row, strict=True)
+            }
+            for row in answer.rows
+        ],
+        **receipt,
+    }
+
+
+def receipt_document(receipt: Receipt) -> dict[str, Any]:
+    """What an answer cost and where it came from."""
+    return {
+        "question": receipt.question,
+        "confidence": receipt.confidence,
+        "source": receipt.source,
+        "measure": receipt.measure,
+        "cost": receipt.cost,
+        "steps": receipt.steps,
+        "remaining": receipt.remaining,
+    }
+
+
+def preview_document(preview: Preview) -> dict[str, Any]:
+    """What a question would cost."""
+    return {
+        "question": preview.question,
+        "within": preview.within,
+        "confidence": preview.confidence,
+        "action": preview.action,
+        "measure": preview.measure,
+        "cost": preview.cost,
+        "first_step": preview.first_step,
+        "remaining": preview.remaining,
+        "known": preview.known,
+        "narrowest": preview.narrowest,
+    }
+
+
+def budget_document(budget: Budget, delta: float | None) -> dict[str, Any]:
+    """Limit, spent and remaining; with a delta also the ε that a ρ implies."""
+    document: dict[str, Any] = budget.to_dict()
+    if delta is not None:
+        document |= {"delta": delta, "epsilon": budget.epsilon(delta)}
+    return document
+
+
+def _key(label: object) -> object:
+    """A key as the other forms of an answer write it: a bin is a text with its edges."""
+    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else label
+
+
+def _finite(document: Any) -> Any:
+    if isinstance(document, Mapping):
+        return {str(key): _finite(value) for key, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [_finite(value) for value in document]
+    if isinstance(document, float) and not math.isfinite(document):
+        return None
+    return document

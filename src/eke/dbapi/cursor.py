@@ -1,0 +1,154 @@
+"""Cursor: one question at a time, its rows with the interval next to each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from eke.dbapi.binding import bound
+from eke.dbapi.failure import InterfaceError, NotSupportedError, ProgrammingError, translated
+from eke.dbapi.kind import NUMBER, STRING, TypeObject
+from eke.session import Answer, SqlAnswer
+from eke.sql import parse
+
+if TYPE_CHECKING:
+    from eke.dbapi.connection import Connection
+
+Row = tuple[Any, ...]
+Description = tuple[str, TypeObject, None, None, None, None, bool]
+
+
+class Cursor:
+    """Made by `Connection.cursor`. `answer` is the whole answer behind the rows, with its cost."""
+
+    arraysize = 1
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.description: tuple[Description, ...] | None = None
+        self.rowcount = -1
+        self.answer: Answer | SqlAnswer | None = None
+        self._rows: list[Row] | None = None
+        self._next = 0
+        self._closed = False
+
+    @property
+    def rownumber(self) -> int | None:
+        """The place of the next row, from 0."""
+        return None if self._rows is None else self._next
+
+    def execute(self, operation: str, parameters: Sequence[Any] | None = None) -> Cursor:
+        """Ask a question; values for its question marks are given as a list.
+
+        The accuracy is that of the text (ERROR WITHIN 60 AT CONFIDENCE 0.95), else that of the
+        connection. Raises `OperationalError`, with advice, when the budget does not allow it.
+        """
+        self._require_open()
+        self.description, self.rowcount, self.answer, self._rows = None, -1, None, None
+        with translated():
+            text = bound(operation, parameters)
+            connection = self.connection
+            session = connection.session
+            statement = parse(text, session.domain)
+            inline = statement.requirement
+            answer = session.ask(
+                text,
+                connection.within if inline is None else None,
+                None if inline is not None and inline.confidence else connection.confidence,
+                analyst=connection.analyst,
+                policy=connection.policy,
+            )
+        names = [column.name for column in statement.columns]
+        self._take(answer, names[0])
+        return self
+
+    def executemany(self, operation: str, seq_of_parameters: Sequence[Sequence[Any]]) -> NoReturn:
+        """Not supported: only the last answer could be fetched, and all would be paid for."""
+        self._require_open()
+        raise NotSupportedError("ask the questions one by one, with execute")
+
+    def fetchone(self) -> Row | None:
+        """The next row; None after the last one."""
+        rows = self._result()
+        if self._next >= len(rows):
+            return None
+        self._next += 1
+        return rows[self._next - 1]
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next rows, `arraysize` of them if nothing else is said."""
+        rows = self._result()
+        found = rows[self._next : self._next + (self.arraysize if size is None else size)]
+        self._next += len(found)
+        return found
+
+    def fetchall(self) -> list[Row]:
+        """The rows that are left."""
+        return self.fetchmany(len(self._result()))
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """Part of the interface; nothing depends on it."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Part of the interface; nothing depends on it."""
+
+    def close(self) -> None:
+        """Let go of the rows; the cursor cannot be used afterwards."""
+        self._closed = True
+        self._rows = None
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.fetchone, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _take(self, answer: Answer | SqlAnswer, name: str) -> None:
+        self.answer, self._next = answer, 0
+        if isinstance(answer, Answer):
+            self.description = _value_columns(name)
+            self._rows = [(answer.value, *answer.interval)]
+        else:
+            self._rows = answer.flat_rows()
+            self.description = tuple(
+                described
+                for place, (column, is_key) in enumerate(
+                    zip(answer.columns, answer.is_key, strict=True)
+                )
+                for described in (
+                    (_key_column(column, [row[place] for row in answer.rows]),)
+                    if is_key
+                    else _value_columns(column)
+                )
+            )
+        self.rowcount = len(self._rows)
+
+    def _result(self) -> list[Row]:
+        self._require_open()
+        if self._rows is None:
+            raise ProgrammingError("there are no rows to fetch; execute a question first")
+        return self._rows
+
+    def _require_open(self) -> None:
+        if self._closed or self.connection.closed:
+            raise InterfaceError("it was closed; open a new one with connect(...).cursor()")
+
+
+def _value_columns(name: str) -> tuple[Description, ...]:
+    names = (name, f"{name}_low", f"{name}_high")
+    return tuple((one, NUMBER, None, None, None, None, True) for one in names)
+
+
+def _key_column(name: str, labels: list[object]) -> Description:
+    numbers = [isinstance(one, (int, float)) for one in labels if one is not None]
+    kind = NUMBER if numbers and all(numbers) else STRING
+    return (name, kind, None, None, None, None, None in labels)

@@ -1,0 +1,65 @@
+"""The package itself: every public name is there, and none is loaded before it is used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import eke
+
+HEAVY = ("duckdb", "ibis", "numba", "numpy", "opendp", "pandas", "pyarrow", "scipy", "sqlalchemy")
+
+
+def names_for_type_checkers() -> dict[str, str]:
+    """name -> module, from the imports that only type checkers see."""
+    tree = ast.parse(Path(eke.__file__ or "").read_text("utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    return {
+        alias.asname or alias.name: str(node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def test_names_are_fetched_from_where_type_checkers_find_them() -> None:
+    seen = names_for_type_checkers()
+    assert seen.pop("version") == "importlib.metadata"
+    assert seen.pop("open") == "eke.session"
+    packages = {name for name, module in seen.items() if module == "eke"}
+    # A type checker finds eke.dbapi by `import eke.dbapi`; the layers forbid the import here.
+    assert packages == set(eke._PACKAGES) - {"dbapi"}
+    assert {n: m for n, m in seen.items() if n not in packages} == eke._HOME_OF
+
+
+@pytest.mark.parametrize("name", eke.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(eke, name) is getattr(eke, name)
+    assert name in dir(eke)
+
+
+@pytest.mark.parametrize("name", eke._PACKAGES)
+def test_packages_are_there_without_importing_them(name: str) -> None:
+    assert getattr(eke, name).__name__ == f"eke.{name}"
+
+
+@pytest.mark.parametrize("name", ["nothing", "__path", "Open"])
+def test_other_names_are_not(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(eke, name)
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The heavy packages that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport sys\nprint(*(n for n in {HEAVY!r} if n in sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_the_command_line_starts_without_the_engine() -> None:
+    assert loaded_after("from eke.cli.main import app") == set()
+    assert "numpy" in loaded_after("import eke; eke.count"), "positive control"
