@@ -258,8 +258,8 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
             for part in plan.parts:
                 accountant.add(part.query, part.law, entry["about"]["spent_after"])
         elif entry["kind"] == "commit":
-            for document in entry["payload"]["measurements"]:
-                inference.extend(Measurement.from_document(domain, document))
+            documents = entry["payload"]["measurements"]
+            inference.extend_all([Measurement.from_document(domain, one) for one in documents])
         while waiting and waiting[0].as_of == entry["sequence"]:
             asked = waiting.pop(0)
             # The question, too, as a document: nothing of the session's objects is used.

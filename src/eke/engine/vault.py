@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from eke.data import Source
@@ -240,8 +241,8 @@ class Vault:
         inference = Inference(self.domain)
         for row in self._public_rows:
             inference.append(row)
-        for measurement in known:
-            inference.extend(measurement)
+        for _, released in groupby(known, key=lambda one: one.sequence):
+            inference.extend_all(list(released))
         return inference
 
     def _take_in(self, entries: list[Entry]) -> None:
@@ -261,9 +262,8 @@ class Vault:
             self._seen = entry.sequence
 
     def _learn(self, measured: Sequence[Measurement]) -> None:
-        for measurement in measured:
-            self._measurements.append(measurement)
-            self._inference.extend(measurement)
+        self._measurements.extend(measured)
+        self._inference.extend_all(measured)
 
     def _forget_if_behind(self, entry: Entry) -> None:
         """Our own commit is in memory already: step over it, with who and when filled in."""

@@ -8,6 +8,7 @@ post-processing of what was released before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -33,7 +34,7 @@ from eke.query import Query
 
 _MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
-"""A table of counts with more cells is kept as one; a smaller one is taken apart into answers."""
+"""Released tables of counts with more cells together are kept; fewer are taken apart."""
 
 FloatArray = NDArray[np.float64]
 Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
@@ -49,19 +50,31 @@ class Inference:
         self.regression: Regression | MixedRegression = Regression(domain)
         # The same question is decided upon, answered and looked at: estimate it once.
         self._estimates: dict[str, tuple[float, ComposedNoise] | None] = {}
-        for measurement in measurements:
-            self.extend(measurement)
+        for _, released in groupby(measurements, key=lambda one: one.sequence):
+            self.extend_all(list(released))
 
     def extend(self, measurement: Measurement) -> None:
-        """Take one more measurement into account; a large table stays a table."""
-        if table_weight(measurement.query) is not None and len(measurement.values) > LEAST_CELLS:
-            self.tables.append(measurement)
+        """Take one more measurement into account."""
+        self.extend_all([measurement])
+
+    def extend_all(self, released: Sequence[Measurement]) -> None:
+        """Take everything that was released together into account.
+
+        Tables of counts stay tables, unless they are so few cells that single answers are cheaper.
+        """
+        tables = [one for one in released if table_weight(one.query) is not None]
+        if sum(len(one.values) for one in tables) <= LEAST_CELLS:
+            tables = []
+        for table in tables:
+            self.tables.append(table)
+        if tables:
             # What is single is told apart anew: more of it may follow from the tables now.
             self.regression = MixedRegression(self.domain, self.tables, self.rows)
             self._estimates.clear()
-            return
-        for row in measurement.rows():
-            self.append(row)
+        for measurement in released:
+            if not any(measurement is table for table in tables):
+                for row in measurement.rows():
+                    self.append(row)
 
     def append(self, row: Row) -> None:
         self.rows.append(row)

@@ -24,6 +24,7 @@ from eke.privacy.record_loss import NANO
 from eke.query import sensitivity
 
 _COARSE = 0.005  # the share of the limit that a first, coarse look at one aggregate costs
+_MOST_ON_A_LOOK = 0.1  # of what is left, for one look at numbers that only help to plan
 _ATTEMPTS = 24
 
 
@@ -44,14 +45,14 @@ def decide_statement(demand: StatementDemand, facts: Facts, policy: Policy) -> D
             return _whole(Decision("history", 0, None, known_share=share), demand)
         return _whole(free, demand)
     if known is None:
-        first = decide_all([*linear, *_coarse(demand, facts)], facts, policy)
+        first = _looked(decide_all(_coarse(demand, facts), facts, policy), facts)
         return _whole(replace(first, known_share=None), demand)
     worst = known.worst()
     if not known.clear():
         hoped = known.linearised(known.hopeful())
         decision = decide_all([*linear, *(hoped or known.clarifying())], facts, policy)
         if decision.action != "refuse":
-            decision = decide_all([*linear, *known.clarifying()], facts, policy)
+            decision = _looked(decide_all(known.clarifying(), facts, policy), facts)
         return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
     demands = [*linear, *known.linearised([joint.values for joint in known.joints])]
     decision = decide_all(demands, facts, policy)
@@ -62,6 +63,14 @@ def decide_statement(demand: StatementDemand, facts: Facts, policy: Policy) -> D
         demands = [one.relaxed(0.8) for one in demands]
         decision = decide_all(demands, facts, policy)
     return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
+
+
+def _looked(decision: Decision, facts: Facts) -> Decision:
+    """A decision to look first, refused when it would use up much of what is left."""
+    left = facts.limit - facts.accountant.spent
+    if decision.action == "measure" and decision.cost > _MOST_ON_A_LOOK * left:
+        return replace(decision, action="refuse", plan=None, narrowest=None, stretch=None)
+    return decision
 
 
 def _whole(decision: Decision, demand: StatementDemand) -> Decision:

@@ -100,7 +100,7 @@ class SqlAnswer:
 
 def label_text(label: Any) -> Any:
     """A key as a plain value: a bin is written with its edges."""
-    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else label
+    return f"{label[0]:g} to {label[1]:g}" if isinstance(label, tuple) else label
 
 
 def _flat(cell: Any) -> tuple[Any, ...]:
