@@ -25,6 +25,8 @@ SparseRows: TypeAlias = "csr_array[np.float64]"
 
 # A group whose share of the budget falls below this is not measured at all.
 _NEGLIGIBLE = 1e-9
+# Multipliers of conditions that do not bind stay this far from zero, where the dual has no slope.
+_LEAST_MULTIPLIER = 1e-10
 
 
 def cost(noise_variances: FloatArray, reaches: FloatArray, measure: Measure) -> float:
@@ -87,7 +89,8 @@ def convex(
     """
     size: FloatArray = np.abs(strategy) if measure == "epsilon" else strategy**2
     used = error_weights > 0.0
-    load, weight = size[used], error_weights[used]
+    # Cells that meet the same rows give the same condition.
+    load, weight = np.unique(size[used], axis=1), error_weights[used]
     power = 2.0 / 3.0 if measure == "epsilon" else 0.5
 
     def dual(multipliers: FloatArray) -> tuple[float, FloatArray]:
@@ -111,8 +114,8 @@ def convex(
         start / unit,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(start),
-        options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-12, "maxcor": 30},
+        bounds=[(_LEAST_MULTIPLIER, None)] * len(start),
+        options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-12, "gtol": 1e-10, "maxcor": 30},
     )
     multipliers = unit * found.x
     pressure = np.maximum(load @ multipliers, 1e-300)

@@ -1,0 +1,221 @@
+"""ReleasePlan: what a workload's release will measure, with which noise and which error. Frozen.
+
+    plan = plan_release(all_marginals(domain, 2), measure="rho", budget=0.5)
+    print(plan.explain())
+
+The plan depends on the workload and the budget only. The engine recomputes its cost from `laws()`
+and never trusts the figure here. Next: `eke.engine` measures the parts; `plan.recover` turns the
+noisy values into tables that agree with each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eke.errors import PrivacyError, QueryError
+from eke.planning.lattice import Lattice
+from eke.planning.options import Noise, Recovery
+from eke.planning.release.marginals import marginal_section
+from eke.planning.release.products import product_section
+from eke.planning.release.queries import matrix_section
+from eke.planning.release.section import Alternative, FloatArray, Measurable, Part, Section, Table
+from eke.planning.strategy.matrices import MatrixStrategy
+from eke.planning.workload import Target, Workload
+from eke.privacy.accountant import Measure
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.query import Marginal, Neighbours
+from eke.query.kronecker import Kronecker
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasePlan:
+    """Sections that together answer a workload within a budget."""
+
+    workload: Workload
+    measure: Measure
+    budget: float  # epsilon or rho that a record may lose, under the neighbours asked for
+    sections: tuple[Section, ...]
+
+    @property
+    def strategy(self) -> str:
+        return "; ".join(section.strategy for section in self.sections)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Every block to be measured."""
+        return tuple(part for section in self.sections for part in section.parts())
+
+    def laws(self) -> tuple[tuple[Measurable, DiscreteLaw], ...]:
+        """What the engine is to measure, with the discrete law of the noise of each part.
+
+        Privacy: noise scales are rounded up to the grid, so no part costs more than planned.
+        """
+        return tuple((part.measured, _law(part, self.measure)) for part in self.parts)
+
+    @property
+    def answers(self) -> int:
+        """How many noisy numbers will be released."""
+        return sum(
+            part.measured.cells if isinstance(part.measured, (Marginal, Kronecker)) else 1
+            for part in self.parts
+        )
+
+    @property
+    def rmse(self) -> float:
+        """The root of the weighted mean of the expected squared errors of all questions."""
+        return math.sqrt(
+            sum(section.total_error for section in self.sections)
+            / sum(section.question_weight for section in self.sections)
+        )
+
+    @property
+    def standard_errors(self) -> tuple[FloatArray, ...]:
+        """The expected error of the questions of each target, then of each query."""
+        return tuple(np.sqrt(v) for section in self.sections for v in section.variances)
+
+    def recover(self, answers: Sequence[ArrayLike]) -> tuple[Table, ...]:
+        """The answers to the workload, from the noisy values of the parts in their order."""
+        given = [np.asarray(values, np.float64) for values in answers]
+        tables: list[Table] = []
+        for section in self.sections:
+            count = len(section.parts())
+            tables += section.recover(given[:count])
+            given = given[count:]
+        if given:
+            raise QueryError("more values were given than the plan measures")
+        return tuple(tables)
+
+    def errors_at(self, budgets: Sequence[float]) -> list[tuple[str, float, float]]:
+        """(strategy, budget, RMSE) for a plot of error against budget.
+
+        Errors fall with the budget (Laplace) or its root (Gaussian); which strategy is best does
+        not depend on it.
+        """
+        points = []
+        for section in self.sections:
+            for option in _distinct(section.alternatives):
+                for budget in budgets:
+                    ratio = self.budget / budget
+                    factor = ratio if self.measure == "epsilon" else math.sqrt(ratio)
+                    points.append((option.name, float(budget), option.rmse * factor))
+        return points
+
+    def explain(self) -> str:
+        """A table of the strategies that were considered, the chosen one first."""
+        lines = [
+            f"{self.workload.questions:,} questions from {self.answers:,} noisy answers "
+            f"for {self.measure} = {self.budget:g}; expected RMSE {self.rmse:.4g}"
+        ]
+        for section in self.sections:
+            lines += ["", f"measured: {section.strategy} ({section.questions:,} questions)"]
+            lines.append(f"  {'strategy':<22}{'RMSE':>12}{'largest':>12}{'answers':>12}")
+            for option in _distinct(section.alternatives):
+                lines.append(
+                    f"  {option.name:<22}{option.rmse:>12.4g}{option.largest:>12.4g}"
+                    f"{option.answers:>12,}"
+                )
+        return "\n".join(lines)
+
+
+def plan_release(
+    workload: Workload,
+    *,
+    measure: Measure,
+    budget: float,
+    strategy: str | MatrixStrategy = "auto",
+    noise: Noise | None = None,
+    recovery: Recovery = "least_squares",
+    neighbours: Neighbours = "add_remove",
+    compare: bool = True,
+) -> ReleasePlan:
+    """The plan with the least expected error for a workload, or that of the strategy named.
+
+    Marginals, every target with ranges, and the single queries form a section each; the budget is
+    shared out between them so that the total error is least. Without `compare`, only what is
+    needed to choose is computed.
+    """
+    if not (budget > 0.0 and math.isfinite(budget)):
+        raise PrivacyError("the budget of a plan must be positive and finite")
+    usable = budget / _factor(measure, neighbours)
+    makers = _makers(workload, measure, strategy, noise, recovery, compare=compare)
+    if len(makers) > 1:
+        units = [maker(1.0) for maker in makers]
+        shares = _shares([unit.total_error for unit in units], measure)
+    else:
+        shares = [1.0]
+    sections = tuple(maker(usable * share) for maker, share in zip(makers, shares, strict=True))
+    return ReleasePlan(workload, measure, budget, sections)
+
+
+def _makers(  # type: ignore[no-untyped-def]
+    workload: Workload,
+    measure: Measure,
+    strategy: str | MatrixStrategy,
+    noise: Noise | None,
+    recovery: Recovery,
+    *,
+    compare: bool,
+):
+    """Functions of a budget, one for each section."""
+    if isinstance(strategy, MatrixStrategy):
+        return [
+            lambda b: matrix_section(
+                workload, measure, b, strategy, noise or "least_squares", recovery
+            )
+        ]
+    found = []
+    marginals = [t for t in workload.targets if t.is_marginal]
+    if marginals:
+        lattice = Lattice(Workload(workload.domain, tuple(marginals)))
+        found.append(
+            lambda b: marginal_section(
+                lattice, measure, b, strategy, noise, recovery, compare=compare
+            )
+        )
+    for target in workload.targets:
+        if not target.is_marginal:
+            found.append(_product_maker(workload, target, measure, strategy))
+    if workload.queries:
+        single = Workload(workload.domain, (), workload.queries, workload.query_weights)
+        found.append(
+            lambda b: matrix_section(single, measure, b, strategy, noise or "least_squares", recovery)
+        )
+    return found
+
+
+def _product_maker(workload: Workload, target: Target, measure: Measure, strategy: str):  # type: ignore[no-untyped-def]
+    return lambda b: product_section(workload.domain, target, measure, b, strategy)
+
+
+def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:
+    """The shares of the budget that minimise Σ E/share² (Laplace) or Σ E/share (Gaussian)."""
+    power = 1.0 / 3.0 if measure == "epsilon" else 0.5
+    raised = [error**power for error in unit_errors]
+    return [part / sum(raised) for part in raised]
+
+
+def _factor(measure: Measure, neighbours: Neighbours) -> float:
+    """By how much a replaced record loses more than one that is added or removed.
+
+    It leaves one cell for another. Absolute values add, so a pure loss is at most twice as large;
+    (a - b)² <= 2a² + 2b², so a zCDP loss is at most four times as large.
+    """
+    if neighbours == "add_remove":
+        return 1.0
+    return 2.0 if measure == "epsilon" else 4.0
+
+
+def _law(part: Part, measure: Measure) -> DiscreteLaw:
+    inside = part.measured.inside if isinstance(part.measured, Marginal) else part.measured
+    if measure == "epsilon":
+        return choose_grid(DiscreteLaplace, part.noise_scale, inside.exponent)
+    return choose_grid(DiscreteGaussian, part.noise_scale, inside.exponent)
+
+
+def _distinct(alternatives: Sequence[Alternative]) -> list[Alternative]:
+    return list({option.name: option for option in reversed(alternatives)}.values())[::-1]
