@@ -141,6 +141,7 @@ def for_least_squares(
     reaches: FloatArray,
     measure: Measure,
     budget: float,
+    *,
     start: FloatArray | None = None,
 ) -> FloatArray:
     """The noise that minimises the error after generalised least squares, not of a provisional one.

@@ -75,12 +75,17 @@ def row_budgets(
 ) -> FloatArray:
     """The best noise of every row for a given recovery.
 
-    In closed form when rows can be grouped and those of a group matter equally; otherwise the
-    convex problem is solved.
+    In closed form when rows can be grouped, and those of a group matter equally (Def. 3.2) and add
+    up to the same; otherwise the convex problem is solved. The last condition is missing in CUBE's
+    Lemma 3.2, which fails without it: rows that share few cells with the other groups could be
+    given more. With it, equal multipliers for all cells prove that the closed form is optimal.
     """
     size = np.abs(strategy.matrix.astype(np.float64))
     groups = strategy.groups
-    if groups is not None and _consistent(error_weights, groups):
+    sums_alike = groups is not None and _alike(
+        (size if measure == "epsilon" else size**2).sum(axis=1), groups
+    )
+    if groups is not None and sums_alike and _alike(error_weights, groups):
         count = int(groups.max()) + 1
         sums = np.bincount(groups, error_weights, count)
         reaches = np.zeros(count)
@@ -138,10 +143,10 @@ def _plan(
     return DensePlan(strategy, variances, recovery, by_question, float(questions @ by_question))
 
 
-def _consistent(error_weights: FloatArray, groups: NDArray[np.int64]) -> bool:
-    """CUBE Def. 3.2: the rows of a group weigh the same."""
+def _alike(values: FloatArray, groups: NDArray[np.int64]) -> bool:
+    """True when the values of the rows of a group are the same."""
     count = int(groups.max()) + 1
     low, high = np.full(count, math.inf), np.full(count, -math.inf)
-    np.minimum.at(low, groups, error_weights)
-    np.maximum.at(high, groups, error_weights)
+    np.minimum.at(low, groups, values)
+    np.maximum.at(high, groups, values)
     return bool(np.all(high - low <= 1e-9 * np.maximum(high, 1e-300)))

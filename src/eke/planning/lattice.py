@@ -32,7 +32,7 @@ class Lattice:
         self.index = {names: i for i, names in enumerate(self.sets)}
         self._bit = {name: 1 << i for i, name in enumerate(domain.names)}
         self._masks = [self._mask(names) for names in self.sets]
-        self.cells = self._product(lambda n: float(n))
+        self.cells = self._product(float)
         """Π n_k of each component set."""
         self.share = self._product(lambda n: 1.0 - 1.0 / n)
         """Π (1 - 1/n_k): the variance of a cell of the component is V times this."""

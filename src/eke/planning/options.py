@@ -72,6 +72,7 @@ def evaluate(
     strategy: BlockStrategy,
     measure: Measure,
     budget: float,
+    *,
     noise: Noise,
     recovery: Recovery,
 ) -> Option:
@@ -99,7 +100,7 @@ def evaluate(
         ]
         found = [
             noise_budget.for_least_squares(
-                precisions, lattice.importance, reaches, measure, budget, start
+                precisions, lattice.importance, reaches, measure, budget, start=start
             )
             for start in starts[: 1 if measure == "rho" else 2]
         ]
@@ -118,11 +119,16 @@ def evaluate(
 
 def options(lattice: Lattice, measure: Measure, budget: float) -> list[Option]:
     """Every named strategy as the paper has it, and at its best; the least error first."""
-    found = []
-    for strategy in named_strategies(lattice, measure).values():
-        found.append(evaluate(lattice, strategy, measure, budget, "uniform", "initial"))
-        found.append(evaluate(lattice, strategy, measure, budget, "groups", "initial"))
-        found.append(evaluate(lattice, strategy, measure, budget, "least_squares", "least_squares"))
+    ways: tuple[tuple[Noise, Recovery], ...] = (
+        ("uniform", "initial"),
+        ("groups", "initial"),
+        ("least_squares", "least_squares"),
+    )
+    found = [
+        evaluate(lattice, strategy, measure, budget, noise=noise, recovery=recovery)
+        for strategy in named_strategies(lattice, measure).values()
+        for noise, recovery in ways
+    ]
     design = best_design(lattice, measure, budget)
     if design is not None:
         found.append(design)
@@ -137,7 +143,9 @@ def best_option(lattice: Lattice, measure: Measure, budget: float) -> Option:
     """
     if measure == "rho":
         residual = residual_tables(lattice, measure)
-        return evaluate(lattice, residual, measure, budget, "groups", "least_squares")
+        return evaluate(
+            lattice, residual, measure, budget, noise="groups", recovery="least_squares"
+        )
     return options(lattice, measure, budget)[0]
 
 
@@ -177,8 +185,8 @@ def best_design(lattice: Lattice, measure: Measure, budget: float) -> Option | N
             marginals_strategy("design", lattice, marginals),
             measure,
             budget,
-            "least_squares",
-            "least_squares",
+            noise="least_squares",
+            recovery="least_squares",
         )
         for _, _, marginals in ranked
     ]

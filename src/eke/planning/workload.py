@@ -52,9 +52,12 @@ class Target:
 
     def questions(self, domain: Domain) -> int:
         """How many questions the target has."""
-        counts = {"cells": lambda n: n, "prefixes": lambda n: n, "ranges": lambda n: n * (n + 1) // 2}
-        sizes = domain.sizes(self.attributes)
-        return math.prod(counts[kind](n) for kind, n in zip(self.along, sizes, strict=True))
+        return math.prod(self.shape(domain))
+
+    def shape(self, domain: Domain) -> tuple[int, ...]:
+        """How many questions there are along each attribute."""
+        sizes = zip(self.along, domain.sizes(self.attributes), strict=True)
+        return tuple(n * (n + 1) // 2 if kind == "ranges" else n for kind, n in sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,10 @@ class Workload:
         object.__setattr__(self, "query_weights", tuple(weights))
 
     @staticmethod
-    def of(domain: Domain, items: Iterable[Item], weights: Iterable[float] | None = None) -> Workload:
-        """The workload of any list of marginals, queries, targets or sequences of attribute names."""
+    def of(
+        domain: Domain, items: Iterable[Item], weights: Iterable[float] | None = None
+    ) -> Workload:
+        """The workload of any list of marginals, queries, targets or lists of attribute names."""
         targets: list[Target] = []
         queries: list[Query] = []
         query_weights: list[float] = []

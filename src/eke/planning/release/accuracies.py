@@ -133,10 +133,8 @@ def _by_components(
     lattice: Lattice, strategy: BlockStrategy, limits: FloatArray, measure: Measure
 ) -> Option:
     reaches, squares = strategy.reaches(measure), strategy.row_squares
-    if measure == "epsilon":
-        prices = reaches * np.sqrt(2.0 / squares)
-    else:
-        prices = reaches / (2.0 * squares)
+    # The cost of a component whose variance is one.
+    prices = reaches * np.sqrt(2.0 / squares) if measure == "epsilon" else reaches / squares / 2.0
     kept = lattice.share > 0.0
     per_cell = lattice.per_cell[:, np.flatnonzero(kept)]
     variances, _ = least_cost_of_components(per_cell, prices, limits, measure)

@@ -112,9 +112,7 @@ class MarginalSection:
             )
         return known
 
-    def _initial(
-        self, blocks: Sequence[Block], answers: Sequence[FloatArray]
-    ) -> list[FloatArray]:
+    def _initial(self, blocks: Sequence[Block], answers: Sequence[FloatArray]) -> list[FloatArray]:
         """Each target as the strategy's authors compute it."""
         if all(block.is_marginal for block in blocks):
             used = self.option.strategy.initial.indices  # one marginal for each target
@@ -153,18 +151,22 @@ def marginal_section(
     measure: Measure,
     budget: float,
     strategy: str = "auto",
+    *,
     noise: Noise | None = None,
     recovery: Recovery = "least_squares",
-    *,
     compare: bool = True,
 ) -> MarginalSection:
     """The best option, or that of the strategy named, with the alternatives for comparison."""
     considered: list[Option] = []
     if strategy == "auto":
         considered = options(lattice, measure, budget) if compare else []
-        chosen = best_option(lattice, measure, budget) if measure == "rho" or not compare else considered[0]
+        chosen = (
+            best_option(lattice, measure, budget)
+            if measure == "rho" or not compare
+            else considered[0]
+        )
     else:
-        chosen = _named(lattice, measure, budget, strategy, noise, recovery)
+        chosen = _named(lattice, measure, budget, strategy, noise=noise, recovery=recovery)
     listed = tuple(
         Alternative(
             option.name,
@@ -182,6 +184,7 @@ def _named(
     measure: Measure,
     budget: float,
     strategy: str,
+    *,
     noise: Noise | None,
     recovery: Recovery,
 ) -> Option:
@@ -191,9 +194,13 @@ def _named(
             return found
     known = named_strategies(lattice, measure)
     if strategy not in known:
-        raise QueryError(f"no strategy {strategy!r} for this workload; choose one of {', '.join(known)}")
+        raise QueryError(
+            f"no strategy {strategy!r} for this workload; choose one of {', '.join(known)}"
+        )
     default: Noise = "groups" if recovery == "initial" else "least_squares"
-    return evaluate(lattice, known[strategy], measure, budget, noise or default, recovery)
+    return evaluate(
+        lattice, known[strategy], measure, budget, noise=noise or default, recovery=recovery
+    )
 
 
 def measurable(domain: Domain, block: Block) -> Measurable:

@@ -11,8 +11,10 @@ noisy values into tables that agree with each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,10 +109,9 @@ class ReleasePlan:
 
     def explain(self) -> str:
         """A table of the strategies that were considered, the chosen one first."""
-        lines = [
-            f"{self.workload.questions:,} questions from {self.answers:,} noisy answers "
-            f"for {self.measure} = {self.budget:g}; expected RMSE {self.rmse:.4g}"
-        ]
+        asked = f"{self.workload.questions:,} questions from {self.answers:,} noisy answers"
+        price = f"{self.measure} = {self.budget:g}"
+        lines = [f"{asked} for {price}; expected RMSE {self.rmse:.4g}"]
         for section in self.sections:
             lines += ["", f"measured: {section.strategy} ({section.questions:,} questions)"]
             lines.append(f"  {'strategy':<22}{'RMSE':>12}{'largest':>12}{'answers':>12}")
@@ -142,7 +143,7 @@ def plan_release(
     if not (budget > 0.0 and math.isfinite(budget)):
         raise PrivacyError("the budget of a plan must be positive and finite")
     usable = budget / _factor(measure, neighbours)
-    makers = _makers(workload, measure, strategy, noise, recovery, compare=compare)
+    makers = _makers(workload, measure, strategy, noise=noise, recovery=recovery, compare=compare)
     if len(makers) > 1:
         units = [maker(1.0) for maker in makers]
         shares = _shares([unit.total_error for unit in units], measure)
@@ -152,44 +153,64 @@ def plan_release(
     return ReleasePlan(workload, measure, budget, sections)
 
 
-def _makers(  # type: ignore[no-untyped-def]
+Maker: TypeAlias = Callable[[float], Section]
+
+
+def _makers(
     workload: Workload,
     measure: Measure,
     strategy: str | MatrixStrategy,
+    *,
     noise: Noise | None,
     recovery: Recovery,
-    *,
     compare: bool,
-):
+) -> list[Maker]:
     """Functions of a budget, one for each section."""
+    dense = partial(
+        _dense,
+        measure=measure,
+        strategy=strategy,
+        noise=noise or "least_squares",
+        recovery=recovery,
+    )
     if isinstance(strategy, MatrixStrategy):
-        return [
-            lambda b: matrix_section(
-                workload, measure, b, strategy, noise or "least_squares", recovery
-            )
-        ]
-    found = []
-    marginals = [t for t in workload.targets if t.is_marginal]
+        return [partial(dense, workload)]
+    found: list[Maker] = []
+    marginals = tuple(target for target in workload.targets if target.is_marginal)
     if marginals:
-        lattice = Lattice(Workload(workload.domain, tuple(marginals)))
+        lattice = Lattice(Workload(workload.domain, marginals))
         found.append(
-            lambda b: marginal_section(
-                lattice, measure, b, strategy, noise, recovery, compare=compare
+            lambda budget: marginal_section(
+                lattice, measure, budget, strategy, noise=noise, recovery=recovery, compare=compare
             )
         )
-    for target in workload.targets:
-        if not target.is_marginal:
-            found.append(_product_maker(workload, target, measure, strategy))
+    found += [
+        partial(_product, workload, target, measure, strategy)
+        for target in workload.targets
+        if not target.is_marginal
+    ]
     if workload.queries:
         single = Workload(workload.domain, (), workload.queries, workload.query_weights)
-        found.append(
-            lambda b: matrix_section(single, measure, b, strategy, noise or "least_squares", recovery)
-        )
+        found.append(partial(dense, single))
     return found
 
 
-def _product_maker(workload: Workload, target: Target, measure: Measure, strategy: str):  # type: ignore[no-untyped-def]
-    return lambda b: product_section(workload.domain, target, measure, b, strategy)
+def _dense(
+    workload: Workload,
+    budget: float,
+    *,
+    measure: Measure,
+    strategy: str | MatrixStrategy,
+    noise: Noise,
+    recovery: Recovery,
+) -> Section:
+    return matrix_section(workload, measure, budget, strategy, noise=noise, recovery=recovery)
+
+
+def _product(
+    workload: Workload, target: Target, measure: Measure, strategy: str, budget: float
+) -> Section:
+    return product_section(workload.domain, target, measure, budget, strategy)
 
 
 def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:

@@ -1,4 +1,4 @@
-"""The section of one target with ranges or prefixes: a product of strategies along its attributes."""
+"""The section of one target with ranges or prefixes: a product of strategies by attribute."""
 
 from __future__ import annotations
 
@@ -107,8 +107,7 @@ def product_section(
     """The best product of strategies along the attributes, or that of the name along all."""
     sizes = domain.sizes(target.attributes)
     along = [
-        line_strategies(kind, size, measure)
-        for kind, size in zip(target.along, sizes, strict=True)
+        line_strategies(kind, size, measure) for kind, size in zip(target.along, sizes, strict=True)
     ]
     chosen = tuple(_chosen(lines, strategy) for lines in along)
 

@@ -93,9 +93,11 @@ class MatrixSection:
         split = np.split(values, np.cumsum(self.counts)[:-1])
         for asked, part, variance in zip(self.questions_of, split, self.variances, strict=True):
             if isinstance(asked, Target):
-                shape = _shape(self.domain, asked)
+                shape = asked.shape(self.domain)
                 tables.append(
-                    Table(asked.attributes, asked.along, part.reshape(shape), variance.reshape(shape))
+                    Table(
+                        asked.attributes, asked.along, part.reshape(shape), variance.reshape(shape)
+                    )
                 )
             else:
                 tables.append(Table(asked.attributes, (), part, variance))
@@ -107,6 +109,7 @@ def matrix_section(
     measure: Measure,
     budget: float,
     strategy: str | MatrixStrategy = "auto",
+    *,
     noise: Noise = "least_squares",
     recovery: Recovery = "least_squares",
 ) -> MatrixSection:
@@ -123,7 +126,12 @@ def matrix_section(
     if workload.queries:
         constants[-len(workload.queries) :] = [float(q.constant) for q in workload.queries]
     if cells > MOST_DENSE_CELLS:
-        return _by_themselves(workload, attributes, weights, constants, measure, budget, strategy)
+        if workload.targets or strategy not in {"auto", "Q"}:
+            raise QueryError(
+                f"strategy matrices are for workloads over at most {MOST_DENSE_CELLS:,} cells; "
+                "plan fewer attributes at a time"
+            )
+        return _by_themselves(workload, weights, constants, measure, budget)
     matrix = workload_matrix(workload, attributes)
     candidates = _candidates(matrix, cells, strategy)
     # Budgets and recovery are optimised in turn for the best few only: that takes a while.
@@ -153,7 +161,17 @@ def matrix_section(
     chosen = plans[0]
     measured, costs = _measured(domain, attributes, chosen, measure)
     return MatrixSection(
-        domain, attributes, asked, counts, weights, constants, chosen, measured, costs, measure, listed
+        domain,
+        attributes,
+        asked,
+        counts,
+        weights,
+        constants,
+        chosen,
+        measured,
+        costs,
+        measure,
+        listed,
     )
 
 
@@ -186,7 +204,7 @@ def _candidates(
         return [strategy]
     known = {"I": identity(cells)}
     distinct = np.unique(matrix[matrix.any(axis=1)], axis=0)
-    scaled = distinct * 2.0**_common_exponent(distinct)
+    scaled = distinct * 2.0 ** _common_exponent(distinct)
     if len(distinct) and np.abs(scaled).max() < 2**31:
         known["Q"] = MatrixStrategy.of("Q", scaled)
     if 1 < cells <= _MOST_CELLS_OF_TREES:
@@ -238,22 +256,13 @@ def _cost(height: float, noise_variance: float, measure: Measure) -> float:
 
 def _by_themselves(
     workload: Workload,
-    attributes: tuple[str, ...],
     weights: FloatArray,
     constants: FloatArray,
     measure: Measure,
     budget: float,
-    strategy: str | MatrixStrategy,
 ) -> MatrixSection:
     """Queries over many cells: each is measured, priced as if every record met all of them."""
-    if workload.targets or strategy not in {"auto", "Q"}:
-        raise QueryError(
-            f"strategy matrices are for workloads over at most {MOST_DENSE_CELLS:,} cells; "
-            "plan fewer attributes at a time"
-        )
-    queries = tuple(
-        Query(q.domain, q.terms, Fraction(0)) for q in workload.queries
-    )
+    queries = tuple(Query(q.domain, q.terms, Fraction(0)) for q in workload.queries)
     reaches = np.array([float(sensitivity(q, "add_remove")) for q in queries])
     prices = reaches if measure == "epsilon" else reaches**2
     variances = noise_budget.by_groups(weights, np.maximum(prices, 1e-300), measure, budget)
@@ -265,7 +274,9 @@ def _by_themselves(
         variances,
         float(weights @ variances),
     )
-    costs = tuple(_cost(float(h), float(v), measure) for h, v in zip(reaches, variances, strict=True))
+    costs = tuple(
+        _cost(float(h), float(v), measure) for h, v in zip(reaches, variances, strict=True)
+    )
     listed = (
         Alternative(
             "Q",
@@ -275,23 +286,15 @@ def _by_themselves(
         ),
     )
     return MatrixSection(
-        workload.domain,
-        attributes,
-        workload.queries,
-        (1,) * len(queries),
-        weights,
-        constants,
-        plan,
-        queries,
-        costs,
-        measure,
-        listed,
+        domain=workload.domain,
+        attributes=workload.domain.in_order({n for q in queries for n in q.attributes}),
+        questions_of=workload.queries,
+        counts=(1,) * len(queries),
+        weights=weights,
+        constants=constants,
+        plan=plan,
+        measured=queries,
+        costs=costs,
+        measure=measure,
+        alternatives=listed,
     )
-
-
-def _shape(domain: Domain, target: Target) -> list[int]:
-    sizes = domain.sizes(target.attributes)
-    return [
-        n * (n + 1) // 2 if kind == "ranges" else n
-        for kind, n in zip(target.along, sizes, strict=True)
-    ]

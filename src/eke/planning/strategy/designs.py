@@ -57,9 +57,7 @@ def _by_groups(lattice: Lattice, names: Names, strength: int) -> Iterator[list[N
     for groups in range(2, min(len(names), _MOST_POINTS) + 1):
         parts = _balanced(lattice, names, groups)
         for blocks in _designs(groups, strength):
-            yield [
-                tuple(n for n in names if any(n in parts[p] for p in block)) for block in blocks
-            ]
+            yield [tuple(n for n in names if any(n in parts[p] for p in block)) for block in blocks]
 
 
 def _balanced(lattice: Lattice, names: Names, groups: int) -> list[set[str]]:
@@ -78,10 +76,11 @@ def _designs(points: int, strength: int) -> tuple[tuple[Block, ...], ...]:
     """Coverings of every `strength` points among so many."""
     if points <= strength:
         return ((tuple(range(points)),),)
-    found: list[list[Block]] = []
-    for size in range(strength, points):
-        if math.comb(points, size) <= _MOST_BLOCKS and size in {strength, points - 1}:
-            found.append(list(combinations(range(points), size)))
+    found: list[list[Block]] = [
+        list(combinations(range(points), size))
+        for size in sorted({strength, points - 1})
+        if math.comb(points, size) <= _MOST_BLOCKS
+    ]
     for order in FIELDS:
         for dimension in range(2, 7):
             if points > order**dimension * 2 or order ** (dimension - 1) >= 2 * points:

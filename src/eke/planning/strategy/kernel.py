@@ -132,7 +132,7 @@ def _back(kind: Kind, size: int) -> FloatArray:
 
 
 def _fourier(size: int) -> IntMatrix:
-    """cos and sin of every frequency but zero; whole numbers whose rows add up to zero."""
+    """Cos and sin of every frequency but zero; whole numbers whose rows add up to zero."""
     if size == 2:
         return np.array([[1, -1]], np.int64)
     angle = 2.0 * math.pi * np.arange(size) / size
@@ -142,7 +142,10 @@ def _fourier(size: int) -> IntMatrix:
             rows.append(np.cos(frequency * angle) / math.sqrt(2.0))
         else:
             # The phase of an eighth makes column sums of absolute values more even.
-            rows += [np.cos(frequency * angle - math.pi / 4), np.sin(frequency * angle - math.pi / 4)]
+            rows += [
+                np.cos(frequency * angle - math.pi / 4),
+                np.sin(frequency * angle - math.pi / 4),
+            ]
     matrix = np.rint(np.array(rows) * 2.0**_FOURIER_BITS).astype(np.int64)
     matrix[np.arange(len(matrix)), np.abs(matrix).argmax(axis=1)] -= matrix.sum(axis=1)
     return matrix

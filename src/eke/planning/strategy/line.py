@@ -78,7 +78,7 @@ def question_variances(kind: Along, covariance: FloatArray) -> FloatArray:
 
 
 def question_values(kind: Along, table: FloatArray, axis: int) -> FloatArray:
-    """The questions along an axis from its cells; ranges in the order (0,0), (0,1), …, (1,1), …"""
+    """The questions along an axis from its cells; ranges ordered by first, then last value."""
     if kind == "cells":
         return table
     sums = np.moveaxis(table, axis, 0).cumsum(axis=0)
@@ -103,9 +103,7 @@ def line_strategies(kind: Along, size: int, measure: Measure) -> tuple[LineStrat
     return tuple(sorted(found, key=lambda strategy: strategy.error))
 
 
-def _best_tree(
-    trees: list[MatrixStrategy], gram: FloatArray, measure: Measure
-) -> MatrixStrategy:
+def _best_tree(trees: list[MatrixStrategy], gram: FloatArray, measure: Measure) -> MatrixStrategy:
     """The hierarchy whose branching costs least with the same noise on all levels."""
 
     def error(tree: MatrixStrategy) -> float:
@@ -119,8 +117,8 @@ def _best_tree(
 
 def _weighted(strategy: MatrixStrategy, gram: FloatArray, measure: Measure) -> LineStrategy:
     """The strategy with the weights of its levels optimised for the error after least squares."""
-    assert strategy.groups is not None
-    parts = [strategy.matrix[strategy.groups == g] for g in range(int(strategy.groups.max()) + 1)]
+    groups = np.zeros(len(strategy.matrix), int) if strategy.groups is None else strategy.groups
+    parts = [strategy.matrix[groups == g] for g in range(int(groups.max()) + 1)]
     floats = [part.astype(np.float64) for part in parts]
     grams = [part.T @ part for part in floats]
     power = 2.0 if measure == "epsilon" else 1.0  # information of a row is weight ** power
@@ -131,7 +129,9 @@ def _weighted(strategy: MatrixStrategy, gram: FloatArray, measure: Measure) -> L
         inverse = _inverse(np.asarray(information))
         middle = inverse @ gram @ inverse
         value = float(np.sum(gram * inverse))
-        slope = np.array([-power * w**power * np.sum(middle * g) for w, g in zip(weights, grams, strict=True)])
+        slope = np.array(
+            [-power * w**power * np.sum(middle * g) for w, g in zip(weights, grams, strict=True)]
+        )
         return np.log(value), (slope - weights * slope.sum()) / value
 
     x = np.zeros(len(parts))
@@ -162,9 +162,9 @@ def optimised(gram: FloatArray, measure: Measure) -> LineStrategy:
     golden = 0.5 * (np.sqrt(5.0) - 1.0)
     start = (np.arange(1, extra * size + 1) * golden) % 1.0
     smooth = workload_gram("prefixes", size)[:: max(1, size // extra)][:extra] / size
-    best = None
-    for theta in (start.reshape(extra, size), 0.5 * smooth + 0.1 * start.reshape(extra, size)):
-        found = minimize(
+    starts = (start.reshape(extra, size), 0.5 * smooth + 0.1 * start.reshape(extra, size))
+    tried = [
+        minimize(
             lambda x: _p_identity_error(x.reshape(extra, size), gram, measure),
             theta.reshape(-1),
             jac=True,
@@ -172,29 +172,34 @@ def optimised(gram: FloatArray, measure: Measure) -> LineStrategy:
             bounds=[(0.0, None)] * (extra * size),
             options={"maxiter": 150, "maxfun": 200, "ftol": 1e-6},
         )
-        if best is None or found.fun < best.fun:
-            best = found
-    assert best is not None
+        for theta in starts
+    ]
+    best = min(tried, key=lambda found: float(found.fun))
     stacked = np.vstack([np.eye(size), best.x.reshape(extra, size)])
-    norms = np.abs(stacked).sum(axis=0) if measure == "epsilon" else np.sqrt((stacked**2).sum(axis=0))
+    norms = (
+        np.abs(stacked).sum(axis=0) if measure == "epsilon" else np.sqrt((stacked**2).sum(axis=0))
+    )
     matrix = np.rint(stacked / norms * 2.0**_MATRIX_BITS).astype(np.int64)
     matrix = matrix[matrix.any(axis=1)]
-    reach = np.abs(matrix).sum(axis=0).max() if measure == "epsilon" else (matrix**2).sum(axis=0).max()
+    reach = (
+        np.abs(matrix).sum(axis=0).max() if measure == "epsilon" else (matrix**2).sum(axis=0).max()
+    )
     return _with_levels("optimised", (Level(matrix, 1.0 / float(reach)),), gram, measure)
 
 
 def _p_identity_error(
     theta: FloatArray, gram: FloatArray, measure: Measure
 ) -> tuple[float, FloatArray]:
-    """log tr(WᵀW (AᵀA)⁻¹) for A = [I; Θ]/norms, and its gradient."""
+    """The logarithm of tr(WᵀW (AᵀA)⁻¹) for A = [I; Θ]/norms, and its gradient."""
     size = theta.shape[1]
-    norms = 1.0 + theta.sum(axis=0) if measure == "epsilon" else np.sqrt(1.0 + (theta**2).sum(axis=0))
+    absolute = measure == "epsilon"
+    norms = 1.0 + theta.sum(axis=0) if absolute else np.sqrt(1.0 + (theta**2).sum(axis=0))
     inverse = _inverse(np.eye(size) + theta.T @ theta)
     scaled = gram * np.outer(norms, norms)
     value = float(np.sum(inverse * scaled))
     by_norm = 2.0 * ((inverse * gram) @ norms)
     slope = -2.0 * theta @ (inverse @ scaled @ inverse)
-    slope += by_norm if measure == "epsilon" else by_norm * theta / norms
+    slope += by_norm if absolute else by_norm * theta / norms
     return float(np.log(value)), (slope / value).reshape(-1)
 
 

@@ -56,7 +56,7 @@ def greedy_groups(matrix: IntMatrix) -> Groups | None:
             return None
         for group, (other, taken) in enumerate(zip(heights, used, strict=True)):
             if other == height and not (taken & support).any():
-                taken |= support
+                np.logical_or(taken, support, out=taken)
                 groups[index] = group
                 break
         else:
