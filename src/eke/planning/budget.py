@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 from scipy.sparse import csr_array
 
 from eke.errors import PrivacyError
@@ -109,12 +109,17 @@ def convex(
     gain = start.sum() * budget - dual(start)[0]
     start *= (power * gain / (start.sum() * budget)) ** (1.0 / (1.0 - power))
     unit = float(start[0])
+
+    def scaled_dual(y: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = dual(unit * y)
+        return value, unit * slope
+
     found = minimize(
-        lambda y: tuple_scaled(dual(unit * y), unit),
+        scaled_dual,
         start / unit,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(_LEAST_MULTIPLIER, None)] * len(start),
+        bounds=Bounds(_LEAST_MULTIPLIER, math.inf),
         options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-12, "gtol": 1e-10, "maxcor": 30},
     )
     multipliers = unit * found.x
@@ -128,11 +133,6 @@ def convex(
     variances[used] = 2.0 / chosen**2 if measure == "epsilon" else 1.0 / (2.0 * chosen)
     error = float(weight @ variances[used])
     return ConvexBudget(variances, error, -dual(multipliers)[0])
-
-
-def tuple_scaled(value: tuple[float, FloatArray], unit: float) -> tuple[float, FloatArray]:
-    """Value and gradient after the change of variables x = unit · y."""
-    return value[0], unit * value[1]
 
 
 def for_least_squares(

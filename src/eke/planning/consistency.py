@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from eke.errors import EstimateError, QueryError
@@ -120,43 +120,29 @@ def _by_program(
     design = free_cells(list(tables), sizes)
     target = np.concatenate([table.reshape(-1) for table in tables.values()])
     free = design.shape[1]
-    floor = (csr_array(-design), np.zeros(cells)) if nonnegative else None
     if norm == "l1":
         # design·θ + above - below = target, minimise the sum of both deviations.
         unit = eye_array(cells, format="csr")
-        equal = hstack([design, unit, -unit], format="csr")
-        goal = np.concatenate([np.zeros(free), np.ones(2 * cells)])
-        limits = [(None, None)] * free + [(0.0, None)] * (2 * cells)
-        upper = None
-        if floor is not None:
-            upper = (hstack([floor[0], csr_array((cells, 2 * cells))], format="csr"), floor[1])
-        found = linprog(
-            goal,
-            A_ub=None if upper is None else upper[0],
-            b_ub=None if upper is None else upper[1],
-            A_eq=equal,
-            b_eq=target,
-            bounds=limits,
-            method="highs",
-        )
+        rows = [hstack([design, unit, -unit])]
+        low, high, extra = [target], [target], 2 * cells
     else:
-        ones = csr_array(np.ones((cells, 1)))
-        rows = [hstack([design, -ones]), hstack([-design, -ones])]
-        sides = [target, -target]
-        if floor is not None:
-            rows.append(hstack([floor[0], csr_array((cells, 1))]))
-            sides.append(floor[1])
-        goal = np.concatenate([np.zeros(free), [1.0]])
-        found = linprog(
-            goal,
-            A_ub=vstack(rows, format="csr"),
-            b_ub=np.concatenate(sides),
-            bounds=[(None, None)] * free + [(0.0, None)],
-            method="highs",
-        )
+        # -most <= design·θ - target <= most, minimise the one number `most`.
+        one = csr_array(np.ones((cells, 1)))
+        rows = [hstack([design, -one]), hstack([design, one])]
+        low = [np.full(cells, -np.inf), target]
+        high, extra = [target, np.full(cells, np.inf)], 1
+    if nonnegative:
+        rows.append(hstack([design, csr_array((cells, extra))]))
+        low.append(np.zeros(cells))
+        high.append(np.full(cells, np.inf))
+    within = LinearConstraint(vstack(rows, format="csr"), np.concatenate(low), np.concatenate(high))
+    goal = np.concatenate([np.zeros(free), np.ones(extra)])
+    floor = np.concatenate([np.full(free, -np.inf), np.zeros(extra)])
+    # `milp` without whole numbers is the same HiGHS, and takes two-sided conditions.
+    found = milp(goal, bounds=Bounds(floor, np.inf), constraints=within)
     if found.x is None:
         raise EstimateError("the linear program was not solved; use norm='l2' instead")
-    values = design @ found.x[:free]
+    values = np.asarray(design @ found.x[:free], np.float64)
     if nonnegative:
         values = np.maximum(values, 0.0)  # the solver's tolerance
     split = np.split(values, np.cumsum([table.size for table in tables.values()])[:-1])

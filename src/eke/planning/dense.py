@@ -87,7 +87,7 @@ def row_budgets(
     )
     if groups is not None and sums_alike and _alike(error_weights, groups):
         count = int(groups.max()) + 1
-        sums = np.bincount(groups, error_weights, count)
+        sums = np.bincount(groups, error_weights, count).astype(np.float64)
         reaches = np.zeros(count)
         np.maximum.at(reaches, groups, size.max(axis=1))
         reaches = reaches if measure == "epsilon" else reaches**2

@@ -200,4 +200,4 @@ def rmse(option: Option, lattice: Lattice) -> float:
 
 def _components(precisions: noise_budget.SparseRows, noise_variances: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
-        return np.asarray(1.0 / (precisions.T @ (1.0 / noise_variances)))
+        return 1.0 / np.asarray(precisions.T @ (1.0 / noise_variances), np.float64)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,6 @@ def _fitted(
     return base * (total / fitted) if fitted > 0.0 else base
 
 
-def _summed(table: NDArray[np.generic], attributes: Names, names: Names) -> NDArray[np.generic]:
+def _summed(table: NDArray[Any], attributes: Names, names: Names) -> NDArray[Any]:
     axes = tuple(axis for axis, name in enumerate(attributes) if name not in names)
     return np.asarray(table.sum(axis=axes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ def cube(*sizes: int) -> Domain:
     """A domain of categorical attributes a, b, c, … of these sizes."""
     names = [chr(ord("a") + i) for i in range(len(sizes))]
     labels = [[f"v{j}" for j in range(size)] for size in sizes]
-    return Domain({n: Categorical(values) for n, values in zip(names, labels, strict=True)})
+    return Domain({n: Categorical(*values) for n, values in zip(names, labels, strict=True)})
 
 
 def rows_of(domain: Domain, measured: Measurable) -> FloatArray:
@@ -39,7 +40,7 @@ def _queries(measured: Marginal | Kronecker) -> list[Query]:
 
 def marginal_rows(domain: Domain, names: tuple[str, ...]) -> FloatArray:
     """(cells of the marginal, cells of the domain)."""
-    matrix: FloatArray = np.eye(1)
+    matrix: NDArray[Any] = np.eye(1)
     for name, size in zip(domain.names, domain.shape, strict=True):
         matrix = np.kron(matrix, np.eye(size) if name in names else np.ones((1, size)))
     return matrix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from eke.errors import PrivacyError
 from eke.planning import budget as noise_budget
@@ -115,12 +115,16 @@ def test_convex_solver_on_any_matrix(case: int, measure: Measure) -> None:
     assert (load.T @ chosen).max() <= 1.0 + 1e-9
     assert found.lower_bound <= found.error <= found.lower_bound * (1 + 1e-4)
     start = np.full(len(matrix), 1.0 / load.sum(axis=0).max())
+
+    def error(x: FloatArray) -> float:
+        return float(weights @ variances(x))
+
     other = minimize(
-        lambda x: float(weights @ variances(x)),
+        error,
         start,
         method="SLSQP",
-        bounds=[(1e-6, None)] * len(start),
-        constraints={"type": "ineq", "fun": lambda x: 1.0 - load.T @ x},
+        bounds=Bounds(1e-6, np.inf),
+        constraints=LinearConstraint(load.T, ub=1.0),
         options={"maxiter": 500},
     )
     feasible = other.x / (load.T @ other.x).max()  # it may end slightly outside
@@ -145,7 +149,7 @@ def test_budgets_for_least_squares_beat_nearby_ones(measure: Measure) -> None:
     for _ in range(200):
         noise = option.noise_variances * np.exp(rng.normal(0, 0.2, len(used)))
         noise = noise_budget.scaled_to(noise, reaches, measure, 0.5)
-        error = lattice.total_error(1.0 / (precisions.T @ (1.0 / noise)))
+        error = lattice.total_error(1.0 / np.asarray(precisions.T @ (1.0 / noise)))
         assert error >= option.total_error * (1 - 1e-7)
 
 

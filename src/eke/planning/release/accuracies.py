@@ -95,7 +95,7 @@ def least_cost_of_components(
     power = 0.5 if measure == "epsilon" else 1.0  # cost of a component is price / V^power
 
     def primal(multipliers: FloatArray) -> FloatArray:
-        pressure = np.maximum(per_cell.T @ multipliers, 1e-300)
+        pressure = np.maximum(np.asarray(per_cell.T @ multipliers), 1e-300)
         return np.asarray((power * prices / pressure) ** (1.0 / (1.0 + power)))
 
     # Σ price/V^power + pressure·V at its least is homogeneous in the multipliers, so their scale
@@ -105,7 +105,7 @@ def least_cost_of_components(
     def negative_dual(logarithms: FloatArray) -> tuple[float, FloatArray]:
         multipliers = np.exp(logarithms)
         variances = primal(multipliers)
-        reached = per_cell @ variances
+        reached = np.asarray(per_cell @ variances)
         least = float(np.sum(prices / variances**power)) + float(multipliers @ reached)
         bound = float(multipliers @ limits)
         value = degree * math.log(bound) - math.log(least)
@@ -125,7 +125,7 @@ def least_cost_of_components(
     least = float(np.sum(prices / variances**power)) + float(multipliers @ (per_cell @ variances))
     bound = float(multipliers @ limits)
     scale = (degree * least / bound) ** (1.0 / (1.0 - degree))
-    variances = variances / float(((per_cell @ variances) / limits).max())
+    variances = variances / float((np.asarray(per_cell @ variances) / limits).max())
     return variances, least * scale**degree - scale * bound
 
 
@@ -186,8 +186,8 @@ def _by_descent(
 
 def _option(lattice: Lattice, strategy: BlockStrategy, noise_variances: FloatArray) -> Option:
     with np.errstate(divide="ignore"):
-        components = np.asarray(
-            1.0 / (strategy.precisions(lattice).T @ (1.0 / noise_variances)), np.float64
+        components = 1.0 / np.asarray(
+            strategy.precisions(lattice).T @ (1.0 / noise_variances), np.float64
         )
     targets = lattice.target_variances(components)
     total = float((lattice.weights * lattice.target_cells) @ targets)

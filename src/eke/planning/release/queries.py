@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
@@ -67,7 +68,7 @@ class MatrixSection:
     def variances(self) -> list[FloatArray]:
         return np.split(self.plan.variances, np.cumsum(self.counts)[:-1])
 
-    def _used(self) -> FloatArray:
+    def _used(self) -> NDArray[np.intp]:
         return np.flatnonzero(np.isfinite(self.plan.noise_variances))
 
     def parts(self) -> list[Part]:

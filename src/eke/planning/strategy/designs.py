@@ -48,7 +48,7 @@ def uniform_error(lattice: Lattice, marginals: list[Names], measure: Measure) ->
     """The total error after least squares at unit cost, the same noise everywhere."""
     blocks = len(marginals)
     noise = 2.0 * blocks**2 if measure == "epsilon" else blocks / 2.0
-    information = lattice.precisions(marginals).sum(axis=0)
+    information = np.asarray(lattice.precisions(marginals).sum(axis=0), np.float64)
     return noise * lattice.total_error(1.0 / information)
 
 
@@ -96,10 +96,9 @@ def _designs(points: int, strength: int) -> tuple[tuple[Block, ...], ...]:
 
 def _flats(order: int, dimension: int, rank: int) -> float:
     """The number of linear subspaces of some rank (a Gaussian binomial coefficient)."""
-    terms = range(rank)
-    return math.prod(order ** (dimension - i) - 1 for i in terms) / math.prod(
-        order ** (i + 1) - 1 for i in terms
-    )
+    above = math.prod(order ** (dimension - i) - 1 for i in range(rank))
+    below = math.prod(order ** (i + 1) - 1 for i in range(rank))
+    return float(above) / float(below)
 
 
 def _truncated(blocks: Sequence[Block], points: int) -> list[Block]:

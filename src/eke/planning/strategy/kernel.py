@@ -128,7 +128,7 @@ def _back(kind: Kind, size: int) -> FloatArray:
     matrix = _matrix(kind, size).astype(np.float64)
     if kind != "fourier":
         return matrix.T
-    return Kernel(kind, size).centred_gain * np.linalg.pinv(matrix)
+    return np.asarray(Kernel(kind, size).centred_gain * np.linalg.pinv(matrix), np.float64)
 
 
 def _fourier(size: int) -> IntMatrix:

@@ -8,13 +8,14 @@ one. Products of such strategies serve targets over several attributes, as in HD
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from eke.planning.strategy.matrices import MatrixStrategy, haar, hierarchy, identity
 from eke.planning.workload import Along
@@ -110,7 +111,8 @@ def _best_tree(trees: list[MatrixStrategy], gram: FloatArray, measure: Measure) 
         rows = tree.matrix.astype(np.float64)
         levels = float(tree.groups.max() + 1) if tree.groups is not None else 1.0
         inverse = _inverse(rows.T @ rows)
-        return float(np.sum(gram * inverse)) * levels ** (2.0 if measure == "epsilon" else 1.0)
+        noise = levels**2 if measure == "epsilon" else levels
+        return float(np.sum(gram * inverse)) * noise
 
     return min(trees, key=error)
 
@@ -163,13 +165,17 @@ def optimised(gram: FloatArray, measure: Measure) -> LineStrategy:
     start = (np.arange(1, extra * size + 1) * golden) % 1.0
     smooth = workload_gram("prefixes", size)[:: max(1, size // extra)][:extra] / size
     starts = (start.reshape(extra, size), 0.5 * smooth + 0.1 * start.reshape(extra, size))
+
+    def error(x: FloatArray) -> tuple[float, FloatArray]:
+        return _p_identity_error(x.reshape(extra, size), gram, measure)
+
     tried = [
         minimize(
-            lambda x: _p_identity_error(x.reshape(extra, size), gram, measure),
+            error,
             theta.reshape(-1),
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0.0, None)] * (extra * size),
+            bounds=Bounds(0.0, math.inf),
             options={"maxiter": 150, "maxfun": 200, "ftol": 1e-6},
         )
         for theta in starts
