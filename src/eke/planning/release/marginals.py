@@ -65,6 +65,10 @@ class MarginalSection:
         pairs = zip(self.option.strategy.blocks, self.option.noise_variances, strict=True)
         return [(block, float(variance)) for block, variance in pairs if math.isfinite(variance)]
 
+    @property
+    def part_count(self) -> int:
+        return int(np.isfinite(self.option.noise_variances).sum())
+
     def parts(self) -> list[Part]:
         domain, found = self.lattice.workload.domain, []
         for block, variance in self.measured():

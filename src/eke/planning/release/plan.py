@@ -85,7 +85,7 @@ class ReleasePlan:
         given = [np.asarray(values, np.float64) for values in answers]
         tables: list[Table] = []
         for section in self.sections:
-            count = len(section.parts())
+            count = section.part_count
             tables += section.recover(given[:count])
             given = given[count:]
         if given:

@@ -69,6 +69,10 @@ class ProductSection:
     def _blocks(self) -> list[tuple[Level, ...]]:
         return list(product(*(line.levels for line in self.lines)))
 
+    @property
+    def part_count(self) -> int:
+        return math.prod(len(line.levels) for line in self.lines)
+
     def parts(self) -> list[Part]:
         found = []
         for levels in self._blocks():

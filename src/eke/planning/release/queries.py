@@ -71,9 +71,17 @@ class MatrixSection:
     def _used(self) -> NDArray[np.intp]:
         return np.flatnonzero(np.isfinite(self.plan.noise_variances))
 
+    @property
+    def part_count(self) -> int:
+        return 1 if self._is_marginal else len(self._used())
+
+    @property
+    def _is_marginal(self) -> bool:
+        return len(self.measured) == 1 and isinstance(self.measured[0], Marginal)
+
     def parts(self) -> list[Part]:
         variances = self.plan.noise_variances
-        if len(self.measured) == 1 and isinstance(self.measured[0], Marginal):
+        if self._is_marginal:
             noise_variance = float(variances.max())
             return [Part(self.measured[0], self._scale(noise_variance), self.costs[0])]
         return [

@@ -80,6 +80,9 @@ class Section(Protocol):
     @property
     def alternatives(self) -> tuple[Alternative, ...]: ...
 
+    @property
+    def part_count(self) -> int: ...
+
     def parts(self) -> list[Part]: ...
 
     def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
