@@ -51,6 +51,7 @@ def _cell_program(
         goal = np.concatenate([np.zeros(cells), [1.0]])
     bounds = [(floor, None)] * cells + [(0.0, None)] * (len(goal) - cells)
     found = linprog(goal, A_ub=upper, b_ub=np.concatenate([target, -target]), bounds=bounds)
+    assert found.fun is not None
     return float(found.fun)
 
 
@@ -114,7 +115,9 @@ def test_whole_tables_are_sums_of_one_set_of_records() -> None:
 def test_whole_tables_of_huge_domains_share_their_total() -> None:
     sizes = {f"x{i}": 50 for i in range(6)}
     rng = np.random.default_rng(1)
-    tables = {(f"x{i}",): rng.normal(20, 5, 50) for i in range(6)}
+    tables: dict[tuple[str, ...], FloatArray] = {
+        (f"x{i}",): rng.normal(20, 5, 50) for i in range(6)
+    }
     whole = whole_tables(tables, sizes)
     assert not whole.joint
     assert len({int(table.sum()) for table in whole.tables.values()}) == 1

@@ -9,6 +9,7 @@ import pytest
 import eke
 from eke.errors import EkeError
 from eke.planning.workload import (
+    Item,
     Target,
     Workload,
     all_marginals,
@@ -44,7 +45,7 @@ def test_questions_are_counted() -> None:
 
 
 def test_any_list_makes_a_workload() -> None:
-    items = [
+    items: list[Item] = [
         eke.marginal("b", "a"),
         ("c",),
         "d",
@@ -76,12 +77,12 @@ def test_any_list_makes_a_workload() -> None:
         lambda: Workload.of(DOMAIN, [eke.marginal("a", where={"b": "v1"})]),
         lambda: Workload.of(DOMAIN, ["z"]),
         lambda: Target(("a",), ("cells", "cells")),
-        lambda: Target(("a",), ("values",)),
+        lambda: Target(("a",), ("values",)),  # type: ignore[arg-type]
         lambda: Workload(DOMAIN, (Target(("b", "a")),)),
         lambda: all_marginals(DOMAIN, 1) + all_marginals(cube(2, 2), 1),
         lambda: Workload(DOMAIN, (), (eke.count().on(cube(2, 2)),)),
     ],
 )
-def test_bad_workloads_are_refused(make) -> None:  # type: ignore[no-untyped-def]
+def test_bad_workloads_are_refused(make) -> None:
     with pytest.raises(EkeError):
         make()

@@ -34,7 +34,7 @@ from tests.unit.planning.cubes import cube
         (projective, 4, 2, 1, 21, 21, 5),
     ],
 )
-def test_flats_of_finite_geometries(space, order, dimension, flat, points, blocks, size) -> None:  # type: ignore[no-untyped-def]
+def test_flats_of_finite_geometries(space, order, dimension, flat, points, blocks, size) -> None:
     """Known numbers of points, blocks and points of a block; every pair lies in as many blocks."""
     found, lines = space(order, dimension, flat)
     assert (found, len(lines)) == (points, blocks)

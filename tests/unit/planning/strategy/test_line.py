@@ -76,7 +76,7 @@ def test_line_strategies_state_their_error(kind: Along, measure: Measure) -> Non
 def test_optimised_strategies_win_where_it_matters() -> None:
     """Prefixes of 64 values: no classic strategy comes close."""
     for measure in ("epsilon", "rho"):
-        found = {s.name[0]: s.error for s in line_strategies("prefixes", 64, measure)}  # type: ignore[arg-type]
+        found = {s.name[0]: s.error for s in line_strategies("prefixes", 64, measure)}
         assert found["o"] < 0.9 * min(found["H"], found["W"], found["I"])
 
 
