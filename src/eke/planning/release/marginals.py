@@ -24,7 +24,7 @@ from eke.planning.options import (
     options,
     rmse,
 )
-from eke.planning.release.section import Alternative, FloatArray, Measurable, Part, Table
+from eke.planning.release.section import Alternative, FloatArray, Measurable, PlannedBlock, Table
 from eke.planning.strategy.blocks import Block
 from eke.privacy.accountant import Measure
 from eke.query import Marginal, Query, Term
@@ -69,7 +69,7 @@ class MarginalSection:
     def part_count(self) -> int:
         return int(np.isfinite(self.option.noise_variances).sum())
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[PlannedBlock]:
         domain, found = self.lattice.workload.domain, []
         for block, variance in self.measured():
             reach = block.reach(self.measure)
@@ -79,7 +79,7 @@ class MarginalSection:
             else:
                 noise_scale = math.sqrt(variance)
                 cost = reach / (2.0 * variance)
-            found.append(Part(measurable(domain, block), noise_scale, cost))
+            found.append(PlannedBlock(measurable(domain, block), noise_scale, cost))
         return found
 
     def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
@@ -159,16 +159,22 @@ def marginal_section(
     noise: Noise | None = None,
     recovery: Recovery = "least_squares",
     compare: bool = True,
+    only_marginals: bool = False,
 ) -> MarginalSection:
-    """The best option, or that of the strategy named, with the alternatives for comparison."""
+    """The best option, or that of the strategy named, with the alternatives for comparison.
+
+    With `only_marginals`, `auto` measures nothing but whole marginals.
+    """
     considered: list[Option] = []
     if strategy == "auto":
-        considered = options(lattice, measure, budget) if compare else []
-        chosen = (
-            best_option(lattice, measure, budget)
-            if measure == "rho" or not compare
-            else considered[0]
-        )
+        needed = compare or only_marginals or measure == "epsilon"
+        considered = options(lattice, measure, budget) if needed else []
+        if only_marginals:
+            considered = [o for o in considered if all(b.is_marginal for b in o.strategy.blocks)]
+        if measure == "rho" and not only_marginals:
+            chosen = best_option(lattice, measure, budget)
+        else:
+            chosen = considered[0]
     else:
         chosen = _named(lattice, measure, budget, strategy, noise=noise, recovery=recovery)
     listed = tuple(

@@ -25,7 +25,14 @@ from eke.planning.options import Noise, Recovery
 from eke.planning.release.marginals import marginal_section
 from eke.planning.release.products import product_section
 from eke.planning.release.queries import matrix_section
-from eke.planning.release.section import Alternative, FloatArray, Measurable, Part, Section, Table
+from eke.planning.release.section import (
+    Alternative,
+    FloatArray,
+    Measurable,
+    PlannedBlock,
+    Section,
+    Table,
+)
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Target, Workload
 from eke.privacy.accountant import Measure
@@ -48,7 +55,7 @@ class ReleasePlan:
         return "; ".join(section.strategy for section in self.sections)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[PlannedBlock, ...]:
         """Every block to be measured."""
         return tuple(part for section in self.sections for part in section.parts())
 
@@ -133,17 +140,27 @@ def plan_release(
     recovery: Recovery = "least_squares",
     neighbours: Neighbours = "add_remove",
     compare: bool = True,
+    only_marginals: bool = False,
 ) -> ReleasePlan:
     """The plan with the least expected error for a workload, or that of the strategy named.
 
     Marginals, every target with ranges, and the single queries form a section each; the budget is
     shared out between them so that the total error is least. Without `compare`, only what is
-    needed to choose is computed.
+    needed to choose is computed. With `only_marginals`, the strategy of marginals is made of whole
+    marginals, at the price of a little accuracy under zCDP.
     """
     if not (budget > 0.0 and math.isfinite(budget)):
         raise PrivacyError("the budget of a plan must be positive and finite")
     usable = budget / _factor(measure, neighbours)
-    makers = _makers(workload, measure, strategy, noise=noise, recovery=recovery, compare=compare)
+    makers = _makers(
+        workload,
+        measure,
+        strategy,
+        noise=noise,
+        recovery=recovery,
+        compare=compare,
+        only_marginals=only_marginals,
+    )
     if len(makers) > 1:
         units = [maker(1.0) for maker in makers]
         shares = _shares([unit.total_error for unit in units], measure)
@@ -164,6 +181,7 @@ def _makers(
     noise: Noise | None,
     recovery: Recovery,
     compare: bool,
+    only_marginals: bool,
 ) -> list[Maker]:
     """Functions of a budget, one for each section."""
     dense = partial(
@@ -181,7 +199,14 @@ def _makers(
         lattice = Lattice(Workload(workload.domain, marginals))
         found.append(
             lambda budget: marginal_section(
-                lattice, measure, budget, strategy, noise=noise, recovery=recovery, compare=compare
+                lattice,
+                measure,
+                budget,
+                strategy,
+                noise=noise,
+                recovery=recovery,
+                compare=compare,
+                only_marginals=only_marginals,
             )
         )
     found += [
@@ -231,7 +256,7 @@ def _factor(measure: Measure, neighbours: Neighbours) -> float:
     return 2.0 if measure == "epsilon" else 4.0
 
 
-def _law(part: Part, measure: Measure) -> DiscreteLaw:
+def _law(part: PlannedBlock, measure: Measure) -> DiscreteLaw:
     inside = part.measured.inside if isinstance(part.measured, Marginal) else part.measured
     if measure == "epsilon":
         return choose_grid(DiscreteLaplace, part.noise_scale, inside.exponent)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.planning.release.section import Alternative, FloatArray, Part, Table
+from eke.planning.release.section import Alternative, FloatArray, PlannedBlock, Table
 from eke.planning.strategy.line import (
     Level,
     LineStrategy,
@@ -21,6 +22,7 @@ from eke.planning.strategy.line import (
 )
 from eke.planning.workload import Target
 from eke.privacy.accountant import Measure
+from eke.query import Marginal, Query, Term
 from eke.query.kronecker import Kronecker
 
 _LISTED = 4
@@ -73,20 +75,25 @@ class ProductSection:
     def part_count(self) -> int:
         return math.prod(len(line.levels) for line in self.lines)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[PlannedBlock]:
         found = []
         for levels in self._blocks():
             weight = math.prod(level.weight for level in levels)
-            matrices = tuple(level.matrix for level in levels)
-            block = Kronecker(self.domain, self.target.attributes, matrices)
+            block = self._block(levels)
             if self.measure == "epsilon":
                 noise_scale = 1.0 / (weight * self.budget)
-                cost = block.largest_reach(1) / noise_scale
+                cost = _reach(block, 1) / noise_scale
             else:
                 noise_scale = math.sqrt(self.noise / weight)
-                cost = block.largest_reach(2) / (2.0 * noise_scale**2)
-            found.append(Part(block, noise_scale, cost))
+                cost = _reach(block, 2) / (2.0 * noise_scale**2)
+            found.append(PlannedBlock(block, noise_scale, cost))
         return found
+
+    def _block(self, levels: tuple[Level, ...]) -> Marginal | Kronecker:
+        matrices = tuple(level.matrix for level in levels)
+        if all(np.array_equal(m, np.eye(m.shape[1])) for m in matrices):
+            return Marginal(self.target.attributes, Query.of(self.domain, [Term(Fraction(1), ())]))
+        return Kronecker(self.domain, self.target.attributes, matrices)
 
     def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
         blocks = self._blocks()
@@ -103,6 +110,10 @@ class ProductSection:
         for axis, kind in enumerate(self.target.along):
             cells = question_values(kind, cells, axis)
         return [Table(self.target.attributes, self.target.along, cells, self.variances[0])]
+
+
+def _reach(block: Marginal | Kronecker, power: int) -> int:
+    return 1 if isinstance(block, Marginal) else block.largest_reach(power)
 
 
 def product_section(

@@ -20,7 +20,7 @@ from eke.errors import QueryError
 from eke.planning import budget as noise_budget
 from eke.planning.dense import DensePlan, dense_plan
 from eke.planning.options import Noise, Recovery
-from eke.planning.release.section import Alternative, FloatArray, Measurable, Part, Table
+from eke.planning.release.section import Alternative, FloatArray, Measurable, PlannedBlock, Table
 from eke.planning.strategy.line import question_values
 from eke.planning.strategy.matrices import MatrixStrategy, characters, haar, hierarchy, identity
 from eke.planning.workload import Target, Workload
@@ -79,13 +79,13 @@ class MatrixSection:
     def _is_marginal(self) -> bool:
         return len(self.measured) == 1 and isinstance(self.measured[0], Marginal)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[PlannedBlock]:
         variances = self.plan.noise_variances
         if self._is_marginal:
             noise_variance = float(variances.max())
-            return [Part(self.measured[0], self._scale(noise_variance), self.costs[0])]
+            return [PlannedBlock(self.measured[0], self._scale(noise_variance), self.costs[0])]
         return [
-            Part(self.measured[i], self._scale(float(variances[i])), self.costs[i])
+            PlannedBlock(self.measured[i], self._scale(float(variances[i])), self.costs[i])
             for i in self._used()
         ]
 

@@ -22,7 +22,7 @@ Measurable: TypeAlias = Query | Marginal | Kronecker
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class PlannedBlock:
     """One block to be measured, with the scale of the noise of each of its answers.
 
     The scale is that of a Laplace law (epsilon) or the standard deviation of a Gaussian (rho).
@@ -83,7 +83,7 @@ class Section(Protocol):
     @property
     def part_count(self) -> int: ...
 
-    def parts(self) -> list[Part]: ...
+    def parts(self) -> list[PlannedBlock]: ...
 
     def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
         """The estimates that follow from the noisy values of the parts, in their order."""

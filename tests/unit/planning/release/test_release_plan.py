@@ -142,6 +142,9 @@ def test_large_releases_keep_marginals_whole() -> None:
     assert all(isinstance(part.measured, Marginal) for part in plan.parts)
     optimal = plan_release(workload, measure="rho", budget=0.5, compare=False)
     assert optimal.rmse == pytest.approx(6.3587, abs=1e-4)
+    plain = plan_release(workload, measure="rho", budget=0.5, only_marginals=True)
+    assert all(isinstance(part.measured, Marginal) for part in plain.parts)
+    assert optimal.rmse < plain.rmse < 1.03 * optimal.rmse
     noisy = [np.zeros(m.cells if hasattr(m, "cells") else 1) for m, _ in optimal.laws()]
     tables = optimal.recover(noisy)
     assert sum(table.values.size for table in tables) == 148_137
