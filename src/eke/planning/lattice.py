@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,6 @@ class Lattice:
         self.sets = closure(self.targets)
         self.index = {names: i for i, names in enumerate(self.sets)}
         self._bit = {name: 1 << i for i, name in enumerate(domain.names)}
-        self._masks = [self._mask(names) for names in self.sets]
         self.cells = self._product(float)
         """Π n_k of each component set."""
         self.share = self._product(lambda n: 1.0 - 1.0 / n)
@@ -92,6 +92,11 @@ class Lattice:
     def _product(self, factor: Callable[[int], float]) -> FloatArray:
         of: Mapping[str, float] = {name: factor(n) for name, n in self.sizes.items()}
         return np.array([math.prod(of[name] for name in names) for names in self.sets])
+
+    @cached_property
+    def _masks(self) -> list[int]:
+        """The component sets as bits, for marginals with more subsets than there are sets."""
+        return [self._mask(names) for names in self.sets]
 
     def _mask(self, names: Iterable[str]) -> int:
         return sum(self._bit[name] for name in names)

@@ -196,7 +196,8 @@ def _makers(
     found: list[Maker] = []
     marginals = tuple(target for target in workload.targets if target.is_marginal)
     if marginals:
-        lattice = Lattice(Workload(workload.domain, marginals))
+        whole = workload.is_marginal
+        lattice = Lattice(workload if whole else Workload(workload.domain, marginals))
         found.append(
             lambda budget: marginal_section(
                 lattice,
