@@ -5,8 +5,8 @@ counts I, the workload Q+, Fourier F+, clustering C+, each with its best noise) 
 takes. zCDP at unit cost (rho = 1/2) on the sizes of Adult's 14 attributes and on d attributes of
 ten values, where `auto` takes residuals, the optimum for Gaussian noise. RMSE per cell is expected,
 and observed on one release with eke's own noise where there are at most a million answers. Times
-are processor seconds of planning, of drawing noise for exact zeros, and of reconstruction; ratios to the
-reference figures are printed last and none may exceed one.
+are processor seconds of planning, of drawing noise for exact zeros, and of reconstruction. Ratios
+to the reference figures are printed last and none may exceed one.
 
     python benchmarks/marginals.py [--quick] [--out marginals.json]
 """

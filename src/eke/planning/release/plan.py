@@ -115,18 +115,25 @@ class ReleasePlan:
         return points
 
     def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first."""
+        """A table of the strategies that were considered, the chosen one first.
+
+        `cost` is the budget with which a strategy would have the error of the chosen one.
+        """
         asked = f"{self.workload.questions:,} questions from {self.answers:,} noisy answers"
         price = f"{self.measure} = {self.budget:g}"
         lines = [f"{asked} for {price}; expected RMSE {self.rmse:.4g}"]
+        power = 1.0 if self.measure == "epsilon" else 2.0
         for section in self.sections:
-            lines += ["", f"measured: {section.strategy} ({section.questions:,} questions)"]
-            lines.append(f"  {'strategy':<22}{'RMSE':>12}{'largest':>12}{'answers':>12}")
-            for option in _distinct(section.alternatives):
-                lines.append(
-                    f"  {option.name:<22}{option.rmse:>12.4g}{option.largest:>12.4g}"
-                    f"{option.answers:>12,}"
-                )
+            share = "" if len(self.sections) == 1 else f", {section.questions:,} of the questions"
+            lines += ["", f"measured: {section.strategy}{share}"]
+            heads = "".join(f"{head:>12}" for head in ("RMSE", "largest", "cost", "answers"))
+            lines.append(f"  {'strategy':<24}{heads}")
+            aim = math.sqrt(section.total_error / section.question_weight)
+            lines += [
+                f"  {option.name:<24}{option.rmse:>12.4g}{option.largest:>12.4g}"
+                f"{self.budget * (option.rmse / aim) ** power:>12.4g}{option.answers:>12,}"
+                for option in _distinct(section.alternatives)
+            ]
         return "\n".join(lines)
 
 
