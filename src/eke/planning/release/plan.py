@@ -40,6 +40,8 @@ from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choo
 from eke.query import Marginal, Neighbours
 from eke.query.kronecker import Kronecker
 
+_NANO = 1e-9
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasePlan:
@@ -62,9 +64,13 @@ class ReleasePlan:
     def laws(self) -> tuple[tuple[Measurable, DiscreteLaw], ...]:
         """What the engine is to measure, with the discrete law of the noise of each part.
 
-        Privacy: noise scales are rounded up to the grid, so no part costs more than planned.
+        Privacy: noise scales are rounded up to the grid, so no part costs more than planned. They
+        are raised a little besides: the ledger rounds every part up to whole nano-units, and a
+        plan for all that is left must not fail by a few of them.
         """
-        return tuple((part.measured, _law(part, self.measure)) for part in self.parts)
+        parts = self.parts
+        room = 1.0 + (len(parts) + 1) * _NANO / self.budget
+        return tuple((p.measured, _law(p, self.measure, p.noise_scale * room)) for p in parts)
 
     @property
     def answers(self) -> int:
@@ -264,11 +270,11 @@ def _factor(measure: Measure, neighbours: Neighbours) -> float:
     return 2.0 if measure == "epsilon" else 4.0
 
 
-def _law(part: PlannedBlock, measure: Measure) -> DiscreteLaw:
+def _law(part: PlannedBlock, measure: Measure, noise_scale: float) -> DiscreteLaw:
     inside = part.measured.inside if isinstance(part.measured, Marginal) else part.measured
     if measure == "epsilon":
-        return choose_grid(DiscreteLaplace, part.noise_scale, inside.exponent)
-    return choose_grid(DiscreteGaussian, part.noise_scale, inside.exponent)
+        return choose_grid(DiscreteLaplace, noise_scale, inside.exponent)
+    return choose_grid(DiscreteGaussian, noise_scale, inside.exponent)
 
 
 def _distinct(alternatives: Sequence[Alternative]) -> list[Alternative]:

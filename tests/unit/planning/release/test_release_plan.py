@@ -78,6 +78,16 @@ def test_plans_are_what_they_state(name: str, measure: Measure) -> None:
     assert plan.rmse == pytest.approx(error, rel=1e-5)
 
 
+@pytest.mark.parametrize("strategy", ["Q", "C", "design"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_plan_for_the_whole_limit_fits_into_it(measure: Measure, strategy: str) -> None:
+    """The accountant's own figure, to the nano-unit."""
+    workload = all_marginals(cube(*[3, 2, 4] * 3), 2)
+    plan = plan_release(workload, measure=measure, budget=0.25, strategy=strategy)
+    total = sum(law.loss_nano(1) for _, law in plan.laws())
+    assert 249_999_000 < total <= 250_000_000
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 def test_laws_never_cost_more_than_planned(measure: Measure) -> None:
     plan = plan_release(_workloads()["marginals"], measure=measure, budget=0.7)
