@@ -22,6 +22,15 @@ STYLES: dict[str, tuple[str, str]] = {
     "product (ONLINE)": ("#CC79A7", "--"),
     "eke direct": ("#000000", "-"),
     "eke top_up": ("#009E73", "-"),
+    # CUBE: the same noise everywhere is dashed, the best noise solid.
+    "I": ("#999999", "--"),
+    "Q": ("#D55E00", "--"),
+    "Q+": ("#D55E00", "-"),
+    "F": ("#0072B2", "--"),
+    "F+": ("#0072B2", "-"),
+    "C": ("#E69F00", "--"),
+    "C+": ("#E69F00", "-"),
+    "eke auto": ("#000000", "-"),
 }
 _SPARE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
 _MOST_POINTS = 250

@@ -122,6 +122,34 @@ class Residuals:
         if self._wanted is None or names in self._wanted:
             self._take(names, centred(values), 1.0 / noise_variance)
 
+    def add_block(
+        self,
+        names: Names,
+        back_projection: ArrayLike,
+        noise_variance: float,
+        centred_gains: Sequence[float],
+        mean_gains: Sequence[float],
+    ) -> None:
+        """Take in answers M·x with independent noise, given as the table Mᵀ(answers).
+
+        M is a product over the attributes of matrices whose Gram matrices are α·P + β·J/n, J being
+        all ones: then MᵀM multiplies each component by a number, and the normal equations fall
+        apart into one for each component. A marginal has α = β = 1.
+        """
+        values = self._checked(names, back_projection, noise_variance)
+        gains = dict(zip(names, zip(centred_gains, mean_gains, strict=True), strict=True))
+        for subset, part in components(names, values, self._wanted).items():
+            precision = 1.0 / noise_variance
+            merged = 1.0
+            for name in names:
+                if name in subset:
+                    precision *= gains[name][0]
+                else:
+                    precision *= gains[name][1] / self.sizes[name]
+                    merged *= self.sizes[name]
+            if precision > 0.0:
+                self._take(subset, part / (precision * merged * noise_variance), precision)
+
     def _checked(self, names: Names, table: ArrayLike, noise_variance: float) -> FloatArray:
         values = np.asarray(table, np.float64)
         shape = tuple(self.sizes[name] for name in names)
@@ -141,14 +169,18 @@ class Residuals:
 
     def knows(self, names: Names) -> bool:
         """True when the marginal follows from what was taken in."""
-        return all(subset in self._precision for subset in subsets(names))
+        return all(s in self._precision or self._is_constant(s) for s in subsets(names))
 
     def variance(self, names: Names) -> float:
         """V of one component: its estimate has covariance V · P."""
+        if self._is_constant(names):
+            return 0.0
         return 1.0 / self._precision[self._known(names)]
 
     def component(self, names: Names) -> FloatArray:
         """The estimate of one component."""
+        if self._is_constant(names):
+            return np.zeros([self.sizes[name] for name in names])
         known = self._known(names)
         return self._weighted[known] / self._precision[known]
 
@@ -161,6 +193,10 @@ class Residuals:
         """The variance of every cell of an estimated marginal."""
         parts = {subset: self.variance(subset) for subset in subsets(names)}
         return cell_variance(names, self.sizes, parts)
+
+    def _is_constant(self, names: Names) -> bool:
+        """True when an attribute has one value only: nothing deviates along it."""
+        return any(self.sizes[name] == 1 for name in names)
 
     def _known(self, names: Names) -> Names:
         if names not in self._precision:

@@ -1,5 +1,6 @@
 """Planning: what to measure, how much noise, whether it is affordable. Blind to the data."""
 
+from eke.planning.consistency import consistent_tables
 from eke.planning.decide import (
     Decision,
     Facts,
@@ -10,31 +11,61 @@ from eke.planning.decide import (
 )
 from eke.planning.plan import Part, Plan, part_for
 from eke.planning.policy import POLICIES, Policy, PolicyName, direct, policy_named, top_up
+from eke.planning.release import ReleasePlan, plan_release
+from eke.planning.release.accuracies import plan_for_accuracies
 from eke.planning.requirement import Demand, Requirement
 from eke.planning.statement import decide_statement
 from eke.planning.statement_demand import StatementDemand, checked, renumbered, scale_of
+from eke.planning.strategy.matrices import MatrixStrategy
+from eke.planning.whole_numbers import whole_tables
+from eke.planning.workload import (
+    Target,
+    Workload,
+    all_marginals,
+    grouping_sets,
+    marginals_and_half_above,
+    marginals_and_those_with,
+    marginals_up_to,
+    prefixes,
+    ranges,
+)
 
 __all__ = [
     "POLICIES",
     "Decision",
     "Demand",
     "Facts",
+    "MatrixStrategy",
     "Part",
     "Plan",
     "Policy",
     "PolicyName",
+    "ReleasePlan",
     "Requirement",
     "StatementDemand",
+    "Target",
+    "Workload",
+    "all_marginals",
     "checked",
+    "consistent_tables",
     "decide",
     "decide_all",
     "decide_statement",
     "direct",
+    "grouping_sets",
     "known_errors",
+    "marginals_and_half_above",
+    "marginals_and_those_with",
+    "marginals_up_to",
     "narrowest_affordable",
     "part_for",
+    "plan_for_accuracies",
+    "plan_release",
     "policy_named",
+    "prefixes",
+    "ranges",
     "renumbered",
     "scale_of",
     "top_up",
+    "whole_tables",
 ]

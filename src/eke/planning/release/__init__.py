@@ -1,0 +1,6 @@
+"""Plans for the release of whole workloads. Blind to the data."""
+
+from eke.planning.release.plan import ReleasePlan, plan_release
+from eke.planning.release.section import Alternative, PlannedBlock, Section, Table
+
+__all__ = ["Alternative", "PlannedBlock", "ReleasePlan", "Section", "Table", "plan_release"]

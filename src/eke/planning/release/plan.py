@@ -1,0 +1,281 @@
+"""ReleasePlan: what a workload's release will measure, with which noise and which error. Frozen.
+
+    plan = plan_release(all_marginals(domain, 2), measure="rho", budget=0.5)
+    print(plan.explain())
+
+The plan depends on the workload and the budget only. The engine recomputes its cost from `laws()`
+and never trusts the figure here. Next: `eke.engine` measures the parts; `plan.recover` turns the
+noisy values into tables that agree with each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eke.errors import PrivacyError, QueryError
+from eke.planning.lattice import Lattice
+from eke.planning.options import Noise, Recovery
+from eke.planning.release.marginals import marginal_section
+from eke.planning.release.products import product_section
+from eke.planning.release.queries import matrix_section
+from eke.planning.release.section import (
+    Alternative,
+    FloatArray,
+    Measurable,
+    PlannedBlock,
+    Section,
+    Table,
+)
+from eke.planning.strategy.matrices import MatrixStrategy
+from eke.planning.workload import Target, Workload
+from eke.privacy.accountant import Measure
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.query import Marginal, Neighbours
+from eke.query.kronecker import Kronecker
+
+_NANO = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasePlan:
+    """Sections that together answer a workload within a budget."""
+
+    workload: Workload
+    measure: Measure
+    budget: float  # epsilon or rho that a record may lose, under the neighbours asked for
+    sections: tuple[Section, ...]
+
+    @property
+    def strategy(self) -> str:
+        return "; ".join(section.strategy for section in self.sections)
+
+    @property
+    def parts(self) -> tuple[PlannedBlock, ...]:
+        """Every block to be measured."""
+        return tuple(part for section in self.sections for part in section.parts())
+
+    def laws(self) -> tuple[tuple[Measurable, DiscreteLaw], ...]:
+        """What the engine is to measure, with the discrete law of the noise of each part.
+
+        Privacy: noise scales are rounded up to the grid, so no part costs more than planned. They
+        are raised a little besides: the ledger rounds every part up to whole nano-units, and a
+        plan for all that is left must not fail by a few of them.
+        """
+        parts = self.parts
+        room = 1.0 + (len(parts) + 1) * _NANO / self.budget
+        return tuple((p.measured, _law(p, self.measure, p.noise_scale * room)) for p in parts)
+
+    @property
+    def answers(self) -> int:
+        """How many noisy numbers will be released."""
+        return sum(
+            part.measured.cells if isinstance(part.measured, (Marginal, Kronecker)) else 1
+            for part in self.parts
+        )
+
+    @property
+    def rmse(self) -> float:
+        """The root of the weighted mean of the expected squared errors of all questions."""
+        return math.sqrt(
+            sum(section.total_error for section in self.sections)
+            / sum(section.question_weight for section in self.sections)
+        )
+
+    @property
+    def standard_errors(self) -> tuple[FloatArray, ...]:
+        """The expected error of the questions of each target, then of each query."""
+        return tuple(np.sqrt(v) for section in self.sections for v in section.variances)
+
+    def recover(self, answers: Sequence[ArrayLike]) -> tuple[Table, ...]:
+        """The answers to the workload, from the noisy values of the parts in their order."""
+        given = [np.asarray(values, np.float64) for values in answers]
+        tables: list[Table] = []
+        for section in self.sections:
+            count = section.part_count
+            tables += section.recover(given[:count])
+            given = given[count:]
+        if given:
+            raise QueryError("more values were given than the plan measures")
+        return tuple(tables)
+
+    def errors_at(self, budgets: Sequence[float]) -> list[tuple[str, float, float]]:
+        """(strategy, budget, RMSE) for a plot of error against budget.
+
+        Errors fall with the budget (Laplace) or its root (Gaussian); which strategy is best does
+        not depend on it.
+        """
+        points = []
+        for section in self.sections:
+            for option in _distinct(section.alternatives):
+                for budget in budgets:
+                    ratio = self.budget / budget
+                    factor = ratio if self.measure == "epsilon" else math.sqrt(ratio)
+                    points.append((option.name, float(budget), option.rmse * factor))
+        return points
+
+    def explain(self) -> str:
+        """A table of the strategies that were considered, the chosen one first.
+
+        `cost` is the budget with which a strategy would have the error of the chosen one.
+        """
+        asked = f"{self.workload.questions:,} questions from {self.answers:,} noisy answers"
+        price = f"{self.measure} = {self.budget:g}"
+        lines = [f"{asked} for {price}; expected RMSE {self.rmse:.4g}"]
+        power = 1.0 if self.measure == "epsilon" else 2.0
+        for section in self.sections:
+            share = "" if len(self.sections) == 1 else f", {section.questions:,} of the questions"
+            lines += ["", f"measured: {section.strategy}{share}"]
+            heads = "".join(f"{head:>12}" for head in ("RMSE", "largest", "cost", "answers"))
+            lines.append(f"  {'strategy':<24}{heads}")
+            aim = math.sqrt(section.total_error / section.question_weight)
+            lines += [
+                f"  {option.name:<24}{option.rmse:>12.4g}{option.largest:>12.4g}"
+                f"{self.budget * (option.rmse / aim) ** power:>12.4g}{option.answers:>12,}"
+                for option in _distinct(section.alternatives)
+            ]
+        return "\n".join(lines)
+
+
+def plan_release(
+    workload: Workload,
+    *,
+    measure: Measure,
+    budget: float,
+    strategy: str | MatrixStrategy = "auto",
+    noise: Noise | None = None,
+    recovery: Recovery = "least_squares",
+    neighbours: Neighbours = "add_remove",
+    compare: bool = True,
+    only_marginals: bool = False,
+) -> ReleasePlan:
+    """The plan with the least expected error for a workload, or that of the strategy named.
+
+    Marginals, every target with ranges, and the single queries form a section each; the budget is
+    shared out between them so that the total error is least. Without `compare`, only what is
+    needed to choose is computed. With `only_marginals`, the strategy of marginals is made of whole
+    marginals, at the price of a little accuracy under zCDP.
+    """
+    if not (budget > 0.0 and math.isfinite(budget)):
+        raise PrivacyError("the budget of a plan must be positive and finite")
+    usable = budget / _factor(measure, neighbours)
+    makers = _makers(
+        workload,
+        measure,
+        strategy,
+        noise=noise,
+        recovery=recovery,
+        compare=compare,
+        only_marginals=only_marginals,
+    )
+    if len(makers) > 1:
+        units = [maker(1.0) for maker in makers]
+        shares = _shares([unit.total_error for unit in units], measure)
+    else:
+        shares = [1.0]
+    sections = tuple(maker(usable * share) for maker, share in zip(makers, shares, strict=True))
+    return ReleasePlan(workload, measure, budget, sections)
+
+
+Maker: TypeAlias = Callable[[float], Section]
+
+
+def _makers(
+    workload: Workload,
+    measure: Measure,
+    strategy: str | MatrixStrategy,
+    *,
+    noise: Noise | None,
+    recovery: Recovery,
+    compare: bool,
+    only_marginals: bool,
+) -> list[Maker]:
+    """Functions of a budget, one for each section."""
+    dense = partial(
+        _dense,
+        measure=measure,
+        strategy=strategy,
+        noise=noise or "least_squares",
+        recovery=recovery,
+    )
+    if isinstance(strategy, MatrixStrategy):
+        return [partial(dense, workload)]
+    found: list[Maker] = []
+    marginals = tuple(target for target in workload.targets if target.is_marginal)
+    if marginals:
+        whole = workload.is_marginal
+        lattice = Lattice(workload if whole else Workload(workload.domain, marginals))
+        found.append(
+            lambda budget: marginal_section(
+                lattice,
+                measure,
+                budget,
+                strategy,
+                noise=noise,
+                recovery=recovery,
+                compare=compare,
+                only_marginals=only_marginals,
+            )
+        )
+    found += [
+        partial(_product, workload, target, measure, strategy)
+        for target in workload.targets
+        if not target.is_marginal
+    ]
+    if workload.queries:
+        single = Workload(workload.domain, (), workload.queries, workload.query_weights)
+        found.append(partial(dense, single))
+    return found
+
+
+def _dense(
+    workload: Workload,
+    budget: float,
+    *,
+    measure: Measure,
+    strategy: str | MatrixStrategy,
+    noise: Noise,
+    recovery: Recovery,
+) -> Section:
+    return matrix_section(workload, measure, budget, strategy, noise=noise, recovery=recovery)
+
+
+def _product(
+    workload: Workload, target: Target, measure: Measure, strategy: str, budget: float
+) -> Section:
+    return product_section(workload.domain, target, measure, budget, strategy)
+
+
+def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:
+    """The shares of the budget that minimise Σ E/share² (Laplace) or Σ E/share (Gaussian)."""
+    power = 1.0 / 3.0 if measure == "epsilon" else 0.5
+    raised = [error**power for error in unit_errors]
+    return [part / sum(raised) for part in raised]
+
+
+def _factor(measure: Measure, neighbours: Neighbours) -> float:
+    """By how much a replaced record loses more than one that is added or removed.
+
+    It leaves one cell for another. Absolute values add, so a pure loss is at most twice as large;
+    (a - b)² <= 2a² + 2b², so a zCDP loss is at most four times as large.
+    """
+    if neighbours == "add_remove":
+        return 1.0
+    return 2.0 if measure == "epsilon" else 4.0
+
+
+def _law(part: PlannedBlock, measure: Measure, noise_scale: float) -> DiscreteLaw:
+    inside = part.measured.inside if isinstance(part.measured, Marginal) else part.measured
+    if measure == "epsilon":
+        return choose_grid(DiscreteLaplace, noise_scale, inside.exponent)
+    return choose_grid(DiscreteGaussian, noise_scale, inside.exponent)
+
+
+def _distinct(alternatives: Sequence[Alternative]) -> list[Alternative]:
+    return list({option.name: option for option in reversed(alternatives)}.values())[::-1]

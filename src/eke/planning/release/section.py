@@ -1,0 +1,90 @@
+"""Section: the part of a plan that answers one kind of questions.
+
+Whole marginals, products with ranges, and single queries are planned by different mathematics. Each
+is a section: what it measures, the noise, and how answers follow from noisy values. Everything in a
+section depends on the workload and the budget only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.query import Marginal, Query
+from eke.query.kronecker import Kronecker
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Measurable: TypeAlias = Query | Marginal | Kronecker
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedBlock:
+    """One block to be measured, with the scale of the noise of each of its answers.
+
+    The scale is that of a Laplace law (epsilon) or the standard deviation of a Gaussian (rho).
+    """
+
+    measured: Measurable
+    noise_scale: float
+    cost: float  # what a record pays: epsilon or rho
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Estimated answers to the questions of a target, or to single queries."""
+
+    attributes: tuple[str, ...]
+    along: tuple[str, ...]
+    values: FloatArray
+    variance: FloatArray  # of each value, or one number for all
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One line of `explain`: a strategy that was considered, and what it would give."""
+
+    name: str
+    rmse: float
+    largest: float  # the largest standard deviation of a question
+    answers: int  # noisy numbers to be released
+
+
+class Section(Protocol):
+    """What a plan does for some of its questions."""
+
+    @property
+    def strategy(self) -> str: ...
+
+    @property
+    def questions(self) -> int: ...
+
+    @property
+    def question_weight(self) -> float:
+        """The sum of the weights of all questions."""
+        ...
+
+    @property
+    def total_error(self) -> float:
+        """The weighted sum of the variances of all questions."""
+        ...
+
+    @property
+    def variances(self) -> list[FloatArray]:
+        """The variances of the questions of each target, or one number for all of them."""
+        ...
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]: ...
+
+    @property
+    def part_count(self) -> int: ...
+
+    def parts(self) -> list[PlannedBlock]: ...
+
+    def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
+        """The estimates that follow from the noisy values of the parts, in their order."""
+        ...

@@ -1,0 +1,73 @@
+"""The loss of every record for a block of products, as one small exact table.
+
+A record in cell t loses Π_k reach_k(t_k) / b (Laplace) or Π_k reach_k(t_k) / 2σ² (Gaussian), the
+reaches being sums over the rows of absolute or squared coefficients (docs/proofs/blocks.md).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.errors import BudgetExceeded
+from eke.privacy.law import DiscreteLaplace, DiscreteLaw
+from eke.privacy.loss_tables import LARGEST_TOTAL
+from eke.privacy.record_loss import NANO
+from eke.query.kronecker import Kronecker
+
+Cells = NDArray[np.int64]
+
+
+def block_nano(reach: int, law: DiscreteLaw) -> int:
+    """The nano-units that a record of some reach loses, rounded up.
+
+    Privacy: `reach` is the L1 norm of the record's coefficients for Laplace noise, their squared
+    L2 norm for Gaussian noise. Rational arithmetic, so nothing is rounded down.
+    """
+    step = Fraction(2) ** law.exponent
+    if isinstance(law, DiscreteLaplace):
+        return math.ceil(NANO * reach / (law.steps * step))
+    return math.ceil(NANO * reach / (2 * (law.steps * step) ** 2))
+
+
+def block_loss(block: Kronecker, law: DiscreteLaw) -> int:
+    """The largest loss of a record that is added or removed, exactly."""
+    return block_nano(block.largest_reach(_power(law)), law)
+
+
+def block_cell_losses(
+    block: Kronecker, law: DiscreteLaw, largest_table: int
+) -> tuple[tuple[str, ...], Cells]:
+    """(attributes sorted by name, losses): a table that no record's loss exceeds.
+
+    Privacy: exact up to `largest_table` cells. Beyond, attributes are bounded by their largest
+    reach, those along which it varies least first, never from below.
+    """
+    constant, kept = 1, []
+    for name, vector in block.reach(_power(law)):
+        numbers = [int(v) for v in vector]
+        if min(numbers) == max(numbers):
+            constant *= numbers[0]
+        else:
+            kept.append((name, numbers))
+    kept.sort(key=lambda pair: sum(pair[1]) / (len(pair[1]) * max(pair[1])))
+    while math.prod(len(numbers) for _, numbers in kept) > largest_table:
+        constant *= max(kept.pop()[1])
+    kept.sort()
+    reaches: NDArray[np.object_] = np.full((1,) * len(kept), constant, object)
+    for axis, (_, numbers) in enumerate(kept):
+        shape = [1] * len(kept)
+        shape[axis] = -1
+        reaches = reaches * np.array(numbers, object).reshape(shape)
+    priced = {reach: block_nano(reach, law) for reach in set(reaches.reshape(-1).tolist())}
+    if max(priced.values()) >= LARGEST_TOTAL:
+        raise BudgetExceeded("the loss of one measurement is beyond the range of exact integers")
+    flat = np.array([priced[reach] for reach in reaches.reshape(-1).tolist()], np.int64)
+    return tuple(name for name, _ in kept), flat.reshape(reaches.shape)
+
+
+def _power(law: DiscreteLaw) -> int:
+    return 1 if isinstance(law, DiscreteLaplace) else 2

@@ -1,0 +1,146 @@
+"""Kronecker: a block of queries whose coefficients are products of small integer matrices.
+
+Each attribute has a matrix of whole numbers, one column for each of its values. The block has a
+query for every combination of rows, and its coefficient at a cell is the product of the matrices'
+entries. A marginal is the special case of identity matrices; contrasts, hierarchies and wavelets
+are others. The block stays one object however many queries it has, and a record in cell t touches
+them with coefficients whose absolute values (or squares) add up to a product over the attributes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query.canonical import Term
+from eke.query.linear import Query
+from eke.query.vector import SAFE, IntVector
+
+MOST_QUERIES = 10_000_000
+IntMatrix = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kronecker:
+    """The queries Π_k matrix_k[row_k, t_k], for every combination of rows; without a condition."""
+
+    domain: Domain
+    attributes: tuple[str, ...]
+    matrices: tuple[IntMatrix, ...]  # (rows_k, |A_k|) each
+
+    def __post_init__(self) -> None:
+        if self.attributes != self.domain.in_order(self.attributes):
+            raise QueryError("a block's attributes must be in the domain's order, each once")
+        if len(self.matrices) != len(self.attributes):
+            raise QueryError("a block needs one matrix for each of its attributes")
+        copies = []
+        for name, matrix in zip(self.attributes, self.matrices, strict=True):
+            size = self.domain[name].size
+            if matrix.ndim != 2 or matrix.shape[1] != size or not len(matrix):
+                raise QueryError(f"the matrix over {name!r} needs rows of {size} coefficients")
+            if matrix.dtype.kind != "i":
+                raise QueryError(f"the matrix over {name!r} must hold whole numbers")
+            own = np.array(matrix, np.int64)
+            own.setflags(write=False)
+            copies.append(own)
+        object.__setattr__(self, "matrices", tuple(copies))
+        if self.cells > MOST_QUERIES:
+            raise QueryError(f"a block may have at most {MOST_QUERIES:,} queries; take fewer")
+        if math.prod(int(np.abs(m).max()) for m in copies) >= SAFE:
+            raise QueryError("the coefficients of a block must stay below 2^62; scale them down")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(matrix) for matrix in self.matrices)
+
+    @property
+    def cells(self) -> int:
+        """How many queries the block has."""
+        return math.prod(self.shape)
+
+    @property
+    def exponent(self) -> int:
+        """Coefficients are integers: multiples of 2^0."""
+        return 0
+
+    def cell(self, index: int) -> Query:
+        """One query of the block, by its flat index in C order."""
+        if not 0 <= index < self.cells:
+            raise QueryError(f"the block has queries 0 to {self.cells - 1}, not {index}")
+        rows = np.unravel_index(index, self.shape) if self.shape else ()
+        factors: list[tuple[str, IntVector]] = [
+            (name, matrix[row])
+            for name, matrix, row in zip(self.attributes, self.matrices, rows, strict=True)
+        ]
+        return Query.unrounded(self.domain, [Term(Fraction(1), tuple(factors))])
+
+    def reach(self, power: int) -> tuple[tuple[str, IntVector], ...]:
+        """Σ_rows |coefficient|^power for every value of every attribute.
+
+        Privacy: what one record in cell t adds to the L1 norm (power 1) or the squared L2 norm
+        (power 2) of the answers is the product over the attributes of these vectors at t.
+        """
+        if power not in {1, 2}:
+            raise QueryError("a reach has power 1 or 2")
+        return tuple(
+            (name, (np.abs(matrix).astype(object) ** power).sum(axis=0))
+            for name, matrix in zip(self.attributes, self.matrices, strict=True)
+        )
+
+    def largest_reach(self, power: int) -> int:
+        """The largest L1 norm (power 1) or squared L2 norm (power 2) over all cells, exactly."""
+        return math.prod(int(max(vector)) for _, vector in self.reach(power))
+
+    def exact(self, table: NDArray[np.int64]) -> NDArray[Any]:
+        """All answers on the exact counts of the attributes' marginal, as exact integers.
+
+        Privacy: sums and products of Python integers when int64 might overflow.
+        """
+        if table.shape != self.domain.sizes(self.attributes):
+            raise QueryError("the counts must be those of the block's own attributes")
+        reach = math.prod(int(np.abs(m).sum(axis=1).max()) for m in self.matrices)
+        most = int(np.abs(table).sum()) if table.size else 0
+        dtype: Any = np.int64 if reach * max(1, most) < SAFE else object
+        answers: NDArray[Any] = table.astype(dtype)
+        for axis, matrix in enumerate(self.matrices):
+            moved = np.moveaxis(answers, axis, 0)
+            product = np.tensordot(matrix.astype(dtype), moved, axes=1)
+            answers = np.moveaxis(product, 0, axis)
+        return answers
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "kronecker": list(self.attributes),
+            "matrices": [matrix.tolist() for matrix in self.matrices],
+        }
+
+    @staticmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Kronecker:
+        """The block that `to_document` wrote down."""
+        if not isinstance(document, Mapping) or set(document) != {"kronecker", "matrices"}:
+            raise QueryError("not a block document: it needs 'kronecker' and 'matrices'")
+        names, matrices = document["kronecker"], document["matrices"]
+        if not isinstance(names, list) or any(name not in domain for name in names):
+            raise QueryError("not a block document: 'kronecker' must list the domain's attributes")
+        if not isinstance(matrices, list):
+            raise QueryError("not a block document: 'matrices' must be a list")
+        return Kronecker(domain, tuple(names), tuple(_integers(rows) for rows in matrices))
+
+
+def _integers(rows: Sequence[Sequence[int]]) -> IntMatrix:
+    try:
+        whole = all(type(entry) is int and abs(entry) < SAFE for row in rows for entry in row)
+        matrix = np.array(rows, np.int64) if whole else None
+    except (TypeError, ValueError, OverflowError):
+        matrix = None
+    if matrix is None:
+        raise QueryError("not a block document: a matrix is a list of rows of whole numbers")
+    return matrix

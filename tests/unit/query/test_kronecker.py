@@ -1,0 +1,115 @@
+"""Kronecker blocks against the queries that they stand for, one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from eke.domain import Categorical, Domain
+from eke.errors import QueryError
+from eke.query.kronecker import Kronecker
+
+DOMAIN = Domain(
+    a=Categorical("x", "y", "z"),
+    b=Categorical("p", "q"),
+    c=Categorical(*(str(i) for i in range(4))),
+)
+
+
+def _block(seed: int) -> Kronecker:
+    rng = np.random.default_rng(seed)
+    matrices = (rng.integers(-4, 5, size=(5, 3)), rng.integers(-4, 5, size=(2, 4)))
+    return Kronecker(DOMAIN, ("a", "c"), matrices)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_block_is_its_queries(seed: int) -> None:
+    block = _block(seed)
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 100, size=DOMAIN.shape)
+    cells = np.array(list(np.ndindex(*DOMAIN.shape)))
+    answers = block.exact(counts.sum(axis=1)).reshape(-1)
+    one, two = np.zeros(len(cells)), np.zeros(len(cells))
+    for index in range(block.cells):
+        query = block.cell(index)
+        coefficients = np.array(query.numerators(DOMAIN.names, cells)) * 2**query.exponent
+        assert answers[index] == int(coefficients @ counts.reshape(-1))
+        one += np.abs(coefficients)
+        two += coefficients**2
+    assert block.largest_reach(1) == one.max()
+    assert block.largest_reach(2) == two.max()
+    for power, expected in ((1, one), (2, two)):
+        product = np.ones(len(cells))
+        for name, vector in block.reach(power):
+            product *= vector[cells[:, DOMAIN.names.index(name)]].astype(float)
+        np.testing.assert_array_equal(product, expected)
+
+
+def test_answers_beyond_int64_are_exact() -> None:
+    huge = 2**30
+    block = Kronecker(DOMAIN, ("a", "c"), (np.full((1, 3), huge), np.full((1, 4), huge)))
+    counts = np.full((3, 4), 10**6)
+    assert int(block.exact(counts)[0, 0]) == huge**2 * 12 * 10**6
+
+
+def test_documents_round_trip() -> None:
+    block = _block(7)
+    again = Kronecker.from_document(DOMAIN, block.to_document())
+    assert again.attributes == block.attributes
+    for mine, theirs in zip(block.matrices, again.matrices, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_matrices_cannot_be_changed_afterwards() -> None:
+    given = np.eye(3, dtype=np.int64)
+    block = Kronecker(DOMAIN, ("a",), (given,))
+    given[0, 0] = 7
+    assert block.largest_reach(1) == 1
+    with pytest.raises(ValueError, match="read-only"):
+        block.matrices[0][0, 0] = 7
+
+
+@pytest.mark.parametrize(
+    ("attributes", "matrices"),
+    [
+        (("c", "a"), (np.eye(4, dtype=int), np.eye(3, dtype=int))),
+        (("a",), ()),
+        (("a",), (np.eye(2, dtype=int),)),
+        (("a",), (np.ones((1, 3)),)),
+        (("a",), (np.zeros((0, 3), int),)),
+        (("a", "c"), (np.full((1, 3), 2**40), np.full((1, 4), 2**40))),
+        (("a",), (np.ones((math.ceil(10_000_001), 3), np.int64),)),
+    ],
+)
+def test_bad_blocks_are_refused(
+    attributes: tuple[str, ...], matrices: tuple[np.ndarray, ...]
+) -> None:
+    with pytest.raises(QueryError):
+        Kronecker(DOMAIN, attributes, matrices)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"kronecker": ["a"], "matrices": 1},
+        {"kronecker": ["nobody"], "matrices": [[[1]]]},
+        {"kronecker": ["a"], "matrices": [[[1, 2, 0.5]]]},
+        {"kronecker": ["a"], "matrices": [[[1, 2, 3], [1]]]},
+        {"kronecker": ["a"], "matrices": [[[1, 2, 2**70]]]},
+    ],
+)
+def test_bad_documents_are_refused(document: dict[str, object]) -> None:
+    with pytest.raises(QueryError):
+        Kronecker.from_document(DOMAIN, document)
+
+
+def test_queries_outside_are_refused() -> None:
+    with pytest.raises(QueryError):
+        _block(0).cell(10)
+    with pytest.raises(QueryError):
+        _block(0).reach(3)
+    with pytest.raises(QueryError):
+        _block(0).exact(np.zeros((3, 2), np.int64))
