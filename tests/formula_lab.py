@@ -15,7 +15,7 @@ from eke.inference import FormulaPosterior, Inference, Joint
 from eke.planning import Facts, StatementDemand, checked, decide_statement, renumbered, top_up
 from eke.privacy.accountant import Accountant, Measure
 from eke.privacy.record_loss import NANO
-from eke.query import Marginal, Query
+from eke.query import Query
 from eke.sql import Aggregate, leaves, parse
 
 DOMAIN = Domain(group=Categorical("a", "b"), x=Integer(0, 20))
@@ -66,7 +66,7 @@ def carried_out(
             break
         after = facts.accountant.spent + decision.cost
         for part in decision.plan.parts:
-            singles = part.query.queries() if isinstance(part.query, Marginal) else [part.query]
+            singles = [part.query] if isinstance(part.query, Query) else part.query.queries()
             true = np.array([exact(one) for one in singles])
             noise = (
                 rng.laplace(scale=part.law.laplace_scale, size=len(true))

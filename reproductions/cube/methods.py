@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from eke.planning.consistency import consistent_tables
 from eke.planning.options import Noise
 from eke.planning.release import ReleasePlan, plan_release
-from eke.planning.release.section import Measurable
 from eke.planning.workload import (
     Workload,
     all_marginals,
     marginals_and_half_above,
     marginals_and_those_with,
 )
-from eke.query import Marginal, Query
+from eke.query import Marginal, Measurable, Query
 from reproductions.cube.tables import CodedTable
 
 EKE = "eke auto"

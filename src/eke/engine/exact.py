@@ -6,22 +6,26 @@ import numpy as np
 
 from eke.data import Counts
 from eke.mechanism import Secret
-from eke.query import Marginal, Query
+from eke.query import Kronecker, Marginal, Measurable, Query
 
 
-def needed_attributes(query: Query | Marginal) -> tuple[str, ...]:
+def needed_attributes(query: Measurable) -> tuple[str, ...]:
     """The attributes whose counts an exact answer needs, in the domain's order."""
-    if isinstance(query, Query):
+    if isinstance(query, (Query, Kronecker)):
         return query.attributes
     return query.domain.in_order((*query.attributes, *query.inside.attributes))
 
 
-def exact_answers(query: Query | Marginal, counts: Counts) -> Secret:
+def exact_answers(query: Measurable, counts: Counts) -> Secret:
     """The exact answer, or one for each cell of a block, in units of 2^exponent.
 
     Privacy: sums of Python integers, so neither overflow nor the order of rows can make one record
     move an answer by more than its coefficient.
     """
+    if isinstance(query, Kronecker):
+        table = np.zeros(query.domain.sizes(query.attributes), np.int64)
+        table[tuple(counts.codes.T)] = counts.counts
+        return Secret([int(answer) for answer in query.exact(table).ravel()], 0)
     inside = query.inside if isinstance(query, Marginal) else query
     coefficients = inside.numerators(counts.attributes, counts.codes)
     contributions = [c * int(n) for c, n in zip(coefficients, counts.counts, strict=True)]

@@ -13,7 +13,7 @@ from typing import Any
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.privacy.law import NoiseLaw, law_from_json
-from eke.query import Marginal, Query
+from eke.query import Kronecker, Marginal, Measurable, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Row:
 class Measurement:
     """What was released: a query or a block of disjoint ones, its noisy values and their law."""
 
-    query: Query | Marginal
+    query: Measurable
     law: NoiseLaw
     values: tuple[float, ...]
     sequence: int = 0
@@ -40,7 +40,7 @@ class Measurement:
     at: str = ""
 
     def __post_init__(self) -> None:
-        expected = self.query.cells if isinstance(self.query, Marginal) else 1
+        expected = 1 if isinstance(self.query, Query) else self.query.cells
         if len(self.values) != expected:
             raise QueryError(f"a measurement of {expected} queries needs {expected} values")
         if isinstance(self.query, Query) and self.query.constant:
@@ -80,8 +80,10 @@ class Measurement:
         )
 
 
-def query_from_document(domain: Domain, document: Mapping[str, Any]) -> Query | Marginal:
+def query_from_document(domain: Domain, document: Mapping[str, Any]) -> Measurable:
     """The query or the block that a document describes."""
+    if "kronecker" in document:
+        return Kronecker.from_document(domain, document)
     if "marginal" in document:
         return Marginal.from_document(domain, document)
     return Query.from_document(domain, document)

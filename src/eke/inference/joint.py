@@ -58,7 +58,7 @@ class Joint:
             parts = [e.cells[table] if e.cells else None for e in estimates]
             if all(part is None for part in parts):
                 continue
-            together, repeats = _aligned(parts, inference.tables.cells(table), inference.domain)
+            together, repeats = _aligned(parts, inference.tables.answers(table), inference.domain)
             blocks.append(together)
             counts.append(np.full(together.shape[1], float(repeats)))
             laws += [inference.tables.law(table)] * together.shape[1]
@@ -111,8 +111,11 @@ def _aligned(
     parts: Sequence[CellWeights | None], cells: int, domain: Domain
 ) -> tuple[FloatArray, int]:
     """The weights of one table in several estimates over the same cells: (estimates, cells)."""
-    names = domain.in_order({name for part in parts if part is not None for name in part.names})
-    sizes = {name: domain[name].size for name in names}
+    sizes: dict[str, int] = {}
+    for part in parts:
+        if part is not None:
+            sizes |= dict(zip(part.names, part.weights.shape, strict=True))
+    names = domain.in_order(sizes)
     rows = []
     for part in parts:
         if part is None:

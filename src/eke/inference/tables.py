@@ -8,7 +8,7 @@ from the share that its table has in each component.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,7 +28,7 @@ from eke.inference.centred import (
 )
 from eke.inference.residuals import Residuals
 from eke.privacy.law import NoiseLaw
-from eke.query import Marginal, Query
+from eke.query import Kronecker, Marginal, Measurable, Query
 
 FloatArray = NDArray[np.float64]
 
@@ -49,10 +49,19 @@ class CellWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Released:
+    """One block: answers M·x with M a product of matrices; a marginal has identities.
+
+    MᵀM is a product of α·P + β·J/n, with P centring and J all ones, so that it only multiplies
+    each component by a number.
+    """
+
     names: Names
     law: NoiseLaw
     weight: float  # what each record counts for in a cell
-    variance: float  # of a cell divided by its weight
+    variance: float  # of an answer divided by the weight
+    matrices: tuple[FloatArray, ...] | None
+    gains: dict[str, tuple[float, float]]  # (α, β) of each attribute
+    answers: int
 
 
 class ReleasedTables:
@@ -78,24 +87,35 @@ class ReleasedTables:
         """The noise of a table's cells."""
         return self._tables[table].law
 
-    def cells(self, table: int) -> int:
-        """The number of cells of a table."""
-        return math.prod(self._sizes[name] for name in self._tables[table].names)
+    def answers(self, table: int) -> int:
+        """The number of noisy answers of a table: its cells, if it is a marginal."""
+        return self._tables[table].answers
 
     def append(self, measurement: Measurement) -> None:
-        """Take in a marginal whose cells count records, each with the same weight."""
+        """Take in a block for which `table_weight` has a number."""
         block = measurement.query
         weight = table_weight(block)
-        if weight is None or not isinstance(block, Marginal):
-            raise ValueError("only a marginal that counts records is kept as a table")
-        number = float(weight)
+        if weight is None or isinstance(block, Query):
+            raise ValueError("only a block that counts records alike is kept as a table")
+        number, names = float(weight), block.attributes
         values = np.array(measurement.values).reshape(block.shape) / number
+        matrices, gains = None, dict.fromkeys(names, (1.0, 1.0))
+        if isinstance(block, Kronecker):
+            matrices = tuple(matrix.astype(np.float64) for matrix in block.matrices)
+            gains = {n: _gains(m) or (1.0, 1.0) for n, m in zip(names, matrices, strict=True)}
+            for axis, matrix in enumerate(matrices):
+                values = _applied(matrix.T, values, axis)
         variance = measurement.law.variance / number**2
-        self._tables.append(_Released(block.attributes, measurement.law, number, variance))
-        self._residuals.add(block.attributes, values, variance)
-        for names in subsets_of(block.attributes):
-            self._known[names] = self._residuals.variance(names)
-            self._estimates[names] = self._residuals.component(names)
+        released = _Released(names, measurement.law, number, variance, matrices, gains, block.cells)
+        self._tables.append(released)
+        each = [gains[name] for name in names]
+        self._residuals.add_block(
+            names, values, variance, [alpha for alpha, _ in each], [beta for _, beta in each]
+        )
+        for subset in subsets_of(names):
+            if self._tells(released, subset):
+                self._known[subset] = self._residuals.variance(subset)
+                self._estimates[subset] = self._residuals.component(subset)
 
     # -- what the tables know of queries -------------------------------------------------------
 
@@ -157,18 +177,40 @@ class ReleasedTables:
         found = []
         for place, released in enumerate(self._tables):
             names = tuple(name for name in released.names if name in touched)
-            weights = np.zeros([self._sizes[name] for name in names])
-            for subset in subsets_of(names):
-                if subset in tables:
-                    shape = [self._sizes[n] if n in subset else 1 for n in names]
-                    share = self._share(released, subset)
-                    weights += share * tables[subset].reshape(shape)
-            repeats = math.prod(self._sizes[n] for n in released.names if n not in names)
+            shares = {
+                subset: self._share(released, subset) * tables[subset]
+                for subset in subsets_of(names)
+                if subset in tables and self._tells(released, subset)
+            }
+            if released.matrices is None:
+                weights = self._spread(shares, names)
+            elif shares:
+                names = released.names
+                weights = self._spread(shares, names)
+                for axis, matrix in enumerate(released.matrices):
+                    weights = _applied(matrix, weights, axis)
+            else:
+                names, weights = (), np.zeros(())
+            repeats = released.answers // weights.size
             found.append(CellWeights(place, names, weights / released.weight, repeats))
         return found
 
+    def _spread(self, tables: Mapping[Names, FloatArray], names: Names) -> FloatArray:
+        """The sum of tables over some of the names, each the same along what it lacks."""
+        total = np.zeros([self._sizes[name] for name in names])
+        for subset, table in tables.items():
+            total += table.reshape([self._sizes[n] if n in subset else 1 for n in names])
+        return total
+
+    def _tells(self, released: _Released, names: Names) -> bool:
+        """True when a table says something about a component."""
+        return all(
+            alpha > 0.0 if name in names else beta > 0.0
+            for name, (alpha, beta) in released.gains.items()
+        )
+
     def _share(self, released: _Released, names: Names) -> float:
-        """The part of a component's estimate that comes from one table."""
+        """The weight of a component's coefficients in the answers of one table."""
         merged = math.prod(self._sizes[n] for n in released.names if n not in names)
         return self._known[names] / (released.variance * merged)
 
@@ -182,12 +224,35 @@ class ReleasedTables:
         return 1.0 / math.prod(self._sizes[name] for name in names)
 
 
-def table_weight(block: Query | Marginal) -> Fraction | None:
-    """What each record counts for in a plain table of counts; None for any other question."""
+def table_weight(block: Measurable) -> Fraction | None:
+    """What each record counts for in a block that can be kept whole; None for any other.
+
+    That is a plain table of counts, or a block of products whose matrices treat all values of an
+    attribute alike, such as contrasts or Fourier coefficients.
+    """
+    if isinstance(block, Kronecker):
+        alike = all(_gains(m.astype(np.float64)) is not None for m in block.matrices)
+        return Fraction(1) if alike else None
     if not isinstance(block, Marginal) or len(block.inside.terms) != 1:
         return None
     (term,) = block.inside.terms
     return None if term.factors else term.weight
+
+
+def _gains(matrix: FloatArray) -> tuple[float, float] | None:
+    """(α, β) with MᵀM = α·P + β·J/n; None when it has another form. Integers, so exact."""
+    gram = matrix.T @ matrix
+    size = len(gram)
+    diagonal = float(gram[0, 0])
+    other = float(gram[0, 1]) if size > 1 else 0.0
+    if not np.array_equal(gram, np.full_like(gram, other) + (diagonal - other) * np.eye(size)):
+        return None
+    return diagonal - other, diagonal + (size - 1) * other
+
+
+def _applied(matrix: FloatArray, table: FloatArray, axis: int) -> FloatArray:
+    """The matrix applied along one axis."""
+    return np.moveaxis(np.tensordot(matrix, table, axes=(1, axis)), 0, axis)
 
 
 def _shared(one: Query, other: Query) -> tuple[str, ...]:

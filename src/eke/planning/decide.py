@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from eke.errors import QueryError
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning.plan import Part, Plan, part_for
@@ -22,7 +23,7 @@ from eke.planning.policy import Policy, combined, direct, top_up
 from eke.planning.requirement import Demand, Requirement
 from eke.planning.shared import common_cells
 from eke.privacy.accountant import Accountant
-from eke.query import Marginal, Query
+from eke.query import Kronecker, Marginal, Query
 
 # Below this confidence what a cell learns from the other cells of its block can widen its
 # interval: the variance falls, but the law becomes less peaked. Then a plan is tried out first.
@@ -241,13 +242,16 @@ def _offered_after(part: Part, confidence: float, inference: Inference) -> float
     """The half-width of the widest cell once it is measured."""
     longer = deepcopy(inference)
     longer.extend(_released_as_zeros(part))
-    offered = _offered(known_errors(part.query, longer), confidence)
+    asked = part.query
+    if isinstance(asked, Kronecker):
+        raise QueryError("a block of products is released by a plan, not asked for")
+    offered = _offered(known_errors(asked, longer), confidence)
     return math.inf if offered is None else offered
 
 
 def _released_as_zeros(part: Part) -> Measurement:
     """A measurement to plan with: errors depend on what is measured, not on what comes out."""
-    cells = part.query.cells if isinstance(part.query, Marginal) else 1
+    cells = 1 if isinstance(part.query, Query) else part.query.cells
     return Measurement(part.query, part.law, (0.0,) * cells)
 
 

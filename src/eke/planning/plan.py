@@ -19,17 +19,21 @@ from eke.privacy.law import (
     law_from_json,
 )
 from eke.privacy.noise_grid import MOST_STEPS
-from eke.query import Marginal, Query
+from eke.query import Kronecker, Marginal, Measurable, Query
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A query (or a block) to be measured under a noise law."""
 
-    query: Query | Marginal
+    query: Measurable
     law: DiscreteLaw
 
     def __post_init__(self) -> None:
+        if isinstance(self.query, Kronecker):
+            if self.law.exponent > 0:
+                raise PrivacyError("the noise grid must be at least as fine as whole numbers")
+            return
         inside = self.query.inside if isinstance(self.query, Marginal) else self.query
         if inside.constant:
             raise PrivacyError("a plan measures a query without its constant")

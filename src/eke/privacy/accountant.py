@@ -18,15 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
-from eke.errors import BudgetExceeded
+from eke.errors import BudgetExceeded, PrivacyError
+from eke.privacy.block_loss import block_cell_losses, block_loss
 from eke.privacy.extremum import maximum
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
-from eke.query import Marginal, Neighbours, Query, Term, sensitivity
+from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query, Term, sensitivity
 
 Measure: TypeAlias = Literal["epsilon", "rho"]
 """What a loss counts: pure ε, or ρ of zero-concentrated differential privacy."""
-Measured: TypeAlias = tuple[Query | Marginal, NoiseLaw]
+Measured: TypeAlias = tuple[Measurable, NoiseLaw]
 Cells = NDArray[np.int64]
 
 LARGEST_TABLE = 2**18
@@ -78,11 +79,11 @@ class Accountant:
         """What the loss would be if every measurement touched every record: Σ of the prices."""
         return self._factor * self._losses.all_alone
 
-    def price(self, query: Query | Marginal, law: NoiseLaw) -> int:
+    def price(self, query: Measurable, law: NoiseLaw) -> int:
         """The loss of one measurement by itself."""
         return self._factor * self._own_loss(query, law)
 
-    def after(self, query: Query | Marginal, law: NoiseLaw, limit: int) -> int:
+    def after(self, query: Measurable, law: NoiseLaw, limit: int) -> int:
         """The certified loss after one more measurement; see `after_all`."""
         return self.after_all([(query, law)], limit)
 
@@ -111,22 +112,21 @@ class Accountant:
             )
         return max(self._spent, self._factor * loss)
 
-    def add(self, query: Query | Marginal, law: NoiseLaw, spent_after: int) -> None:
+    def add(self, query: Measurable, law: NoiseLaw, spent_after: int) -> None:
         """Take a charged measurement into account, with the loss that the ledger recorded."""
         self._losses = self._with(self._losses, query, law)
         self._spent = max(self._spent, spent_after)
 
-    def _with(self, before: _Losses, query: Query | Marginal, law: NoiseLaw) -> _Losses:
+    def _with(self, before: _Losses, query: Measurable, law: NoiseLaw) -> _Losses:
         own = self._own_loss(query, law)
         if own == 0:  # no neighbour can change the answer: a total that is public, or nothing
             return before
-        priced = query if self.neighbours == "add_remove" else _without_offset(query)
-        added = cell_losses(priced, law, signed_twice=self._signed_twice(priced))
+        added = self._cell_losses(query, law)
         cells, blocks = before.cells.copy(), before.blocks
         for attributes, table in added:
             cells.add(attributes, table)
         singles_alone = before.singles_alone
-        if isinstance(query, Marginal):
+        if not isinstance(query, Query):
             blocks = before.blocks.copy()
             for attributes, table in added:
                 blocks.add(attributes, table)
@@ -134,7 +134,21 @@ class Accountant:
             singles_alone += own
         return _Losses(cells, blocks, before.all_alone + own, singles_alone)
 
-    def _own_loss(self, query: Query | Marginal, law: NoiseLaw) -> int:
+    def _cell_losses(self, query: Measurable, law: NoiseLaw) -> list[tuple[tuple[str, ...], Cells]]:
+        """The loss of a record in each cell, to be added up over the two cells it moves between."""
+        if isinstance(query, Kronecker):
+            squares = self.measure == "rho" and self.neighbours == "replace_one"
+            # (a-b)² <= 2a²+2b²: coefficients of a block may have both signs.
+            return cell_losses(query, law, signed_twice=squares)
+        priced = query if self.neighbours == "add_remove" else _without_offset(query)
+        return cell_losses(priced, law, signed_twice=self._signed_twice(priced))
+
+    def _own_loss(self, query: Measurable, law: NoiseLaw) -> int:
+        if isinstance(query, Kronecker):
+            once = block_loss(query, _discrete(law))
+            if self.neighbours == "add_remove":
+                return once
+            return 2 * once if self.measure == "epsilon" else 4 * once
         if isinstance(query, Marginal):
             once = law.loss_nano(sensitivity(query.inside, "add_remove"))
             if self.neighbours == "add_remove":
@@ -150,6 +164,12 @@ class Accountant:
             return False
         low, high = (query.inside if isinstance(query, Marginal) else query).extremes()
         return low < 0 < high
+
+
+def _discrete(law: NoiseLaw) -> DiscreteLaw:
+    if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
+        raise PrivacyError("a block of products is measured with discrete noise only")
+    return law
 
 
 def _without_offset(query: Query | Marginal) -> Query | Marginal:
@@ -172,7 +192,7 @@ def _certified(tables: LossTables, enough: int) -> int:
 
 
 def cell_losses(
-    query: Query | Marginal, law: NoiseLaw, *, signed_twice: bool = False
+    query: Measurable, law: NoiseLaw, *, signed_twice: bool = False
 ) -> list[tuple[tuple[str, ...], Cells]]:
     """The loss of a record in each cell, as a sum of small tables (attributes sorted by name).
 
@@ -180,8 +200,11 @@ def cell_losses(
     each term by its largest value over the attributes that are left out, never from below. A
     record contributes to one cell of a block, with the coefficient of `inside`.
     """
-    inside = query.inside if isinstance(query, Marginal) else query
     repeat = 2 if signed_twice else 1
+    if isinstance(query, Kronecker):
+        names, cells = block_cell_losses(query, _discrete(law), LARGEST_TABLE)
+        return [(names, _multiplied(cells, repeat))]
+    inside = query.inside if isinstance(query, Marginal) else query
     if inside.support_size <= LARGEST_TABLE:
         whole = _exact_table(inside, law)
         if whole is not None:

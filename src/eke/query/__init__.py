@@ -15,13 +15,16 @@ from eke.query.expression import (
     total,
 )
 from eke.query.kernel import Prior, TermStack, gram, inner
+from eke.query.kronecker import Kronecker, Measurable
 from eke.query.linear import Query
 from eke.query.sensitivity import Neighbours, check_neighbours, sensitivity
 
 __all__ = [
     "Expression",
+    "Kronecker",
     "Marginal",
     "MarginalExpression",
+    "Measurable",
     "Neighbours",
     "Prior",
     "Query",

@@ -11,6 +11,7 @@ from eke.domain import Attribute, Binned, Boolean, Categorical, Integer
 from eke.domain.attribute import number_text
 from eke.query.block import Marginal
 from eke.query.canonical import Term
+from eke.query.kronecker import Kronecker, Measurable
 from eke.query.linear import Query
 from eke.query.vector import IntVector
 
@@ -20,8 +21,10 @@ _MOST_WEIGHTS = 4
 _ROUNDING = Fraction(1, 10**8)
 
 
-def describe(query: Query | Marginal) -> str:
+def describe(query: Measurable) -> str:
     """One line of text that says what is asked."""
+    if isinstance(query, Kronecker):
+        return f"{query.cells:,} combinations of counts by {', '.join(query.attributes)}"
     if isinstance(query, Marginal):
         return f"{describe(query.inside)} by {', '.join(query.attributes)}"
     parts = _parts(query)

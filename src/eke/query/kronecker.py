@@ -10,16 +10,17 @@ them with coefficients whose absolute values (or squares) add up to a product ov
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
+from eke.query.block import Marginal
 from eke.query.canonical import Term
 from eke.query.linear import Query
 from eke.query.vector import SAFE, IntVector
@@ -82,6 +83,9 @@ class Kronecker:
         ]
         return Query.unrounded(self.domain, [Term(Fraction(1), tuple(factors))])
 
+    def queries(self) -> Iterator[Query]:
+        return (self.cell(i) for i in range(self.cells))
+
     def reach(self, power: int) -> tuple[tuple[str, IntVector], ...]:
         """Σ_rows |coefficient|^power for every value of every attribute.
 
@@ -133,6 +137,10 @@ class Kronecker:
         if not isinstance(matrices, list):
             raise QueryError("not a block document: 'matrices' must be a list")
         return Kronecker(domain, tuple(names), tuple(_integers(rows) for rows in matrices))
+
+
+Measurable: TypeAlias = Query | Marginal | Kronecker
+"""What can be measured under one noise law: a query, or a block of them."""
 
 
 def _integers(rows: Sequence[Sequence[int]]) -> IntMatrix:

@@ -13,7 +13,7 @@ from eke.inference import Inference, Joint, Regression, halfwidth, noise_of
 from eke.inference.mixed import MixedRegression
 from eke.inference.tables import ReleasedTables, table_weight
 from eke.privacy.law import Gaussian, Laplace
-from eke.query import Marginal, Query, Term, count, marginal, total
+from eke.query import Kronecker, Marginal, Measurable, Query, Term, count, marginal, total
 
 NAMES = ("a", "b", "c", "d")
 
@@ -30,7 +30,9 @@ def random_case(rng: np.random.Generator):
     tables = []
     for _ in range(rng.integers(1, 4)):
         names = domain.in_order(rng.choice(NAMES, rng.integers(1, 4), replace=False).tolist())
-        block = Marginal(names, everyone(domain, int(rng.integers(1, 4))))
+        block: Measurable = Marginal(names, everyone(domain, int(rng.integers(1, 4))))
+        if rng.random() < 0.4:
+            block = Kronecker(domain, names, tuple(alike(domain[n].size, rng) for n in names))
         values = tuple(rng.normal(50, 20, block.cells))
         tables.append(Measurement(block, law(float(rng.uniform(1, 9))), values))
     singles = [
@@ -38,6 +40,13 @@ def random_case(rng: np.random.Generator):
         for _ in range(rng.integers(0, 8))
     ]
     return domain, tables, [row for row in singles if not row.query.is_zero]
+
+
+def alike(size: int, rng: np.random.Generator) -> np.ndarray:
+    """A matrix that treats all values alike: cells, a total, contrasts, or several of these."""
+    parts = [np.eye(size), np.ones((1, size)), size * np.eye(size) - 1, np.ones((2, size))]
+    chosen = rng.choice(len(parts), rng.integers(1, 3), replace=False)
+    return np.concatenate([parts[i] for i in chosen]).astype(np.int64)
 
 
 def random_query(domain: Domain, rng: np.random.Generator) -> Query:
@@ -69,7 +78,7 @@ def test_estimates_are_those_of_the_cells_one_by_one(seed):
     mixed, slow = both(domain, tables, singles)
     asked = [random_query(domain, rng) for _ in range(6)]
     asked += [row.query for row in singles[:3]]
-    asked += [table.query.cell(0) for table in tables if isinstance(table.query, Marginal)]
+    asked += [table.query.cell(0) for table in tables if not isinstance(table.query, Query)]
     asked.append(everyone(domain))
     for query in asked:
         found, expected = mixed.estimate(query), slow.estimate(query)
@@ -152,6 +161,10 @@ def test_only_plain_counts_are_tables():
     assert table_weight(marginal("a").on(BIG)) == 1
     assert table_weight(marginal("a", of=total("b")).on(BIG)) is None
     assert table_weight(count().on(BIG)) is None
+    halves = np.repeat(np.eye(2, dtype=np.int64), 10, axis=1)
+    assert table_weight(Kronecker(BIG, ("a",), (halves,))) is None
+    contrasts = 20 * np.eye(20, dtype=np.int64) - 1
+    assert table_weight(Kronecker(BIG, ("a",), (contrasts,))) == 1
     with pytest.raises(ValueError, match="counts records"):
         ReleasedTables(BIG).append(
             Measurement(marginal("c", of=total("b")).on(BIG), Laplace(1.0), (0.0,) * 5)

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Categorical, Domain
 from eke.planning.release import ReleasePlan
-from eke.planning.release.section import Measurable
-from eke.query import Marginal, Query
-from eke.query.kronecker import Kronecker
+from eke.query import Kronecker, Marginal, Measurable, Query
 
 FloatArray = NDArray[np.float64]
 

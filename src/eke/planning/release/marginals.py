@@ -24,11 +24,10 @@ from eke.planning.options import (
     options,
     rmse,
 )
-from eke.planning.release.section import Alternative, FloatArray, Measurable, PlannedBlock, Table
+from eke.planning.release.section import Alternative, FloatArray, PlannedBlock, Table
 from eke.planning.strategy.blocks import Block
 from eke.privacy.accountant import Measure
-from eke.query import Marginal, Query, Term
-from eke.query.kronecker import Kronecker
+from eke.query import Kronecker, Marginal, Measurable, Query, Term
 
 
 @dataclass(frozen=True, slots=True, eq=False)

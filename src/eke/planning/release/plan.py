@@ -28,7 +28,6 @@ from eke.planning.release.queries import matrix_section
 from eke.planning.release.section import (
     Alternative,
     FloatArray,
-    Measurable,
     PlannedBlock,
     Section,
     Table,
@@ -37,8 +36,7 @@ from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Target, Workload
 from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
-from eke.query import Marginal, Neighbours
-from eke.query.kronecker import Kronecker
+from eke.query import Kronecker, Marginal, Measurable, Neighbours
 
 _NANO = 1e-9
 

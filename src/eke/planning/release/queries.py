@@ -20,12 +20,12 @@ from eke.errors import QueryError
 from eke.planning import budget as noise_budget
 from eke.planning.dense import DensePlan, dense_plan
 from eke.planning.options import Noise, Recovery
-from eke.planning.release.section import Alternative, FloatArray, Measurable, PlannedBlock, Table
+from eke.planning.release.section import Alternative, FloatArray, PlannedBlock, Table
 from eke.planning.strategy.line import question_values
 from eke.planning.strategy.matrices import MatrixStrategy, characters, haar, hierarchy, identity
 from eke.planning.workload import Target, Workload
 from eke.privacy.accountant import Measure
-from eke.query import Marginal, Query, Term, sensitivity, table
+from eke.query import Marginal, Measurable, Query, Term, sensitivity, table
 
 MOST_DENSE_CELLS = 1024
 _REFINED = 2

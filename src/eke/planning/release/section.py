@@ -14,11 +14,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.query import Marginal, Query
-from eke.query.kronecker import Kronecker
+from eke.query import Measurable
 
 FloatArray: TypeAlias = NDArray[np.float64]
-Measurable: TypeAlias = Query | Marginal | Kronecker
 
 
 @dataclass(frozen=True, slots=True, eq=False)
