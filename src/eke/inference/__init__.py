@@ -14,6 +14,7 @@ from eke.inference.posterior.product import ProductPosterior
 from eke.inference.regression import LinearEstimate, Regression
 from eke.inference.representation import linear_representations
 from eke.inference.state import Inference, Method, noise_of
+from eke.inference.tables import table_weight
 
 __all__ = [
     "ComposedNoise",
@@ -33,4 +34,5 @@ __all__ = [
     "linear_ratio",
     "linear_representations",
     "noise_of",
+    "table_weight",
 ]

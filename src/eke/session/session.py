@@ -20,16 +20,27 @@ from eke.engine import Stale, Vault
 from eke.errors import AccuracyError, BudgetExceeded, QueryError, Refused
 from eke.history import Measurement
 from eke.ledger import Entry, HighWaterMark, Verification
-from eke.planning import Decision, Facts, Requirement, policy_named
+from eke.planning import Decision, Facts, ReleasePlan, Requirement, policy_named
+from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.privacy.record_loss import NANO
-from eke.query import Expression, Marginal, MarginalExpression, Query
+from eke.query import Expression, Marginal, MarginalExpression, Query, check_neighbours
 from eke.session.answer import Answer, TableAnswer
 from eke.session.budget import Budget
 from eke.session.history import History
 from eke.session.preview import Preview, advice
 from eke.session.record import Finding
+from eke.session.release import (
+    Asked,
+    Release,
+    parts_of,
+    planned,
+    release_digest,
+    release_of,
+    release_text,
+    workload_of,
+)
 from eke.session.request import AnyAnswer, QueryRequest, Request, finding_of
 from eke.session.sql_answer import SqlAnswer
 from eke.session.statement_request import Within, statement_request
@@ -153,6 +164,52 @@ class Session:
         with self._vault.lock:
             facts = self._vault.facts()
             return self._preview(request, request.decide(facts), facts)
+
+    # -- releasing -----------------------------------------------------------------------------
+
+    def plan(
+        self,
+        workload: Asked,
+        *,
+        budget: float | None = None,
+        within: float | Mapping[Any, float] | None = None,
+        confidence: float = 0.95,
+        strategy: str | MatrixStrategy = "auto",
+    ) -> ReleasePlan:
+        """How to release a workload with the least error for a budget; spends nothing.
+
+        With `within` (one half-width, or one for each marginal) it is the cheapest plan that meets
+        them. `plan.explain()` compares the strategies.
+        """
+        return planned(
+            workload_of(workload, self.domain),
+            self._measure,
+            check_neighbours(str(self.settings["neighbours"])),
+            budget=budget,
+            within=within,
+            confidence=confidence,
+            strategy=strategy,
+        )
+
+    def release(
+        self, plan: ReleasePlan, *, key: str | None = None, analyst: str | None = None
+    ) -> Release:
+        """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
+
+        What is released stays in the history, and later answers use it.
+        """
+        if plan.workload.domain != self.domain:
+            raise QueryError("the plan is for another domain than this dataset's")
+        measured = parts_of(plan)
+        text = self._vault.release(
+            measured,
+            analyst=analyst or self.analyst,
+            key=_single_use() if key is None else key,
+            digest=release_digest(measured),
+            answer=release_text,
+        )
+        self._vault.facts()
+        return release_of(plan, text, self._vault.measurements, self._measure)
 
     # -- looking -------------------------------------------------------------------------------
 

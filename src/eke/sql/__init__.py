@@ -13,6 +13,7 @@ from eke.sql.formula import (
     leaves,
 )
 from eke.sql.grouping import GroupKey
+from eke.sql.grouping_sets import parse_grouping_sets
 from eke.sql.outcome import Condition, Ordering, Row
 from eke.sql.reader import parse
 from eke.sql.statement import Block, OutputColumn, Partition, Statement
@@ -37,4 +38,5 @@ __all__ = [
     "formula_text",
     "leaves",
     "parse",
+    "parse_grouping_sets",
 ]

@@ -24,8 +24,8 @@ _EXTREME = (
     "such as COUNT(*) FILTER (WHERE age >= 65)"
 )
 _SETS = (
-    "GROUPING SETS, CUBE and ROLLUP are not supported yet; ask one question for each grouping, "
-    "the coarser ones are often free"
+    "GROUPING SETS, CUBE and ROLLUP ask for several tables at once; plan and release them "
+    "together with session.plan, or ask one question for each grouping"
 )
 
 # Type name -> (keyword that marks the place, sentence).

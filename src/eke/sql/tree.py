@@ -7,7 +7,7 @@ sqlglot learns tomorrow is refused until somebody decides what it means here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from sqlglot import exp, parse
@@ -118,8 +118,13 @@ _SPINES: tuple[tuple[type[exp.Expr], ...], ...] = (
 )
 
 
-def parsed(text: SqlText, cleaned: str, tokens: tuple[Token, ...]) -> exp.Select:
-    """The tree of one allow-listed SELECT."""
+def parsed(
+    text: SqlText,
+    cleaned: str,
+    tokens: tuple[Token, ...],
+    allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
+) -> exp.Select:
+    """The tree of one SELECT made of allow-listed nodes and arguments."""
     try:
         trees = parse(cleaned, dialect=DIALECT)
     except SqlglotError as problem:
@@ -132,7 +137,7 @@ def parsed(text: SqlText, cleaned: str, tokens: tuple[Token, ...]) -> exp.Select
         ) from None
     if len(trees) != 1 or trees[0] is None:
         raise text.error(0, "one statement at a time; write a single SELECT")
-    _check_nodes(text, trees[0], tokens)
+    _check_nodes(text, trees[0], tokens, allowed)
     if not isinstance(trees[0], exp.Select):
         raise text.error(0, "a question is one SELECT; write SELECT COUNT(*) FROM …")
     return trees[0]
@@ -178,11 +183,16 @@ def _unreadable(text: SqlText, problem: SqlglotError) -> SqlError:
     )
 
 
-def _check_nodes(text: SqlText, root: exp.Expr, tokens: tuple[Token, ...]) -> None:
+def _check_nodes(
+    text: SqlText,
+    root: exp.Expr,
+    tokens: tuple[Token, ...],
+    nodes: Mapping[type[exp.Expr], frozenset[str]],
+) -> None:
     waiting = [(root, 0)]
     while waiting:
         node, level = waiting.pop()
-        allowed = _ALLOWED.get(type(node))
+        allowed = nodes.get(type(node))
         if allowed is None:
             raise _refused(text, node, tokens, *node_advice(node))
         for key, value in node.args.items():
