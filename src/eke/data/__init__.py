@@ -3,7 +3,7 @@
 from eke.data.draft import Draft, draft_domain, draft_file
 from eke.data.duckdb_source import DuckDBSource, open_source
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile
-from eke.data.source import Counts, Source
+from eke.data.source import Counts, Rows, Source
 
 __all__ = [
     "Counts",
@@ -12,6 +12,7 @@ __all__ = [
     "DuckDBFile",
     "DuckDBSource",
     "ParquetFile",
+    "Rows",
     "Source",
     "draft_domain",
     "draft_file",

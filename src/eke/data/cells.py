@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.data.source import Counts
+from eke.data.source import Counts, Rows
 from eke.errors import DataError, SecretLeak
 
 _WIDEST_KEY = 2**62
@@ -110,3 +110,9 @@ def sorted_cells(
     """The cells of an aggregated table in whatever order the engine returned it."""
     order = np.lexsort(columns[::-1])
     return Cells(names, sizes, tuple(column[order] for column in columns), counts[order])
+
+
+def cells_of_rows(rows: Rows, sizes: tuple[int, ...]) -> Cells:
+    """The cells that these rows fill: the rows without their order."""
+    distinct, counts = np.unique(rows.codes, axis=0, return_counts=True)
+    return sorted_cells(rows.attributes, sizes, list(distinct.T), counts.astype(np.int64))

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import ibis
 
-from eke.data.cells import Cells
+from eke.data.cells import Cells, cells_of_rows
 from eke.data.coding import is_readable
 from eke.data.files import (
     CsvFile,
@@ -33,14 +33,18 @@ from eke.data.fingerprint import (
     take_fingerprint,
 )
 from eke.data.memory import MemoryTable, memory_table
-from eke.data.reduction import ID, code_column, count_cells
+from eke.data.reduction import ID, code_column, count_cells, list_rows
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
-from eke.data.source import Counts, check_totals
+from eke.data.source import Counts, Rows, check_totals
 from eke.domain import Domain
 from eke.errors import DataError, SecretLeak
 from eke.privacy.unit import Unit
 
+_NO_ORDER = (
+    "this table cannot be read row by row in an order of its own: that needs a file or a table in "
+    "memory, a domain that drops no row, and single rows as units"
+)
 _FINGERPRINT = ("size", "mtime_ns", "sha256")
 
 
@@ -51,7 +55,7 @@ class DuckDBSource:
     and `notes` are public.
     """
 
-    __slots__ = ("_cells", "_read", "_reference", "domain", "notes", "unit")
+    __slots__ = ("_cells", "_list", "_read", "_reference", "domain", "notes", "unit")
 
     def __init__(
         self,
@@ -61,11 +65,13 @@ class DuckDBSource:
         read: Callable[[], Cells],
         reference: Mapping[str, object],
         notes: Sequence[str] = (),
+        list_rows: Callable[[], Rows] | None = None,
     ) -> None:
         self.domain = domain
         self.unit = unit
         self.notes = tuple(notes)
         self._read = read
+        self._list = list_rows
         self._reference = dict(reference)
         self._cells: Cells | None = None
 
@@ -87,6 +93,15 @@ class DuckDBSource:
         tables = [cells.marginal(tuple(attributes)) for attributes in attribute_sets]
         check_totals(tables)
         return tables
+
+    def rows(self) -> Rows:
+        """The records one by one in the order of the table, the same ones that are counted."""
+        if self._list is None or self.unit is not None or not self.domain.total:
+            raise DataError(_NO_ORDER)
+        rows = self._list()
+        if cells_of_rows(rows, self.domain.shape).sha256() != self.load().sha256():
+            raise DataError(CHANGED)
+        return rows
 
     def reference(self) -> dict[str, object]:
         """The document that finds the table again; for the curator's eyes, it holds a digest."""
@@ -199,8 +214,15 @@ def _file_source(
         _check_untouched(file.path, fingerprint)
         return cells
 
+    def in_order() -> Rows:
+        _check_untouched(file.path, fingerprint)
+        with scan_file(file) as scan:
+            return list_rows(scan.table(wanted), domain, scan.engine, from_text=from_text)
+
     reference = {**file_to_document(file), **fingerprint.to_document()}
-    return DuckDBSource(domain, unit, read=read, reference=reference, notes=notes)
+    return DuckDBSource(
+        domain, unit, read=read, reference=reference, notes=notes, list_rows=in_order
+    )
 
 
 def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
@@ -215,7 +237,13 @@ def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> Du
         raw = engine.register("raw", arrow)
         notes = _notes(raw, domain, from_text=False, coded=coded)
         cells = count_cells(raw, domain, unit, engine, coded=coded)
-    return _held_source("memory", cells, domain, unit, notes)
+
+    def in_order() -> Rows:
+        table, ready = memory.coded(domain, None)
+        with SealedEngine() as engine:
+            return list_rows(engine.register("raw", table), domain, engine, coded=ready)
+
+    return _held_source("memory", cells, domain, unit, notes, list_rows=in_order)
 
 
 def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> DuckDBSource:
@@ -226,11 +254,19 @@ def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> DuckDBSource:
 
 
 def _held_source(
-    kind: str, cells: Cells, domain: Domain, unit: Unit | None, notes: Sequence[str]
+    kind: str,
+    cells: Cells,
+    domain: Domain,
+    unit: Unit | None,
+    notes: Sequence[str],
+    *,
+    list_rows: Callable[[], Rows] | None = None,
 ) -> DuckDBSource:
     columns = [*domain.names, *([unit.column] if unit else [])]
     reference: dict[str, object] = {"kind": kind, "columns": columns, "sha256": cells.sha256()}
-    return DuckDBSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+    return DuckDBSource(
+        domain, unit, read=lambda: cells, reference=reference, notes=notes, list_rows=list_rows
+    )
 
 
 def _wanted(names: tuple[str, ...], domain: Domain, unit: Unit | None) -> dict[str, str]:

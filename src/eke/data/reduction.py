@@ -15,6 +15,7 @@ import numpy as np
 from eke.data.cells import Cells, sorted_cells
 from eke.data.coding import code_expression, lists_text, spelled_number
 from eke.data.sealed import Engine
+from eke.data.source import Rows
 from eke.domain import Domain
 from eke.privacy.unit import Unit
 
@@ -47,17 +48,48 @@ def count_cells(
     by their codes alone.
     """
     names = [code_column(place) for place in range(len(domain))]
+    rows = _held_rows(table, domain, unit, engine, from_text=from_text, coded=coded)
+    result = engine.fetch(_cell_counts(rows, names, unit))
+    columns = [result[name].to_numpy() for name in names]
+    counts = result[_COUNT].to_numpy().astype(np.int64)
+    return sorted_cells(domain.names, domain.shape, columns, counts)
+
+
+def list_rows(
+    table: Any,
+    domain: Domain,
+    engine: Engine,
+    *,
+    from_text: bool = False,
+    coded: frozenset[str] = frozenset(),
+) -> Rows:
+    """The coded rows of a raw table as in `count_cells`, one by one, in the order of the table.
+
+    Only for sealed engines and domains that drop no row: DuckDB keeps the order of insertion, and
+    the caller compares the rows with the cells.
+    """
+    held = _held_rows(table, domain, None, engine, from_text=from_text, coded=coded)
+    result = engine.fetch(held)
+    columns = [result[code_column(place)].to_numpy() for place in range(len(domain))]
+    return Rows(domain.names, np.stack(columns, axis=1).astype(np.int64))
+
+
+def _held_rows(
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    engine: Engine,
+    *,
+    from_text: bool,
+    coded: frozenset[str],
+) -> Any:
     spelled = {name for name, a in domain.attributes if from_text and not lists_text(a)}
     # The engine copies the expression of a column to every place that mentions it; held tables keep
     # it from parsing the same text dozens of times.
     if spelled:
         table = engine.hold(_read_texts(table, domain, unit, spelled))
         coded = frozenset(domain.names) - spelled
-    rows = engine.hold(_coded_rows(table, domain, unit, coded=coded, spelled=spelled))
-    result = engine.fetch(_cell_counts(rows, names, unit))
-    columns = [result[name].to_numpy() for name in names]
-    counts = result[_COUNT].to_numpy().astype(np.int64)
-    return sorted_cells(domain.names, domain.shape, columns, counts)
+    return engine.hold(_coded_rows(table, domain, unit, coded=coded, spelled=spelled))
 
 
 def _read_texts(table: Any, domain: Domain, unit: Unit | None, spelled: set[str]) -> Any:

@@ -52,6 +52,28 @@ class Counts:
         raise SecretLeak("exact counts cannot be pickled or copied; release a measurement instead")
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rows:
+    """The records of a table in its own order, coded: for releases of one noisy row each.
+
+    Privacy: Exact, so nothing here can be printed or pickled. The number of rows is public under
+    `replace_one` only, and only when no rule drops rows.
+    """
+
+    attributes: tuple[str, ...]
+    codes: NDArray[np.int64]  # (rows, attributes)
+
+    def __post_init__(self) -> None:
+        if self.codes.dtype != np.int64 or self.codes.shape[1:] != (len(self.attributes),):
+            raise DataError("coded rows need one column of 64-bit integers an attribute")
+
+    def __repr__(self) -> str:
+        return f"Rows({', '.join(self.attributes)}; the rows are not shown)"
+
+    def __reduce__(self) -> NoReturn:
+        raise SecretLeak("rows cannot be pickled or copied; release a publication instead")
+
+
 class Source(Protocol):
     """A protected table, open for counting."""
 
@@ -61,6 +83,10 @@ class Source(Protocol):
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, all of the same table at the same moment."""
+        ...
+
+    def rows(self) -> Rows:
+        """The records one by one, coded, in the order of the table; an error if it has none."""
         ...
 
     def reference(self) -> dict[str, object]:

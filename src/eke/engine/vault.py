@@ -18,7 +18,8 @@ from typing import Any
 from eke.data import Source
 from eke.domain import Domain
 from eke.engine.exact import exact_answers, needed_attributes
-from eke.errors import BudgetExceeded, LedgerError
+from eke.engine.row_scores import RowPublisher, exact_scores
+from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Book, Entry, Ledger
@@ -105,6 +106,12 @@ class Vault:
         with self.ledger.exclusive() as book:
             book.change_limit(limit, {"by": analyst})
 
+    @property
+    def publishes_rows(self) -> bool:
+        """True when one output row a record gives nothing away: their number is public anyway."""
+        one_row = self._rows_per_unit == 1
+        return self._neighbours == "replace_one" and self.domain.total and one_row
+
     # -- the junction --------------------------------------------------------------------------
 
     def release(
@@ -116,11 +123,13 @@ class Vault:
         digest: str,
         answer: AnswerText,
         as_of: int | None = None,
+        rows: RowPublisher | None = None,
     ) -> str:
         """Measure a plan and return the stored answer.
 
         With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
-        decision behind the plan has not seen.
+        decision behind the plan has not seen. A plan with a `row_loss` needs `rows`, which chooses
+        the scores of each row from what was measured and takes them when they are noisy.
 
         Privacy: (0) The table is opened before anything is paid; whether that works has nothing
         to do with the question. (1) The cost is recomputed here, inside the transaction that checks
@@ -132,6 +141,7 @@ class Vault:
         """
         with self.lock:
             self._source.load()  # a missing or changed file must show before anything is paid
+            in_order = None if rows is None else self._source.rows()
             with self.ledger.exclusive() as book:
                 request = book.find(analyst, key, digest)
                 if request is not None and request.answer is not None:
@@ -157,10 +167,23 @@ class Vault:
                 steps = reveal_with_noise(secret, part.law)
                 values = tuple(step * part.law.step for step in steps)
                 measured.append(Measurement(part.query, part.law, values))
+            if rows is not None and in_order is not None:
+                wanted = rows.scores(measured)
+                if wanted.loss_nano > plan.row_loss:  # recomputed from the scores and their noise
+                    raise PrivacyError("the scores of rows cost more than was paid for them")
+                rows.receive(wanted, reveal_with_noise(exact_scores(wanted, in_order), wanted.law))
             failpoint("engine.noised")
             return self._commit(reservation, measured, cost, answer)
 
-    def complete(self, *, analyst: str, key: str, digest: str, answer: AnswerText) -> str | None:
+    def complete(
+        self,
+        *,
+        analyst: str,
+        key: str,
+        digest: str,
+        answer: AnswerText,
+        rows: RowPublisher | None = None,
+    ) -> str | None:
         """The answer of a request seen before; None when the key is new.
 
         A request that a crash left half done is finished: it was paid for.
@@ -173,7 +196,9 @@ class Vault:
         with self.lock:
             self.facts()
             plan = self._reservations[request.sequence].plan
-            return self.release(plan, analyst=analyst, key=key, digest=digest, answer=answer)
+            return self.release(
+                plan, analyst=analyst, key=key, digest=digest, answer=answer, rows=rows
+            )
 
     def _reserve(
         self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, as_of: int | None
@@ -181,8 +206,10 @@ class Vault:
         self._take_in(book.entries(after=self._seen))
         if as_of is not None and self._last_change > as_of:
             raise Stale
+        if plan.row_loss and not self.publishes_rows:
+            raise PrivacyError("rows are released in order under replace_one only")
         after = self._accountant.after_all(
-            [(part.query, part.law) for part in plan.parts], book.limit
+            [(part.query, part.law) for part in plan.parts], book.limit, plan.row_loss
         )
         if after > book.limit:
             raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
@@ -250,8 +277,10 @@ class Vault:
             if entry.kind == "reserve":
                 reserved = _reserved(self.domain, entry)
                 self._reservations[entry.sequence] = reserved
+                spent_after = _whole(entry.about["spent_after"])
                 for part in reserved.plan.parts:
-                    self._accountant.add(part.query, part.law, _whole(entry.about["spent_after"]))
+                    self._accountant.add(part.query, part.law, spent_after)
+                self._accountant.charge_everyone(reserved.plan.row_loss, spent_after)
                 self._last_change = entry.sequence
             elif entry.kind == "commit":
                 self._learn(self._released(entry))

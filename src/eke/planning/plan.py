@@ -55,20 +55,29 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is measured in one release: all of it is paid for together, or nothing."""
+    """Everything that is measured in one release: all of it is paid for together, or nothing.
+
+    `row_loss`, in nano-units, is what noisy scores of every row may cost on top (PCA); such scores
+    are chosen after the parts are measured, so a plan knows their price and not their noise.
+    """
 
     parts: tuple[Part, ...]
+    row_loss: int = 0
 
     def __post_init__(self) -> None:
         if not self.parts:
             raise PrivacyError("a plan measures at least one question")
+        if type(self.row_loss) is not int or self.row_loss < 0:
+            raise PrivacyError("the loss of row scores is a whole number of nano-units")
 
     def to_document(self) -> dict[str, Any]:
-        return {"parts": [part.to_document() for part in self.parts]}
+        document: dict[str, Any] = {"parts": [part.to_document() for part in self.parts]}
+        return {**document, "row_loss": self.row_loss} if self.row_loss else document
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
-        return Plan(tuple(Part.from_document(domain, part) for part in document["parts"]))
+        parts = tuple(Part.from_document(domain, part) for part in document["parts"])
+        return Plan(parts, document.get("row_loss", 0))
 
 
 def part_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Part:

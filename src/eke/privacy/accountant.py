@@ -67,6 +67,7 @@ class Accountant:
         self._factor = rows_per_unit if measure == "epsilon" else rows_per_unit**2
         sizes = dict(zip(domain.names, domain.shape, strict=True))
         self._losses = _Losses(LossTables(sizes), LossTables(sizes))
+        self._flat = 0
         self._spent = 0
 
     @property
@@ -77,7 +78,7 @@ class Accountant:
     @property
     def sequential(self) -> int:
         """What the loss would be if every measurement touched every record: Σ of the prices."""
-        return self._factor * self._losses.all_alone
+        return self._flat + self._factor * self._losses.all_alone
 
     def price(self, query: Measurable, law: NoiseLaw) -> int:
         """The loss of one measurement by itself."""
@@ -87,12 +88,14 @@ class Accountant:
         """The certified loss after one more measurement; see `after_all`."""
         return self.after_all([(query, law)], limit)
 
-    def after_all(self, measured: Sequence[Measured], limit: int) -> int:
-        """The certified loss after some more measurements.
+    def after_all(self, measured: Sequence[Measured], limit: int, flat: int = 0) -> int:
+        """The certified loss after some more measurements, and `flat` for every record on top.
 
         Exact or tight when that is cheap; when it would pass the limit, as tight as certification
         can make it.
         """
+        flat += self._flat
+        limit = max(limit - flat, 0)
         losses = self._losses
         for query, law in measured:
             if self.price(query, law) >= BEYOND_ALL_LIMITS:
@@ -110,7 +113,12 @@ class Accountant:
                 2 * _certified(losses.cells, half),
                 2 * _certified(losses.blocks, half) + losses.singles_alone,
             )
-        return max(self._spent, self._factor * loss)
+        return max(self._spent, flat + self._factor * loss)
+
+    def charge_everyone(self, loss: int, spent_after: int) -> None:
+        """Take into account a loss that every record has, whatever its cell: noisy row scores."""
+        self._flat += loss
+        self._spent = max(self._spent, spent_after)
 
     def add(self, query: Measurable, law: NoiseLaw, spent_after: int) -> None:
         """Take a charged measurement into account, with the loss that the ledger recorded."""

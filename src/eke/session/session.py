@@ -25,11 +25,13 @@ from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.privacy.record_loss import NANO
+from eke.publish import Published
 from eke.query import Expression, Marginal, MarginalExpression, Query, check_neighbours
 from eke.session.answer import Answer, TableAnswer
 from eke.session.budget import Budget
 from eke.session.history import History
 from eke.session.preview import Preview, advice
+from eke.session.publish import PublishRequest, publish
 from eke.session.record import Finding
 from eke.session.release import (
     Asked,
@@ -210,6 +212,26 @@ class Session:
         )
         self._vault.facts()
         return release_of(plan, text, self._vault.measurements, self._measure)
+
+    # -- publishing ----------------------------------------------------------------------------
+
+    def publish(
+        self,
+        mechanism: str,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        key: str | None = None,
+        analyst: str | None = None,
+        **options: Any,
+    ) -> Published:
+        """A whole table of new rows in the schema of this one, for at most this much budget.
+
+        `mechanism` is "pca" (components=k or "auto") or "lda" (target=...). With `key` the same
+        request gets the same rows, whatever crashes in between.
+        """
+        request = PublishRequest(mechanism, epsilon, rho, options, analyst or self.analyst, key)
+        return publish(self._vault, self.settings, self._measure, request)
 
     # -- looking -------------------------------------------------------------------------------
 

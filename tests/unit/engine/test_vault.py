@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eke.data import Counts, DuckDBSource, open_source
+from eke.data import Counts, DuckDBSource, Rows, open_source
 from eke.domain import Domain, Integer
 from eke.engine import Stale, Vault, vault
 from eke.errors import BudgetExceeded, DataError, KeyConflict
@@ -43,6 +43,10 @@ class Watched:
         if self.fails:
             raise DataError("the disk is gone")
         return self._source.counts(attribute_sets)
+
+    def rows(self) -> Rows:
+        self.seen.append([entry.kind for entry in self._ledger.entries()])
+        return self._source.rows()
 
     def reference(self) -> dict[str, object]:
         return self._source.reference()

@@ -1,0 +1,157 @@
+"""Row scores: a few weighted sums of each record's features, released row by row with noise.
+
+The score of a record is an integer: whole-number features, which depend on one attribute each,
+times whole-number weights. How far one record can move its scores is computed here from these
+integers, so the junction need not trust whoever chose the weights. See docs/proofs/pca.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.data import Rows
+from eke.errors import PrivacyError
+from eke.history import Measurement
+from eke.mechanism import Secret
+from eke.privacy.law import DiscreteLaw
+
+Integers = NDArray[np.int64]
+
+MOST_EXACT_SCORES = 12
+"""Up to here the L1 sensitivity is exact: 2^11 patterns of signs are tried."""
+_LARGEST_WEIGHT = 2**24
+_LARGEST_FEATURE = 2**17
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScores:
+    """What to release of each row: `features @ weights` in units of 2^exponent, and the noise.
+
+    tables: for each attribute its features by code, (codes, columns); weights: (all columns,
+    scores), the columns in the order of the tables.
+    """
+
+    tables: tuple[tuple[str, Integers], ...]
+    weights: Integers
+    exponent: int
+    law: DiscreteLaw
+
+    def __post_init__(self) -> None:
+        columns = sum(table.shape[1] for _, table in self.tables)
+        arrays = (self.weights, *(table for _, table in self.tables))
+        if any(array.dtype != np.int64 or array.ndim != 2 for array in arrays):
+            raise PrivacyError("features and weights of row scores must be matrices of integers")
+        if self.weights.shape[0] != columns or not self.weights.shape[1] or columns > 2**14:
+            raise PrivacyError("row scores need one weight for each feature and score")
+        if int(np.abs(self.weights).max()) > _LARGEST_WEIGHT:
+            raise PrivacyError("the weights of row scores must be at most 2^24 in size")
+        if any(int(np.abs(table).max()) > _LARGEST_FEATURE for _, table in self.tables):
+            raise PrivacyError("the features of row scores must be at most 2^17 in size")
+        if self.law.exponent > self.exponent:
+            raise PrivacyError("the noise grid must be at least as fine as the scores'")
+
+    @property
+    def count(self) -> int:
+        """The number of scores of each row."""
+        return int(self.weights.shape[1])
+
+    @property
+    def loss_nano(self) -> int:
+        """The loss of a record whose row is replaced by any other, in nano-units, rounded up.
+
+        Privacy: only that record's own row of scores changes, so this is the loss of the whole
+        release, however many rows there are.
+        """
+        unit = Fraction(2) ** self.exponent
+        if self.law.loss_unit == "epsilon":
+            return self.law.loss_nano(largest_sum_of_changes(self.tables, self.weights) * unit)
+        squares = largest_sum_of_squares(self.tables, self.weights)
+        return self.law.loss_nano(_root_above(squares) * unit)
+
+
+class RowPublisher(Protocol):
+    """Whoever chooses the scores of rows and makes something of them when they are noisy."""
+
+    def scores(self, measured: Sequence[Measurement]) -> RowScores:
+        """The scores and their noise, from released measurements alone."""
+        ...
+
+    def receive(self, scores: RowScores, steps: Sequence[int]) -> None:
+        """Take the noisy scores, row after row, in steps of the law."""
+        ...
+
+
+def exact_scores(scores: RowScores, rows: Rows) -> Secret:
+    """The exact scores of each row, row after row.
+
+    Privacy: 64-bit sums that cannot overflow: at most 2^14 columns of 2^17 times 2^24.
+    """
+    total = np.zeros((len(rows.codes), scores.count), np.int64)
+    for table, weights in _by_attribute(scores.tables, scores.weights):
+        name, features = table
+        total += (features @ weights)[rows.codes[:, rows.attributes.index(name)]]
+    return Secret(total.ravel().tolist(), scores.exponent)
+
+
+def largest_sum_of_changes(tables: Sequence[tuple[str, Integers]], weights: Integers) -> int:
+    """The largest Σ |change of a score| when a record is replaced, or a bound above it.
+
+    For signs s the sum is at most Σ over attributes of the range of features · (weights s), and
+    for the signs of the changes themselves it is attained; so the largest over all signs is exact.
+    """
+    scores = weights.shape[1]
+    if scores > MOST_EXACT_SCORES:  # Cauchy-Schwarz, as COMP Lemma 2
+        return _root_above(scores * largest_sum_of_squares(tables, weights))
+    patterns = np.arange(2 ** (scores - 1))[:, np.newaxis] >> np.arange(scores)  # the last is +1
+    signs = 1 - 2 * (patterns & 1)  # (patterns, scores)
+    reach = np.zeros(len(signs), np.int64)
+    for (_, features), own in _by_attribute(tables, weights):
+        signed = own @ signs.T  # (columns, patterns)
+        if features.shape[1] == 1:
+            reach += np.abs(signed[0]) * int(np.ptp(features))
+        else:
+            reach += np.ptp(features @ signed, axis=0)
+    return int(reach.max())
+
+
+def largest_sum_of_squares(tables: Sequence[tuple[str, Integers]], weights: Integers) -> int:
+    """A bound on Σ (change of a score)² when a record is replaced.
+
+    The smaller of ‖WᵀW‖ times the largest squared distance of two records, the norm bounded by
+    the largest row sum, and of the sum of the squared ranges of single scores.
+    """
+    distance, ranges = 0, np.zeros(weights.shape[1], np.int64)
+    for (_, features), own in _by_attribute(tables, weights):
+        distinct = np.unique(features, axis=0)
+        if features.shape[1] == 1:
+            distance += int(np.ptp(distinct)) ** 2
+        else:
+            gram = distinct @ distinct.T
+            lengths = np.diag(gram)
+            distance += int((lengths[:, np.newaxis] + lengths - 2 * gram).max())
+        ranges += np.ptp(distinct @ own, axis=0)
+    norm = int(np.abs(weights.T @ weights).sum(axis=1).max())
+    return min(norm * distance, sum(int(r) ** 2 for r in ranges))
+
+
+def _by_attribute(
+    tables: Sequence[tuple[str, Integers]], weights: Integers
+) -> list[tuple[tuple[str, Integers], Integers]]:
+    found, first = [], 0
+    for name, features in tables:
+        last = first + features.shape[1]
+        found.append(((name, features), weights[first:last]))
+        first = last
+    return found
+
+
+def _root_above(square: int) -> int:
+    """The least integer whose square is at least this."""
+    return math.isqrt(square - 1) + 1 if square > 0 else 0

@@ -1,0 +1,14 @@
+"""Publish: whole tables of new rows, from what was measured, in the schema of the protected table.
+
+`PUBLISHERS` lists the ways by name; `publisher.py` says what each must offer.
+"""
+
+from eke.publish.lda import Lda
+from eke.publish.pca import Pca
+from eke.publish.published import Published
+from eke.publish.publisher import MakePublisher, Publisher, Setting
+
+PUBLISHERS: dict[str, MakePublisher] = {"lda": Lda, "pca": Pca}
+"""A new way of publishing is one file and one entry here."""
+
+__all__ = ["PUBLISHERS", "Published", "Publisher", "Setting"]

@@ -1,0 +1,104 @@
+"""Published: the rows of a publication in the table's own schema, and what they cost."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from eke.domain import Attribute, Binned, Domain
+
+FORMAT = "eke-publication/1"
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Published:
+    """Released rows, coded, with the receipt of their publication.
+
+    Privacy: everything in it was released; it may be given to anyone.
+    """
+
+    domain: Domain
+    attributes: tuple[str, ...]
+    codes: NDArray[np.int64]  # (rows, attributes)
+    receipt: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def cost(self) -> float:
+        """What the publication added to the loss, in epsilon or rho."""
+        return float(self.receipt["cost"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the rows should know."""
+        return tuple(self.receipt["notes"])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows with their labels; a bin is shown as its middle, the bucket as missing."""
+        return pd.DataFrame(
+            {
+                name: labels_of(self.domain[name], self.codes[:, place])
+                for place, name in enumerate(self.attributes)
+            }
+        )
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pandas(self.to_pandas(), preserve_index=False)
+
+    def to_text(self) -> str:
+        """The JSON text from which `from_text` makes the same rows."""
+        packed = zlib.compress(np.ascontiguousarray(self.codes.T, "<i4").tobytes(), 6)
+        document = {
+            "format": FORMAT,
+            "attributes": list(self.attributes),
+            "rows": len(self.codes),
+            "codes": base64.b64encode(packed).decode("ascii"),
+            "receipt": dict(self.receipt),
+        }
+        return json.dumps(document, allow_nan=False, sort_keys=True)
+
+    @staticmethod
+    def from_text(domain: Domain, text: str) -> Published:
+        document = json.loads(text)
+        names = tuple(document["attributes"])
+        packed = zlib.decompress(base64.b64decode(document["codes"]))
+        codes = np.frombuffer(packed, "<i4").reshape(len(names), document["rows"]).T
+        return Published(domain, names, codes.astype(np.int64), document["receipt"])
+
+    def __repr__(self) -> str:
+        measure = self.receipt["measure"]
+        return (
+            f"Published({self.receipt['mechanism']}: {len(self):,} rows, "
+            f"{len(self.attributes)} attributes; {measure} {self.cost:.6g})"
+        )
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        table = self.to_pandas().head(_SHOWN).to_html(index=False)
+        return f"<div><b>{escape(repr(self))}</b>{table}<ul>{notes}</ul></div>"
+
+
+def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
+    """The value of each code as the table itself would hold it."""
+    if isinstance(attribute, Binned):
+        middles = [float(number) for number in attribute.numbers()]
+        if attribute.has_bucket:
+            middles[-1] = np.nan
+        return np.array(middles)[codes]
+    labels = attribute.labels
+    if None in labels or isinstance(labels[0], str):
+        return pd.array([labels[code] for code in codes])
+    return np.array(labels)[codes]
