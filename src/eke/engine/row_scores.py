@@ -137,7 +137,7 @@ def largest_sum_of_squares(tables: Sequence[tuple[str, Integers]], weights: Inte
             lengths = np.diag(gram)
             distance += int((lengths[:, np.newaxis] + lengths - 2 * gram).max())
         ranges += np.ptp(distinct @ own, axis=0)
-    norm = int(np.abs(weights.T @ weights).sum(axis=1).max())
+    norm = max(sum(abs(int(entry)) for entry in row) for row in weights.T @ weights)
     return min(norm * distance, sum(int(r) ** 2 for r in ranges))
 
 

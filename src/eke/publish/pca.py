@@ -56,7 +56,10 @@ class Pca:
         split = check_split(options.get("split", "expected_error"))
         self._setting, self._total = setting, setting.public_rows
         self._measured = statistics_for(features, None, count=False)
-        share = share_of_moments(self._measured, self._components or 1, split, setting)
+        shrunk = self._recovery == "shrunk"
+        share = share_of_moments(
+            self._measured, self._components or 1, split, setting, shrunk=shrunk
+        )
         row_loss = max(1, int((1.0 - share) * setting.budget))
         moments = plan_within(
             self._measured.statistics,

@@ -13,12 +13,15 @@ from eke.publish.split import Split, noise_scales
 _SHARES = np.linspace(0.01, 0.9, 90)
 
 
-def share_of_moments(measured: Measured, components: int, split: Split, setting: Setting) -> float:
+def share_of_moments(
+    measured: Measured, components: int, split: Split, setting: Setting, *, shrunk: bool = False
+) -> float:
     """The share that makes the expected squared error of a row least; the paper's is one half.
 
-    A row of k scores gets noise of variance v each, k·v in all, with v as of COMP Lemma 2. Noise
-    of deviation σ on the moments turns the components: the variance they miss grows by at most 2k
-    times its norm, about 2σ√p / n. Both follow from public facts.
+    A row of k scores gets noise of variance v each, k·v in all, with v as of COMP Lemma 2; shrunk,
+    not more than the variance it hides, put at a quarter for each attribute and component. Noise
+    of deviation σ on the moments moves the mean by p·σ² / n², and turns the components: the
+    variance they miss grows by at most 2k times its norm, about 2σ√p / n. All from public facts.
     """
     if split == "paper":
         return 0.5
@@ -37,7 +40,12 @@ def share_of_moments(measured: Measured, components: int, split: Split, setting:
         else:
             row_noise = distance / (2.0 * (1.0 - share) * budget)
             deviation = scale / math.sqrt(share * budget)
+        if shrunk:
+            hidden = 0.25 * len(features.all)
+            row_noise = row_noise * hidden / (row_noise + hidden)
+        moved = features.width * (deviation / rows) ** 2
         turned = 2.0 * 2.0 * deviation * math.sqrt(features.width) / rows
-        return components * (row_noise + turned)
+        # However wrong they are, decoded numbers stay between 0 and 1.
+        return components * row_noise + min(moved + components * turned, 2.0 * len(features.all))
 
     return float(min(_SHARES, key=error))
