@@ -7,12 +7,13 @@ records: random ones, and adversarial ones with all numbers at 0 or 1 and all ca
 from __future__ import annotations
 
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from eke.data import Rows
-from eke.domain import Boolean, Categorical, Domain, Integer
+from eke.domain import Attribute, Boolean, Categorical, Domain, Integer
 from eke.engine.row_scores import (
     RowScores,
     exact_scores,
@@ -125,18 +126,21 @@ def test_queries_are_the_statistics_they_stand_for():
             for single in singles:
                 (numerator,) = single.numerators(DOMAIN.names, record[np.newaxis])
                 values.append(numerator * 2.0**single.exponent)
-            block = np.array(values)
-            got = measured.moments(lambda q, b=block, s=statistic: b if q is s.query else _zero(q))
-            slow = measured.moments(
-                lambda q, e=expected, s=statistic: _flat(s, e) if q is s.query else _zero(q)
-            )
+            got = measured.moments(_only(query, np.array(values)))
+            slow = measured.moments(_only(query, _flat(statistic, expected)))
             np.testing.assert_allclose(got.sums, slow.sums)
             np.testing.assert_allclose(got.products, slow.products)
             np.testing.assert_allclose(got.sizes, slow.sizes)
 
 
-def _zero(query) -> np.ndarray:
-    return np.zeros(query.cells if isinstance(query, Marginal) else 1)
+def _only(wanted, values: np.ndarray):
+    """Estimates that are zero but for one query."""
+
+    def estimate(query) -> np.ndarray:
+        size = query.cells if isinstance(query, Marginal) else 1
+        return values if query is wanted else np.zeros(size)
+
+    return estimate
 
 
 def _flat(statistic, block: np.ndarray) -> np.ndarray:
@@ -184,7 +188,7 @@ def test_the_papers_sensitivity_is_too_small_for_its_own_experiment():
 
 @pytest.mark.parametrize(("p1", "p2"), [(5, 6), (3, 2), (1, 4)])
 def test_what_eke_charges_covers_the_true_change(p1, p2):
-    names = {f"n{i}": Integer(0, 1_000) for i in range(p1)}
+    names: dict[str, Attribute] = {f"n{i}": Integer(0, 1_000) for i in range(p1)}
     names |= {f"c{i}": Categorical("x", "y") for i in range(p2)}
     domain = Domain(names)
     measured = statistics_for(features_of(domain, domain.names), None, count=False)
@@ -197,12 +201,12 @@ def test_what_eke_charges_covers_the_true_change(p1, p2):
 # -- rows ----------------------------------------------------------------------------------------
 
 
-def random_weights(features: Features, rng: np.random.Generator, scores: int) -> np.ndarray:
+def random_weights(features: Features, rng: np.random.Generator, scores: int) -> Any:
     basis = np.linalg.qr(rng.normal(size=(features.width, features.width)))[0]
     return np.rint(basis[:, :scores] * 2**20).astype(np.int64)
 
 
-def score_changes(features: Features, weights: np.ndarray, records: np.ndarray) -> np.ndarray:
+def score_changes(features: Features, weights: np.ndarray, records: np.ndarray) -> Any:
     """All differences of exact scores between records, as integers: (pairs, scores)."""
     x = np.concatenate([f.table[records[:, i]] for i, f in enumerate(features.all)], axis=1)
     scores = x @ weights

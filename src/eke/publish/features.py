@@ -29,13 +29,15 @@ Codes = NDArray[np.int64]
 class Feature:
     """One attribute as columns: `table[code]` is what a record with that code has in them.
 
-    table: (codes, columns), whole numbers in units of 2^-16 from 0 to 2^16.
+    table: (codes, columns), whole numbers in units of 2^-16 from 0 to 2^16. Codes from `listed` on
+    are the bucket of a numeric attribute.
     """
 
     name: str
     numeric: bool
     first: int
     table: NDArray[np.int64]
+    listed: int
 
     @property
     def columns(self) -> slice:
@@ -61,7 +63,7 @@ class Feature:
     @property
     def levels(self) -> tuple[Floats, Codes]:
         """The different numbers that a numeric feature can take, and the code of each."""
-        numbers, codes = np.unique(self.table[:, 0], return_index=True)
+        numbers, codes = np.unique(self.table[: self.listed, 0], return_index=True)
         return numbers / _ONE, codes.astype(np.int64)
 
 
@@ -99,7 +101,8 @@ def features_of(domain: Domain, names: Sequence[str]) -> Features:
     found, first = [], 0
     for name in domain.in_order(names):
         table, numeric = _table(name, domain[name])
-        found.append(Feature(name, numeric, first, table))
+        listed = len(domain[name].declared) if numeric else len(table)
+        found.append(Feature(name, numeric, first, table, listed))
         first += table.shape[1]
     return Features(domain, tuple(found))
 

@@ -179,11 +179,13 @@ def _best_level_squared(
             break
     best, least = 0, np.inf
     for candidate in (z, 0.0, 1.0):
-        level = _nearest(levels, candidate)
-        value = levels[level]
-        distance = value * (value**3 + a * value - 2.0 * b)
-        if distance < least:
-            best, least = level, distance
+        low = _at_or_below(levels, candidate)
+        for level in (low, low + 1):
+            value = levels[level]
+            if value != np.inf:
+                distance = value * (value**3 + a * value - 2.0 * b)
+                if distance < least:
+                    best, least = level, distance
     return best
 
 
@@ -209,27 +211,30 @@ def _best_level_absolute(
             continue
         else:
             zero = lacking[at, candidate] / record[candidate]
-        level = _nearest(levels, zero)
-        value = levels[level]
-        distance = abs(value - wanted[at]) + abs(value * value - lacking[at, at])
-        for j in range(len(record)):
-            if j != at:
-                distance += abs(record[j] * value - lacking[at, j])
-        if distance < least:
-            best, least = level, distance
+        low = _at_or_below(levels, zero)
+        for level in (low, low + 1):
+            value = levels[level]
+            if value != np.inf:
+                distance = abs(value - wanted[at]) + abs(value * value - lacking[at, at])
+                for j in range(len(record)):
+                    if j != at:
+                        distance += abs(record[j] * value - lacking[at, j])
+                if distance < least:
+                    best, least = level, distance
     return best
 
 
 @numba.njit(cache=True)
-def _nearest(levels: Floats, value: float) -> int:
-    """The place of the level next to a value; the levels increase, infinity comes after them."""
+def _at_or_below(levels: Floats, value: float) -> int:
+    """The place of the last level that is not above a value, or the first level.
+
+    The levels increase, infinity comes after them.
+    """
     low, high = 0, len(levels) - 1
-    while low < high:  # the first level that is not below the value
-        middle = (low + high) // 2
-        if levels[middle] < value:
-            low = middle + 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if levels[middle] <= value:
+            low = middle
         else:
-            high = middle
-    if low > 0 and value - levels[low - 1] <= levels[low] - value:
-        return low - 1
+            high = middle - 1
     return low

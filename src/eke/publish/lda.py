@@ -83,8 +83,7 @@ class Lda:
         """The rows that follow some moments, at a cost."""
         features, setting = self._measured.features, self._setting
         if setting.public_rows is not None:
-            sizes = np.maximum(moments.sizes, 0.0)
-            sizes *= setting.public_rows / max(float(sizes.sum()), 1.0)
+            sizes = _adding_up_to(setting.public_rows, moments.sizes)
             moments = Moments(sizes, moments.sums, moments.products)
         repaired = repair(moments, self._noise_deviation())
         sample = sample_greedily(features, repaired.moments, self._distance)
@@ -124,6 +123,18 @@ class Lda:
         return (
             math.sqrt(sum(variance * count for variance, count in second) / cells) if cells else 0.0
         )
+
+
+def _adding_up_to(total: int, sizes: Floats) -> Floats:
+    """Whole, non-negative class sizes with a known sum, in proportion to the noisy ones."""
+    positive = np.maximum(sizes, 0.0)
+    if positive.sum() <= 0.0:
+        positive = np.ones(len(sizes))
+    exact = positive * (total / positive.sum())
+    whole = np.floor(exact)
+    largest_rests = np.argsort(whole - exact, kind="stable")[: total - int(whole.sum())]
+    whole[largest_rests] += 1.0
+    return np.asarray(whole)
 
 
 def estimate_from(inference: Inference) -> Estimate:

@@ -45,7 +45,6 @@ def share_of_moments(
             row_noise = row_noise * hidden / (row_noise + hidden)
         moved = features.width * (deviation / rows) ** 2
         turned = 2.0 * 2.0 * deviation * math.sqrt(features.width) / rows
-        # However wrong they are, decoded numbers stay between 0 and 1.
-        return components * row_noise + min(moved + components * turned, 2.0 * len(features.all))
+        return components * (row_noise + turned) + moved
 
     return float(min(_SHARES, key=error))
