@@ -1,10 +1,11 @@
 """Repair: moments that some distribution has, from noisy ones that perhaps none has.
 
 COMP's noisy covariance can be indefinite. The matrix of all second moments, the constant 1
-included, is a sum of squares; noise of deviation σ on its entries moves eigenvalues by up to about
-2σ√p. Directions whose eigenvalue is below that are known to be small and no more, so they are
-lifted to that level: never indefinite, and a classifier trained on the rows does not take noise for
-a direction without spread. Post-processing.
+included, is a sum of squares. Noise of deviation σ on its entries is a matrix whose eigenvalues
+have root mean square σ√p. Directions with an eigenvalue below that are known to be small and no
+more, so they are lifted to that level: never indefinite, and a classifier trained on the rows does
+not take noise for a direction without spread. A higher level gains accuracy where the noise is
+large, and costs likeness to the real rows (reproductions/comp). Post-processing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def repair(moments: Moments, noise_deviation: float) -> Repaired:
     matrix[0, 1:] = matrix[1:, 0] = moments.sums.sum(axis=0)
     matrix[1:, 1:] = moments.products
     values, vectors = np.linalg.eigh(matrix)
-    level = 2.0 * noise_deviation * math.sqrt(width)
+    level = noise_deviation * math.sqrt(width)
     # Dummies of an attribute add up to one: that direction is flat without any noise.
     lifted = int((values < level).sum())
     whole = (vectors * np.maximum(values, level)) @ vectors.T

@@ -10,7 +10,11 @@ from eke.publish.moments import Measured
 from eke.publish.publisher import Setting
 from eke.publish.split import Split, noise_scales
 
-_SHARES = np.linspace(0.01, 0.9, 90)
+SHRUNK_ERROR = 0.25
+"""The variance of an attribute, which is the error when a row is shrunk to the mean."""
+DECODED_ERROR = 1.0
+"""The squared error of an attribute whose decoded value has nothing to do with the true one."""
+_SHARES = np.linspace(0.01, 0.5, 50)  # where all is lost to noise, not more than the paper
 
 
 def share_of_moments(
@@ -18,8 +22,8 @@ def share_of_moments(
 ) -> float:
     """The share that makes the expected squared error of a row least; the paper's is one half.
 
-    A row of k scores gets noise of variance v each, k·v in all, with v as of COMP Lemma 2; shrunk,
-    not more than the variance it hides, put at a quarter for each attribute and component. Noise
+    A row of k scores gets noise of variance v each, k·v in all, with v as of COMP Lemma 2, but not
+    more than decoding (or shrinking) lets through, see the constants. Noise
     of deviation σ on the moments moves the mean by p·σ² / n², and turns the components: the
     variance they miss grows by at most 2k times its norm, about 2σ√p / n. All from public facts.
     """
@@ -40,9 +44,8 @@ def share_of_moments(
         else:
             row_noise = distance / (2.0 * (1.0 - share) * budget)
             deviation = scale / math.sqrt(share * budget)
-        if shrunk:
-            hidden = 0.25 * len(features.all)
-            row_noise = row_noise * hidden / (row_noise + hidden)
+        most = (SHRUNK_ERROR if shrunk else DECODED_ERROR) * len(features.all) / components
+        row_noise = row_noise * most / (row_noise + most)
         moved = features.width * (deviation / rows) ** 2
         turned = 2.0 * 2.0 * deviation * math.sqrt(features.width) / rows
         return components * (row_noise + turned) + moved

@@ -37,7 +37,7 @@ def test_the_price_is_the_budget_and_not_more(split, measure, neighbours, budget
 def test_the_split_by_error_has_the_least_error(measure):
     def error(scales: list[float]) -> float:
         weights = [s.cells * (CLASS_WEIGHT if s.by_class else 1.0) for s in STATISTICS]
-        return sum(w * b * b for w, b in zip(weights, scales, strict=True))
+        return float(sum(w * b * b for w, b in zip(weights, scales, strict=True)))
 
     best = noise_scales(STATISTICS, "expected_error", 1.0, measure, "replace_one")
     assert error(best) < error(noise_scales(STATISTICS, "paper", 1.0, measure, "replace_one"))
@@ -46,7 +46,7 @@ def test_the_split_by_error_has_the_least_error(measure):
     changes = [2.0 if s.cells > 1 else 1.0 for s in STATISTICS]
 
     def loss(scales: np.ndarray) -> float:
-        return sum(c / b**power for c, b in zip(changes, scales, strict=True))
+        return float(sum(c / b**power for c, b in zip(changes, scales, strict=True)))
 
     for _ in range(200):
         other = np.array(best) * np.exp(rng.normal(0, 0.2, len(best)))
