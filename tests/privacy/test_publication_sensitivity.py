@@ -28,6 +28,7 @@ from eke.publish.features import Features, features_of
 from eke.publish.moments import Measured, statistics_for
 from eke.publish.split import noise_scales, plan_within
 from eke.query import Marginal
+from tests.privacy.audit import audit_epsilon
 
 DOMAIN = Domain(
     a=Integer(0, 4),
@@ -267,3 +268,30 @@ def test_exact_scores_are_the_features_times_the_weights(monkeypatch):
     )
     expected = features.encode(records) @ (weights / 2**20)
     np.testing.assert_allclose(np.array(steps).reshape(-1, 3) * law.step, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("narrower", "within"), [(1.0, True), (0.6, False)])
+def test_audit_of_noisy_rows(narrower, within):
+    """40,000 rows a side through the mechanism: a record at one end against one at the other.
+
+    Every row is a release of its own record with the same scores, so rows are samples. The bound
+    holds with confidence 1 - 1e-6; noise of 0.6 of the width is found out.
+    """
+    domain = Domain(a=Integer(0, 4), c=Categorical("x", "y", "z"))
+    features = features_of(domain, domain.names)
+    tables = tuple((f.name, f.table) for f in features.all)
+    weights = random_weights(features, np.random.default_rng(6), 1)
+    law = law_for(tables, weights, NANO, "epsilon")
+    scores = RowScores(
+        tables, weights, EXPONENT, DiscreteLaplace(round(narrower * law.steps), law.exponent)
+    )
+    cells = np.array(list(product(*map(range, domain.shape))))
+    x = np.concatenate([f.table[cells[:, i]] for i, f in enumerate(features.all)], axis=1) @ weights
+    samples = []
+    for cell in (cells[x[:, 0].argmin()], cells[x[:, 0].argmax()]):
+        rows = Rows(domain.names, np.tile(cell, (40_000, 1)))
+        steps = secret.reveal_with_noise(exact_scores(scores, rows), scores.law)
+        samples.append(np.array(steps, np.int64))
+    bound = audit_epsilon(*samples, confidence=1 - 1e-6, coins=np.random.default_rng(7))
+    assert (bound <= 1.0) == within
+    assert bound > 0.8

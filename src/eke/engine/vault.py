@@ -156,6 +156,8 @@ class Vault:
                         book, plan, analyst=analyst, key=key, digest=digest, as_of=as_of
                     )
             failpoint("engine.reserved")
+            if plan.row_loss and rows is None:
+                raise PrivacyError("this plan releases scores of rows; say which with rows=")
             counts = self._source.counts([needed_attributes(part.query) for part in plan.parts])
             secrets = [
                 exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)

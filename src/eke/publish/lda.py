@@ -144,10 +144,10 @@ def estimate_from(inference: Inference) -> Estimate:
         singles = query.queries() if isinstance(query, Marginal) else iter((query,))
         values = []
         for single in singles:
-            known = inference.linear(single)
+            known = inference.estimate(single)
             if known is None:
                 raise EstimateError("history does not determine the moments of this publication")
-            values.append(known[0])
+            values.append(known.value)
         return np.array(values)
 
     return estimate
