@@ -186,7 +186,7 @@ def _utility(counts: Floats, utility: Utility) -> Floats:
 
 def _entropy(counts: Floats) -> Floats:
     shares = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
-    return -(shares * np.log2(np.where(shares > 0.0, shares, 1.0))).sum(axis=-1)
+    return np.asarray(-(shares * np.log2(np.where(shares > 0.0, shares, 1.0))).sum(axis=-1))
 
 
 def _exponential(worth: Floats, share: float, rng: np.random.Generator) -> int:

@@ -16,6 +16,7 @@ from eke.publish.moments import statistics_for
 from eke.publish.repair import repair
 from eke.publish.split import Split, noise_scales
 from eke.publish.utility import divergence, entropy
+from eke.query import Neighbours
 from reproductions.answering.report import Report
 from reproductions.comp.adult import TARGET, adult_domain, adult_table, coded
 from reproductions.comp.diffgen import Generalised, Utility, diffgen
@@ -108,7 +109,7 @@ def _lda(
 ) -> Outcome:
     measured = statistics_for(halves.features, TARGET, count=False)
     priced = measured.statistics if honest else measured.statistics[1:]
-    relation = "add_remove" if distance == "squared" else "replace_one"
+    relation: Neighbours = "add_remove" if distance == "squared" else "replace_one"
     scales = noise_scales(priced, split, epsilon, "epsilon", relation)
     scales = scales if honest else [0.0, *scales]
     exact = exact_moments(halves.features.encode(halves.train), halves.train_classes)
@@ -125,13 +126,15 @@ def _lda(
     return _judge(halves, sample.codes, sample.classes)
 
 
-def _scores(made: Floats, classes: Codes, test: Floats, truth: Codes) -> list[float]:
+def _scores(
+    made: Floats, classes: Codes, test: Floats, truth: Codes
+) -> tuple[float, float, float, float]:
     found = []
     for _, model in classifier_models():
         model.fit(made, classes)
         found.append(float((model.predict(test) == truth).mean()))
         found.append(area_under_roc(model.predict_proba(test), model.classes_, truth))
-    return found
+    return found[0], found[1], found[2], found[3]
 
 
 def _judge(halves: Halves, codes: Codes, classes: Codes) -> Outcome:
@@ -179,12 +182,12 @@ def _mean_divergence(halves: Halves, spread: list[Floats]) -> float:
     """KL(released ‖ original) in bits, the mean over attributes; numbers in 20 ranges."""
     found = []
     for place, feature in enumerate(halves.features.all):
-        true = np.bincount(halves.train[:, place], minlength=len(feature.table)).astype(float)
         made, size = spread[place], len(feature.table)
+        true: Floats = np.bincount(halves.train[:, place], minlength=size).astype(np.float64)
         if feature.numeric and size > 20:
             ranges = np.arange(size) * 20 // size
-            true = np.bincount(ranges, weights=true, minlength=20)
-            made = np.bincount(ranges, weights=made, minlength=20)
+            true = np.bincount(ranges, weights=true, minlength=20).astype(np.float64)
+            made = np.bincount(ranges, weights=made, minlength=20).astype(np.float64)
         found.append(divergence(made, true))
     return float(np.mean(found))
 

@@ -1,6 +1,6 @@
 """The command line: thin commands over the session, one file each.
 
-    draft → init → ask, preview, budget, history, explain → export, verify
+    draft → init → ask, preview, budget, history, explain → publish, export, verify
 
 Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
 files imports the engine: `import eke` fetches names on first use, so that help is quick.
@@ -35,6 +35,8 @@ from eke.cli.init import init
 from eke.cli.options import AsJson
 from eke.cli.preview import EXAMPLES as PREVIEW_EXAMPLES
 from eke.cli.preview import preview
+from eke.cli.publish import EXAMPLES as PUBLISH_EXAMPLES
+from eke.cli.publish import publish
 from eke.cli.screen import output
 from eke.cli.shape import json_text
 from eke.cli.verify import EXAMPLES as VERIFY_EXAMPLES
@@ -80,6 +82,7 @@ for _command, _examples in (
     (budget, BUDGET_EXAMPLES),
     (history, HISTORY_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),
+    (publish, PUBLISH_EXAMPLES),
     (export, EXPORT_EXAMPLES),
     (verify, VERIFY_EXAMPLES),
 ):

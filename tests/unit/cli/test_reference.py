@@ -91,6 +91,10 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "history": ("history", dataset),
         "explain number": ("explain", dataset, 3),
         "explain question": ("explain", dataset, f"{MANY} ORDER BY 2"),
+        "publish": (
+            *("publish", dataset, "lda", "--target", "sex", "--epsilon", 1),
+            *("-o", tmp_path / "rows.csv"),
+        ),
         "export ledger": ("export", dataset, "ledger"),
         "export report": ("export", dataset, "report"),
         "verify": ("verify", dataset),

@@ -1,0 +1,106 @@
+"""`eke publish`: a table of new rows in the schema of the protected one, written to a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eke.cli.opening import dataset
+from eke.cli.options import Analyst, AsJson, Data, Dataset
+from eke.cli.screen import output, working
+from eke.cli.shape import json_text
+
+if TYPE_CHECKING:
+    from eke.publish import Published
+
+EXAMPLES = """\
+Examples:
+  $ eke publish adult.eke lda --target income --epsilon 1 -o rows.csv
+  $ eke publish adult.eke pca --components 2 --epsilon 2 -o rows.parquet
+  $ eke publish adult.eke pca --rho 0.1 --option recovery=shrunk -o rows.csv
+"""
+
+
+def publish(
+    path: Dataset,
+    mechanism: Annotated[str, typer.Argument(help="lda, pca, ….", show_default=False)],
+    target: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
+    ],
+    epsilon: Annotated[float | None, typer.Option(help="What the rows may cost.")] = None,
+    rho: Annotated[float | None, typer.Option(help="The same for a dataset with rho.")] = None,
+    class_attribute: Annotated[
+        str | None, typer.Option("--target", help="lda: the attribute that holds the class.")
+    ] = None,
+    components: Annotated[
+        str | None, typer.Option(help="pca: how many components, or auto.")
+    ] = None,
+    attributes: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Which columns; else all of them.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Any other option of the mechanism; repeatable."),
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The same key and request give the same rows.")
+    ] = None,
+    analyst: Analyst = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a table of new rows in the same schema.
+
+    The rows may be given to anyone. They are paid for before the table is looked at; what is wrong
+    with the request is refused first, and costs nothing.
+    """
+    if target.suffix not in (".csv", ".parquet"):
+        raise typer.BadParameter("name a file that ends in .csv or .parquet", param_hint="--output")
+    options = _options(option)
+    if class_attribute is not None:
+        options["target"] = class_attribute
+    if components is not None:
+        options["components"] = _value(components)
+    if attributes is not None:
+        options["attributes"] = [name.strip() for name in attributes.split(",")]
+    with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
+        with working("Publishing"):
+            rows = session.publish(mechanism, epsilon=epsilon, rho=rho, key=key, **options)
+            _write(rows, target)
+        screen = output()
+        if as_json:
+            shown = {"rows": len(rows), "file": str(target), "receipt": dict(rows.receipt)}
+            screen.raw(json_text(shown))
+            return
+        screen.print(f"{rows!r}")
+        for note in rows.notes:
+            screen.print(screen.escape(note), indent=2)
+        screen.print(f"Wrote {screen.escape(str(target))}.")
+
+
+def _options(given: list[str] | None) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier() or name in ("epsilon", "rho", "key", "analyst"):
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
+        options[name] = _value(value)
+    return options
+
+
+def _value(text: str) -> object:
+    """A number, list or truth value as JSON writes them; anything else is a text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _write(rows: Published, target: Path) -> None:
+    if target.suffix == ".csv":
+        rows.to_pandas().to_csv(target, index=False)
+    else:
+        rows.to_pandas().to_parquet(target, index=False)

@@ -1,0 +1,47 @@
+"""`eke publish`: rows in a file, and nothing spent on a wrong command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.command_line import Run
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_are_written_and_the_same_for_the_same_key(
+    dataset: Path, tmp_path: Path, run: Run, ending: str
+) -> None:
+    first, again = tmp_path / f"first.{ending}", tmp_path / f"again.{ending}"
+    for file in (first, again):
+        words = ("publish", dataset, "lda", "--target", "sex", "--epsilon", 2, "--key", ending)
+        shown = run(*words, "-o", file)
+        assert shown.code == 0, shown.err
+        assert "rows" in shown.out
+    frames = [pd.read_csv(f) if ending == "csv" else pd.read_parquet(f) for f in (first, again)]
+    pd.testing.assert_frame_equal(frames[0], frames[1])
+    assert set(frames[0]["sex"]) <= {"Female", "Male"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("lda", "--target", "sex", "--epsilon", 1, "-o", "rows.xls"), 2),
+        (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "split"), 2),
+        (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "key=x"), 2),
+        (("lda", "--target", "height", "--epsilon", 1, "-o", "r.csv"), 1),
+        (("lda", "--target", "sex", "--rho", 1, "-o", "r.csv"), 1),
+        (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "split=x"), 1),
+        (("pca", "--components", 2, "--epsilon", 1, "-o", "r.csv"), 1),
+        (("ica", "--epsilon", 1, "-o", "r.csv"), 1),
+        (("lda", "--target", "sex", "--epsilon", 1000, "-o", "r.csv"), 3),
+    ],
+)
+def test_what_is_wrong_costs_nothing(
+    dataset: Path, run: Run, words: tuple[object, ...], code: int
+) -> None:
+    before = run("budget", dataset, "--json").json
+    assert run("publish", dataset, *words).code == code
+    assert run("budget", dataset, "--json").json == before
