@@ -48,6 +48,12 @@ def test_figure_2_few_components_beat_the_baselines_and_more_cost_more(comp):
         assert error(comp, 1.5, "PCA auto, shrunk")[1] < error(comp, 1.5, baseline)[1]
 
 
+def test_squared_distances_meet_exact_moments_and_absolute_ones_do_not(comp):
+    squared, absolute = comp["sampler"]["rows"]
+    assert squared[2] < 20 < absolute[2]
+    assert squared[3] > absolute[3]
+
+
 def outcome(comp: dict[str, Any], name: str) -> Any:
     return comp["3"]["outcomes"][name][1.0][0]
 
