@@ -187,7 +187,7 @@ def _check_nodes(
     text: SqlText,
     root: exp.Expr,
     tokens: tuple[Token, ...],
-    nodes: Mapping[type[exp.Expr], frozenset[str]],
+    nodes: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
 ) -> None:
     waiting = [(root, 0)]
     while waiting:

@@ -13,7 +13,7 @@ from eke.inference import Inference, Joint, Regression, halfwidth, noise_of
 from eke.inference.mixed import MixedRegression
 from eke.inference.tables import ReleasedTables, table_weight
 from eke.privacy.law import Gaussian, Laplace
-from eke.query import Kronecker, Marginal, Measurable, Query, Term, count, marginal, total
+from eke.query import Kronecker, Marginal, Query, Term, count, marginal, total
 
 NAMES = ("a", "b", "c", "d")
 
@@ -30,7 +30,7 @@ def random_case(rng: np.random.Generator):
     tables = []
     for _ in range(rng.integers(1, 4)):
         names = domain.in_order(rng.choice(NAMES, rng.integers(1, 4), replace=False).tolist())
-        block: Measurable = Marginal(names, everyone(domain, int(rng.integers(1, 4))))
+        block: Marginal | Kronecker = Marginal(names, everyone(domain, int(rng.integers(1, 4))))
         if rng.random() < 0.4:
             block = Kronecker(domain, names, tuple(alike(domain[n].size, rng) for n in names))
         values = tuple(rng.normal(50, 20, block.cells))

@@ -9,8 +9,8 @@ import pytest
 
 from eke.domain import Categorical, Domain, Integer, Replace
 from eke.errors import BudgetExceeded
-from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, cell_losses
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
+from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, Measure, cell_losses
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, count, marginal, table, total
 
@@ -199,7 +199,9 @@ def test_blocks_of_products_are_never_undercharged(seed):
         columns = np.kron(columns, matrix)  # (answers, cells)
     if not columns.any():
         return
-    for measure, law in (("epsilon", DiscreteLaplace(8, 0)), ("rho", DiscreteGaussian(8, 0))):
+    laws: list[tuple[Measure, DiscreteLaw]]
+    laws = [("epsilon", DiscreteLaplace(8, 0)), ("rho", DiscreteGaussian(8, 0))]
+    for measure, law in laws:
         power = 1 if measure == "epsilon" else 2
         unit = NANO / 8 if measure == "epsilon" else NANO / 128
         alone = unit * max((np.abs(c) ** power).sum() for c in columns.T)
