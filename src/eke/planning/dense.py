@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import lsmr
 
 from eke.errors import QueryError
 from eke.planning import budget as noise_budget
@@ -25,7 +23,7 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 12
 _TOLERANCE = 1e-5
-_IGNORED = 1e12
+_IGNORED = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,19 +53,11 @@ def least_squares_recovery(
     """R = Q (SᵀΣ⁻¹S)⁺ SᵀΣ⁻¹: the best linear unbiased recovery (CUBE eq. 7)."""
     recovery = np.zeros((len(workload), len(strategy)))
     # A row with hardly any budget says nothing that others do not say better.
-    used = noise_variances < _IGNORED * noise_variances.min()
+    information = (strategy**2).sum(axis=1) / noise_variances
+    used = information > _IGNORED * information.max()
     root = 1.0 / np.sqrt(noise_variances[used])
     recovery[:, used] = initial_recovery(workload, root[:, None] * strategy[used]) * root
     return recovery
-
-
-def solve_least_squares(
-    strategy: csr_array[np.float64], answers: FloatArray, noise_variances: FloatArray
-) -> FloatArray:
-    """A least squares estimate of the cells by LSMR: no matrix is ever inverted."""
-    root = 1.0 / np.sqrt(noise_variances)
-    scaled = csr_array(strategy.multiply(root[:, None]))
-    return np.asarray(lsmr(scaled, root * answers, atol=1e-12, btol=1e-12, maxiter=10_000)[0])
 
 
 def row_budgets(
