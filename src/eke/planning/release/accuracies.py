@@ -78,7 +78,7 @@ def plan_for_accuracies(
         )
         for cost, option in sorted(zip(costs, options, strict=True), key=lambda pair: pair[0])
     )
-    section = MarginalSection(lattice, options[best], measure, listed)
+    section = MarginalSection(lattice, options[best], measure, costs[best], listed)
     return ReleasePlan(workload, measure, costs[best], (section,))
 
 

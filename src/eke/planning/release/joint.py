@@ -18,9 +18,9 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.planning.release.plan import ReleasePlan
-from eke.planning.release.section import FloatArray, Measurable, Table
+from eke.planning.release.section import FloatArray, Table
 from eke.planning.strategy.line import question_values
-from eke.query import Marginal, Query
+from eke.query import Marginal, Measurable, Query
 
 MOST_CELLS = 1_000_000
 _PRECISION = 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +24,14 @@ from eke.planning.options import (
     options,
     rmse,
 )
-from eke.planning.release.section import Alternative, FloatArray, PlannedBlock, Table
+from eke.planning.release.section import (
+    Alternative,
+    FloatArray,
+    PlannedBlock,
+    Table,
+    scaled_alternatives,
+    variance_factor,
+)
 from eke.planning.strategy.blocks import Block
 from eke.privacy.accountant import Measure
 from eke.query import Kronecker, Marginal, Measurable, Query, Term
@@ -37,6 +44,7 @@ class MarginalSection:
     lattice: Lattice
     option: Option
     measure: Measure
+    budget: float
     alternatives: tuple[Alternative, ...]
 
     @property
@@ -58,6 +66,17 @@ class MarginalSection:
     @property
     def variances(self) -> list[FloatArray]:
         return [np.array(v) for v in self.option.target_variances]
+
+    def at(self, budget: float) -> MarginalSection:
+        factor = variance_factor(self.measure, self.budget, budget)
+        option = replace(
+            self.option,
+            noise_variances=factor * self.option.noise_variances,
+            target_variances=factor * self.option.target_variances,
+            total_error=factor * self.option.total_error,
+        )
+        listed = scaled_alternatives(self.alternatives, factor)
+        return MarginalSection(self.lattice, option, self.measure, budget, listed)
 
     def measured(self) -> list[tuple[Block, float]]:
         """The blocks that get any budget, with the variance of each answer."""
@@ -185,7 +204,7 @@ def marginal_section(
         )
         for option in ([chosen, *considered] if chosen not in considered else considered)
     )
-    return MarginalSection(lattice, chosen, measure, listed)
+    return MarginalSection(lattice, chosen, measure, budget, listed)
 
 
 def _named(

@@ -11,10 +11,8 @@ noisy values into tables that agree with each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +31,7 @@ from eke.planning.release.section import (
     Table,
 )
 from eke.planning.strategy.matrices import MatrixStrategy
-from eke.planning.workload import Target, Workload
+from eke.planning.workload import Workload
 from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
 from eke.query import Kronecker, Marginal, Measurable, Neighbours
@@ -163,7 +161,7 @@ def plan_release(
     if not (budget > 0.0 and math.isfinite(budget)):
         raise PrivacyError("the budget of a plan must be positive and finite")
     usable = budget / _factor(measure, neighbours)
-    makers = _makers(
+    units = _sections(
         workload,
         measure,
         strategy,
@@ -172,19 +170,12 @@ def plan_release(
         compare=compare,
         only_marginals=only_marginals,
     )
-    if len(makers) > 1:
-        units = [maker(1.0) for maker in makers]
-        shares = _shares([unit.total_error for unit in units], measure)
-    else:
-        shares = [1.0]
-    sections = tuple(maker(usable * share) for maker, share in zip(makers, shares, strict=True))
+    shares = _shares([unit.total_error for unit in units], measure)
+    sections = tuple(unit.at(usable * share) for unit, share in zip(units, shares, strict=True))
     return ReleasePlan(workload, measure, budget, sections)
 
 
-Maker: TypeAlias = Callable[[float], Section]
-
-
-def _makers(
+def _sections(
     workload: Workload,
     measure: Measure,
     strategy: str | MatrixStrategy,
@@ -193,27 +184,20 @@ def _makers(
     recovery: Recovery,
     compare: bool,
     only_marginals: bool,
-) -> list[Maker]:
-    """Functions of a budget, one for each section."""
-    dense = partial(
-        _dense,
-        measure=measure,
-        strategy=strategy,
-        noise=noise or "least_squares",
-        recovery=recovery,
-    )
+) -> list[Section]:
+    """One section for each kind of questions, each at unit budget."""
+    dense: Noise = noise or "least_squares"
     if isinstance(strategy, MatrixStrategy):
-        return [partial(dense, workload)]
-    found: list[Maker] = []
+        return [matrix_section(workload, measure, 1.0, strategy, noise=dense, recovery=recovery)]
+    found: list[Section] = []
     marginals = tuple(target for target in workload.targets if target.is_marginal)
     if marginals:
         whole = workload.is_marginal
-        lattice = Lattice(workload if whole else Workload(workload.domain, marginals))
         found.append(
-            lambda budget: marginal_section(
-                lattice,
+            marginal_section(
+                Lattice(workload if whole else Workload(workload.domain, marginals)),
                 measure,
-                budget,
+                1.0,
                 strategy,
                 noise=noise,
                 recovery=recovery,
@@ -222,32 +206,14 @@ def _makers(
             )
         )
     found += [
-        partial(_product, workload, target, measure, strategy)
+        product_section(workload.domain, target, measure, 1.0, strategy)
         for target in workload.targets
         if not target.is_marginal
     ]
     if workload.queries:
         single = Workload(workload.domain, (), workload.queries, workload.query_weights)
-        found.append(partial(dense, single))
+        found.append(matrix_section(single, measure, 1.0, strategy, noise=dense, recovery=recovery))
     return found
-
-
-def _dense(
-    workload: Workload,
-    budget: float,
-    *,
-    measure: Measure,
-    strategy: str | MatrixStrategy,
-    noise: Noise,
-    recovery: Recovery,
-) -> Section:
-    return matrix_section(workload, measure, budget, strategy, noise=noise, recovery=recovery)
-
-
-def _product(
-    workload: Workload, target: Target, measure: Measure, strategy: str, budget: float
-) -> Section:
-    return product_section(workload.domain, target, measure, budget, strategy)
 
 
 def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:

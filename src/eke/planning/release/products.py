@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -12,7 +12,14 @@ import numpy as np
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.planning.release.section import Alternative, FloatArray, PlannedBlock, Table
+from eke.planning.release.section import (
+    Alternative,
+    FloatArray,
+    PlannedBlock,
+    Table,
+    scaled_alternatives,
+    variance_factor,
+)
 from eke.planning.strategy.line import (
     Level,
     LineStrategy,
@@ -70,6 +77,11 @@ class ProductSection:
 
     def _blocks(self) -> list[tuple[Level, ...]]:
         return list(product(*(line.levels for line in self.lines)))
+
+    def at(self, budget: float) -> ProductSection:
+        factor = variance_factor(self.measure, self.budget, budget)
+        listed = scaled_alternatives(self.alternatives, factor)
+        return replace(self, budget=budget, alternatives=listed)
 
     @property
     def part_count(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +20,14 @@ from eke.errors import QueryError
 from eke.planning import budget as noise_budget
 from eke.planning.dense import DensePlan, dense_plan
 from eke.planning.options import Noise, Recovery
-from eke.planning.release.section import Alternative, FloatArray, PlannedBlock, Table
+from eke.planning.release.section import (
+    Alternative,
+    FloatArray,
+    PlannedBlock,
+    Table,
+    scaled_alternatives,
+    variance_factor,
+)
 from eke.planning.strategy.line import question_values
 from eke.planning.strategy.matrices import MatrixStrategy, characters, haar, hierarchy, identity
 from eke.planning.workload import Target, Workload
@@ -46,6 +53,7 @@ class MatrixSection:
     measured: tuple[Measurable, ...]
     costs: tuple[float, ...]
     measure: Measure
+    budget: float
     alternatives: tuple[Alternative, ...]
 
     @property
@@ -70,6 +78,18 @@ class MatrixSection:
 
     def _used(self) -> NDArray[np.intp]:
         return np.flatnonzero(np.isfinite(self.plan.noise_variances))
+
+    def at(self, budget: float) -> MatrixSection:
+        factor = variance_factor(self.measure, self.budget, budget)
+        plan = replace(
+            self.plan,
+            noise_variances=factor * self.plan.noise_variances,
+            variances=factor * self.plan.variances,
+            total_error=factor * self.plan.total_error,
+        )
+        listed = scaled_alternatives(self.alternatives, factor)
+        costs = tuple(cost * budget / self.budget for cost in self.costs)
+        return replace(self, plan=plan, costs=costs, budget=budget, alternatives=listed)
 
     @property
     def part_count(self) -> int:
@@ -170,17 +190,18 @@ def matrix_section(
     chosen = plans[0]
     measured, costs = _measured(domain, attributes, chosen, measure)
     return MatrixSection(
-        domain,
-        attributes,
-        asked,
-        counts,
-        weights,
-        constants,
-        chosen,
-        measured,
-        costs,
-        measure,
-        listed,
+        domain=domain,
+        attributes=attributes,
+        questions_of=asked,
+        counts=counts,
+        weights=weights,
+        constants=constants,
+        plan=chosen,
+        measured=measured,
+        costs=costs,
+        measure=measure,
+        budget=budget,
+        alternatives=listed,
     )
 
 
@@ -305,5 +326,6 @@ def _by_themselves(
         measured=queries,
         costs=costs,
         measure=measure,
+        budget=budget,
         alternatives=listed,
     )

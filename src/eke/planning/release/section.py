@@ -7,13 +7,15 @@ section depends on the workload and the budget only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.privacy.accountant import Measure
 from eke.query import Measurable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -51,6 +53,26 @@ class Alternative:
     answers: int  # noisy numbers to be released
 
 
+def variance_factor(measure: Measure, before: float, after: float) -> float:
+    """By how much variances grow when the budget goes from one to another.
+
+    Proportions of noise, and which strategy is best, do not depend on the budget.
+    """
+    ratio = before / after
+    return ratio**2 if measure == "epsilon" else ratio
+
+
+def scaled_alternatives(
+    alternatives: Sequence[Alternative], factor: float
+) -> tuple[Alternative, ...]:
+    """The same lines after all variances were multiplied by a factor."""
+    root = math.sqrt(factor)
+    return tuple(
+        replace(option, rmse=root * option.rmse, largest=root * option.largest)
+        for option in alternatives
+    )
+
+
 class Section(Protocol):
     """What a plan does for some of its questions."""
 
@@ -77,6 +99,10 @@ class Section(Protocol):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]: ...
+
+    def at(self, budget: float) -> Section:
+        """The same section at another budget."""
+        ...
 
     @property
     def part_count(self) -> int: ...
