@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,12 +30,13 @@ from eke.planning.release.section import (
     PlannedBlock,
     Section,
     Table,
+    variance_factor,
 )
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Workload
 from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
-from eke.query import Kronecker, Marginal, Measurable, Neighbours
+from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query
 
 _NANO = 1e-9
 
@@ -160,18 +162,35 @@ def plan_release(
     """
     if not (budget > 0.0 and math.isfinite(budget)):
         raise PrivacyError("the budget of a plan must be positive and finite")
-    usable = budget / _factor(measure, neighbours)
-    units = _sections(
-        workload,
-        measure,
-        strategy,
-        noise=noise,
-        recovery=recovery,
-        compare=compare,
-        only_marginals=only_marginals,
+    made = partial(
+        _sections, workload, measure, strategy, noise=noise, recovery=recovery, compare=compare
     )
-    shares = _shares([unit.total_error for unit in units], measure)
-    sections = tuple(unit.at(usable * share) for unit, share in zip(units, shares, strict=True))
+    candidates = [made(only_marginals=only_marginals)]
+    if (neighbours, measure, strategy) == ("replace_one", "rho", "auto") and not only_marginals:
+        # A replaced record costs whole marginals half of what it costs blocks with both signs.
+        candidates.append(made(only_marginals=True))
+    plans = [_shared_out(workload, units, measure, budget, neighbours) for units in candidates]
+    return min(plans, key=lambda plan: plan.rmse)
+
+
+def _shared_out(
+    workload: Workload,
+    units: Sequence[Section],
+    measure: Measure,
+    budget: float,
+    neighbours: Neighbours,
+) -> ReleasePlan:
+    """The plan of sections at unit budget, each given its share of the budget."""
+    factors = [_factor(unit, measure, neighbours) for unit in units]
+    errors = [
+        variance_factor(measure, factor, 1.0) * unit.total_error
+        for unit, factor in zip(units, factors, strict=True)
+    ]
+    shares = _shares(errors, measure)
+    sections = tuple(
+        unit.at(budget * share / factor)
+        for unit, share, factor in zip(units, shares, factors, strict=True)
+    )
     return ReleasePlan(workload, measure, budget, sections)
 
 
@@ -223,15 +242,24 @@ def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:
     return [part / sum(raised) for part in raised]
 
 
-def _factor(measure: Measure, neighbours: Neighbours) -> float:
+def _factor(section: Section, measure: Measure, neighbours: Neighbours) -> float:
     """By how much a replaced record loses more than one that is added or removed.
 
-    It leaves one cell for another. Absolute values add, so a pure loss is at most twice as large;
-    (a - b)² <= 2a² + 2b², so a zCDP loss is at most four times as large.
+    It leaves one cell for another. Absolute values add, so a pure loss is at most twice as large.
+    (a - b)² <= a² + b² when coefficients have one sign, so a zCDP loss is at most twice as large
+    then; otherwise (a - b)² <= 2a² + 2b², four times.
     """
     if neighbours == "add_remove":
         return 1.0
-    return 2.0 if measure == "epsilon" else 4.0
+    signed = any(_may_be_signed(part.measured) for part in section.parts())
+    return 4.0 if measure == "rho" and signed else 2.0
+
+
+def _may_be_signed(measured: Measurable) -> bool:
+    if isinstance(measured, Query):
+        low, high = measured.extremes()
+        return low < 0 < high
+    return isinstance(measured, Kronecker)
 
 
 def _law(part: PlannedBlock, measure: Measure, noise_scale: float) -> DiscreteLaw:
