@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import QueryError
+from eke.inference.residuals import Names
 from eke.planning import budget as noise_budget
 from eke.planning.lattice import Lattice
 from eke.planning.strategy.blocks import (
@@ -30,6 +31,7 @@ from eke.planning.strategy.blocks import (
 )
 from eke.planning.strategy.clusters import cluster_path, clustering
 from eke.planning.strategy.designs import coverings, uniform_error
+from eke.planning.strategy.local_search import improved
 from eke.privacy.accountant import Measure
 
 FloatArray = NDArray[np.float64]
@@ -39,6 +41,7 @@ Noise: TypeAlias = Literal["uniform", "groups", "least_squares"]
 Recovery: TypeAlias = Literal["initial", "least_squares"]
 
 _TRIED_DESIGNS = 16
+_REFINED_DESIGNS = 4
 _MOST_EVALUATED_BLOCKS = 200
 
 
@@ -179,18 +182,24 @@ def best_design(lattice: Lattice, measure: Measure, budget: float) -> Option | N
             if len(marginals) <= _MOST_EVALUATED_BLOCKS
         ),
     )
-    tried = [
-        evaluate(
-            lattice,
-            marginals_strategy("design", lattice, marginals),
-            measure,
-            budget,
-            noise="least_squares",
-            recovery="least_squares",
-        )
-        for _, _, marginals in ranked
-    ]
+    tried = [_design(lattice, marginals, measure, budget) for _, _, marginals in ranked]
+    for option in nsmallest(_REFINED_DESIGNS, tried, key=lambda option: option.total_error):
+        marginals = [block.attributes for block in option.strategy.blocks]
+        better = improved(lattice, marginals, option.noise_variances, measure)
+        if better != marginals:
+            tried.append(_design(lattice, better, measure, budget))
     return min(tried, key=lambda option: option.total_error, default=None)
+
+
+def _design(lattice: Lattice, marginals: list[Names], measure: Measure, budget: float) -> Option:
+    return evaluate(
+        lattice,
+        marginals_strategy("design", lattice, marginals),
+        measure,
+        budget,
+        noise="least_squares",
+        recovery="least_squares",
+    )
 
 
 def rmse(option: Option, lattice: Lattice) -> float:
