@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,12 @@ from eke.planning.lattice import Lattice
 from eke.planning.options import Option, best_design, named_strategies
 from eke.planning.release.marginals import MarginalSection
 from eke.planning.release.plan import ReleasePlan
+from eke.planning.release.replaced import loss_factor
 from eke.planning.release.section import Alternative
 from eke.planning.strategy.blocks import BlockStrategy, residual_tables
 from eke.planning.workload import Workload
 from eke.privacy.accountant import Measure
+from eke.query import Neighbours
 
 FloatArray = NDArray[np.float64]
 
@@ -40,6 +43,7 @@ def plan_for_accuracies(
     workload: Workload,
     required: Sequence[float] | Mapping[tuple[str, ...], float],
     measure: Measure,
+    neighbours: Neighbours = "add_remove",
 ) -> ReleasePlan:
     """The cheapest plan found in which every marginal has its required standard error or less.
 
@@ -50,36 +54,45 @@ def plan_for_accuracies(
     lattice = Lattice(workload)
     limits = _limits(lattice, required) ** 2
     options = [_by_components(lattice, residual_tables(lattice, measure), limits, measure)]
-    if measure == "epsilon":
-        known = named_strategies(lattice, measure)
-        candidates = [known[name] for name in ("I", "Q", "C") if name in known]
-        # A design for the total error, targets weighted by how much they matter, is a good start.
-        weighted = Workload(
-            workload.domain,
-            tuple(
-                type(t)(t.attributes, t.along, float(1.0 / (limit * cells)))
-                for t, limit, cells in zip(
-                    workload.targets, limits, lattice.target_cells, strict=True
-                )
-            ),
-        )
-        design = best_design(Lattice(weighted), measure, 1.0)
-        if design is not None:
-            candidates.append(design.strategy)
-        options += [_by_descent(lattice, s, limits, measure) for s in candidates]
-    costs = [_cost(option, measure) for option in options]
-    best = int(np.argmin(costs))
-    listed = tuple(
-        Alternative(
-            f"{option.name} at {cost:.4g}",
-            math.sqrt(option.total_error / float(lattice.weights @ lattice.target_cells)),
-            math.sqrt(float(option.target_variances.max())),
-            option.answers,
-        )
-        for cost, option in sorted(zip(costs, options, strict=True), key=lambda pair: pair[0])
+    if measure == "epsilon" or neighbours == "replace_one":
+        strategies = _marginal_strategies(lattice, limits, measure)
+        options += [_by_descent(lattice, strategy, limits, measure) for strategy in strategies]
+    sections = []
+    for option in options:
+        cost = _cost(option, measure)
+        section = MarginalSection(lattice, option, measure, cost, ())
+        sections.append((cost * loss_factor(section, measure, neighbours), section))
+    sections.sort(key=lambda pair: pair[0])
+    budget, best = sections[0]
+    listed = tuple(_alternative(lattice, cost, section.option) for cost, section in sections)
+    chosen = MarginalSection(lattice, best.option, measure, best.budget, listed)
+    return ReleasePlan(workload, measure, budget, (chosen,))
+
+
+def _marginal_strategies(
+    lattice: Lattice, limits: FloatArray, measure: Measure
+) -> list[BlockStrategy]:
+    """Sets of whole marginals that may be cheaper than components."""
+    known = named_strategies(lattice, measure)
+    found = [known[name] for name in ("I", "Q", "C") if name in known]
+    # A design for the total error, targets weighted by how much they matter, is a good start.
+    weights = 1.0 / (limits * lattice.target_cells)
+    targets = [
+        replace(target, weight=float(weight))
+        for target, weight in zip(lattice.workload.targets, weights, strict=True)
+    ]
+    weighted = Lattice(Workload(lattice.workload.domain, tuple(targets)))
+    design = best_design(weighted, measure, 1.0)
+    return found if design is None else [*found, design.strategy]
+
+
+def _alternative(lattice: Lattice, cost: float, option: Option) -> Alternative:
+    return Alternative(
+        f"{option.name} at {cost:.4g}",
+        math.sqrt(option.total_error / float(lattice.weights @ lattice.target_cells)),
+        math.sqrt(float(option.target_variances.max())),
+        option.answers,
     )
-    section = MarginalSection(lattice, options[best], measure, costs[best], listed)
-    return ReleasePlan(workload, measure, costs[best], (section,))
 
 
 def least_cost_of_components(

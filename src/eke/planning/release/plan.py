@@ -24,6 +24,7 @@ from eke.planning.options import Noise, Recovery
 from eke.planning.release.marginals import marginal_section
 from eke.planning.release.products import product_section
 from eke.planning.release.queries import matrix_section
+from eke.planning.release.replaced import loss_factor
 from eke.planning.release.section import (
     Alternative,
     FloatArray,
@@ -36,7 +37,7 @@ from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Workload
 from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
-from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query
+from eke.query import Kronecker, Marginal, Measurable, Neighbours
 
 _NANO = 1e-9
 
@@ -181,7 +182,7 @@ def _shared_out(
     neighbours: Neighbours,
 ) -> ReleasePlan:
     """The plan of sections at unit budget, each given its share of the budget."""
-    factors = [_factor(unit, measure, neighbours) for unit in units]
+    factors = [loss_factor(unit, measure, neighbours) for unit in units]
     errors = [
         variance_factor(measure, factor, 1.0) * unit.total_error
         for unit, factor in zip(units, factors, strict=True)
@@ -240,26 +241,6 @@ def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:
     power = 1.0 / 3.0 if measure == "epsilon" else 0.5
     raised = [error**power for error in unit_errors]
     return [part / sum(raised) for part in raised]
-
-
-def _factor(section: Section, measure: Measure, neighbours: Neighbours) -> float:
-    """By how much a replaced record loses more than one that is added or removed.
-
-    It leaves one cell for another. Absolute values add, so a pure loss is at most twice as large.
-    (a - b)² <= a² + b² when coefficients have one sign, so a zCDP loss is at most twice as large
-    then; otherwise (a - b)² <= 2a² + 2b², four times.
-    """
-    if neighbours == "add_remove":
-        return 1.0
-    signed = any(_may_be_signed(part.measured) for part in section.parts())
-    return 4.0 if measure == "rho" and signed else 2.0
-
-
-def _may_be_signed(measured: Measurable) -> bool:
-    if isinstance(measured, Query):
-        low, high = measured.extremes()
-        return low < 0 < high
-    return isinstance(measured, Kronecker)
 
 
 def _law(part: PlannedBlock, measure: Measure, noise_scale: float) -> DiscreteLaw:

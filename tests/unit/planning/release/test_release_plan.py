@@ -204,6 +204,20 @@ def test_several_accuracies_at_the_least_cost(measure: Measure) -> None:
         assert bound <= plan.budget <= bound * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+def test_several_accuracies_for_replaced_records(measure: Measure) -> None:
+    """The accountant charges what the plan says, and every requirement is met."""
+    workload = all_marginals(cube(3, 2, 4), 2)
+    plan = plan_for_accuracies(workload, [4.0, 5.0, 6.0], measure, "replace_one")
+    limit = int(plan.budget * 1e9) + 1
+    loss = Accountant(workload.domain, measure, "replace_one").after_all(plan.laws(), limit)
+    assert 0.999 * limit < loss <= limit
+    reached = [float(error) for error in plan.standard_errors]
+    assert all(
+        error <= wanted * (1 + 1e-9) for error, wanted in zip(reached, (4, 5, 6), strict=True)
+    )
+
+
 def test_bad_requests_are_refused() -> None:
     workload = _workloads()["marginals"]
     with pytest.raises(EkeError, match="budget"):
