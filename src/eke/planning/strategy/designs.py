@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 
@@ -33,6 +33,8 @@ def coverings(lattice: Lattice) -> Iterator[list[Names]]:
     if len(maximal) > _MOST_TARGETS:
         return
     names = lattice.workload.domain.in_order({n for target in maximal for n in target})
+    if not names:  # the total alone
+        return
     strength = max(len(target) for target in maximal)
     seen: set[frozenset[Names]] = set()
     for found in (*_by_groups(lattice, names, strength), *_greedy(lattice, names, maximal)):
@@ -129,7 +131,8 @@ def _greedy(lattice: Lattice, names: Names, maximal: list[Names]) -> Iterator[li
     everything = min(float(log_sizes.sum()), math.log(MOST_CELLS))
     steps = max(2, min(24, int((everything - largest) / math.log(2.0)) + 1))
     for limit in np.linspace(largest, everything, steps):
-        yield [tuple(np.array(names)[block]) for block in _cover(member, log_sizes, float(limit))]
+        blocks = _cover(member, log_sizes, float(limit))
+        yield [tuple(compress(names, block)) for block in blocks]
 
 
 def _cover(member: np.ndarray, log_sizes: np.ndarray, limit: float) -> list[np.ndarray]:

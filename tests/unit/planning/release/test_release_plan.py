@@ -78,6 +78,25 @@ def test_plans_are_what_they_state(name: str, measure: Measure) -> None:
     assert plan.rmse == pytest.approx(error, rel=1e-5)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+def test_smallest_workloads(measure: Measure) -> None:
+    """The total alone, attributes of one value, and the same marginal twice."""
+    domain = cube(3, 2)
+    alone = 2.0 if measure == "epsilon" else 0.5
+    for workload in (
+        all_marginals(domain, 0),
+        all_marginals(cube(1, 1), 2),
+        ranges(cube(1, 4), "a"),
+        Workload.of(domain, [eke.count()]),
+    ):
+        plan = plan_release(workload, measure=measure, budget=1.0)
+        assert plan.rmse**2 == pytest.approx(alone)
+        assert loss_of(plan) == pytest.approx(1.0)
+    twice = plan_release(Workload.of(domain, ["a", "a"]), measure=measure, budget=1.0)
+    once = plan_release(Workload.of(domain, ["a"]), measure=measure, budget=1.0)
+    assert twice.rmse == pytest.approx(once.rmse)
+
+
 @pytest.mark.parametrize("strategy", ["Q", "C", "design"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_plan_for_the_whole_limit_fits_into_it(measure: Measure, strategy: str) -> None:
