@@ -50,6 +50,7 @@ Asked: TypeAlias = Workload | str | Iterable[Any]
 takes."""
 FloatArray = NDArray[np.float64]
 
+_GRID = 2.0**-19  # drawing noise on a grid makes it larger by less than this share
 MOST_SINGLE_ANSWERS = 4096
 """Of a block that is taken apart: answers that cannot be kept as a table cost more to infer from.
 """
@@ -168,11 +169,9 @@ def planned(
         )
     if strategy != "auto":
         raise AccuracyError("with accuracies the strategy is chosen by cost; leave it out")
-    if neighbours != "add_remove":
-        raise AccuracyError("plans by accuracy are for neighbours='add_remove'; give a budget")
     each = _by_target(workload, within)
     errors = [standard_error(width, confidence, measure) for width in each]
-    return plan_for_accuracies(workload, errors, measure)
+    return plan_for_accuracies(workload, errors, measure, neighbours=neighbours)
 
 
 def standard_error(within: float, confidence: float, measure: Measure) -> float:
@@ -180,7 +179,7 @@ def standard_error(within: float, confidence: float, measure: Measure) -> float:
 
     Sums of several noises have lighter tails than the single Laplace noise assumed here.
     """
-    noise_scale = direct(Requirement(within, confidence), None, measure)
+    noise_scale = direct(Requirement(within, confidence), None, measure) * (1.0 - _GRID)
     return noise_scale * math.sqrt(2.0) if measure == "epsilon" else noise_scale
 
 
