@@ -1,0 +1,28 @@
+"""Shrinkage: estimates of any question from all noisy answers and a prior (HIST §3).
+
+Start at `Evidence`, which holds the kernel; `choose_alpha` picks the strength of the prior by
+cross-validation; `Shrinkage` estimates.
+"""
+
+from eke.inference.shrinkage.cross_validation import AlphaChoice, choose_alpha
+from eke.inference.shrinkage.eigenquery import Eigenqueries, eigenqueries
+from eke.inference.shrinkage.estimator import Estimates, Shrinkage
+from eke.inference.shrinkage.evidence import Asked, Evidence, Total
+from eke.inference.shrinkage.noise import Noise
+from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_from_history
+
+__all__ = [
+    "AlphaChoice",
+    "Asked",
+    "Eigenqueries",
+    "Estimates",
+    "Evidence",
+    "Noise",
+    "Shrinkage",
+    "Total",
+    "choose_alpha",
+    "eigenqueries",
+    "measured_prior",
+    "onto_simplex",
+    "prior_from_history",
+]

@@ -1,0 +1,205 @@
+"""Choosing α without touching data: k-fold cross-validation on noisy answers (HIST §3.5, Th. 4).
+
+Each fold is predicted from the others and compared with its own noisy answers; the variance of
+those is subtracted, which leaves an unbiased estimate of the mean squared error. One reduction for
+each fold serves every α (`tridiagonal.py`). Noises that are correlated between folds would bias the
+estimate; their covariance is known, and so is the correction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eke.errors import EstimateError
+from eke.inference.shrinkage.evidence import Evidence
+from eke.inference.shrinkage.tridiagonal import Bands, tridiagonalise
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+GRID = 50
+_TERNARY_STEPS = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlphaChoice:
+    """The α of least estimated error, and the whole curve it was chosen from."""
+
+    alpha: float
+    alphas: FloatArray  # (grid,)
+    mean_squared_errors: FloatArray  # (grid,) may be negative: unbiased estimates are
+    standard_errors: FloatArray  # (grid,) of those
+    least_error: float  # estimated mean squared error at `alpha`
+    inflation: float
+    """By which factor the model's variance had to grow, at least 1, to explain the residuals."""
+
+    @property
+    def root_mean_squared_errors(self) -> FloatArray:
+        """The curve as HIST Fig. 3 draws it."""
+        return np.sqrt(np.maximum(self.mean_squared_errors, 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fold:
+    """One training set, reduced, and the answers to predict from it."""
+
+    bands: Bands
+    answers: FloatArray  # (train,) rotated, whitened; so are the next two
+    means: FloatArray  # (train,)
+    products: FloatArray  # (train, test)
+    shared_noise: FloatArray | None  # (train, test) rotated covariance of the noises
+    test_values: FloatArray  # (test,) less what a known total explains; so is the next
+    test_means: FloatArray
+    test_variances: FloatArray
+    test_squares: FloatArray
+    free_total: bool
+
+    def errors(self, alpha: float) -> FloatArray:
+        """Unbiased estimates of the squared error of each prediction."""
+        ridge = 1.0 / alpha**2
+        solved = self.bands.solve(ridge, np.stack([self.answers, self.means], axis=1))
+        residual, total = solved[:, 0], 0.0
+        if self.free_total:
+            total = float(self.means @ solved[:, 0]) / float(self.means @ solved[:, 1])
+            residual = solved[:, 0] - total * solved[:, 1]
+        predicted = self.products.T @ residual + total * self.test_means
+        errors = (predicted - self.test_values) ** 2 - self.test_variances
+        if self.shared_noise is not None:
+            errors += 2.0 * np.einsum("ij,ij->j", self._weights(ridge), self.shared_noise)
+        return errors
+
+    def spread(self, alpha: float) -> tuple[FloatArray, FloatArray]:
+        """(noise, model) variances of each prediction, as the estimator states them."""
+        ridge = 1.0 / alpha**2
+        weights = self._weights(ridge)
+        noise = np.einsum("ij,ij->j", weights, weights)
+        explained = np.einsum("ij,ij->j", weights, self.products)
+        if self.free_total:
+            inverse = self.bands.solve(ridge, self.means)
+            plain = self.bands.solve(ridge, self.products)
+            gain = (self.test_means - self.means @ plain) / float(self.means @ inverse)
+            explained -= gain * (self.means @ weights)
+        model = (self.test_squares - explained) / ridge - noise
+        return noise, np.maximum(model, 0.0)
+
+    def _weights(self, ridge: float) -> FloatArray:
+        solved = self.bands.solve(ridge, self.products)
+        if self.free_total:
+            inverse = self.bands.solve(ridge, self.means)
+            gain = (self.test_means - self.means @ solved) / float(self.means @ inverse)
+            solved = solved + np.multiply.outer(inverse, gain)
+        return solved
+
+
+def choose_alpha(
+    evidence: Evidence,
+    *,
+    folds: int | Sequence[IndexArray] = 5,
+    alphas: ArrayLike | None = None,
+) -> AlphaChoice:
+    """The α with the least cross-validated error, refined by ternary search.
+
+    `folds` is a number (rows are dealt in turn, so the choice is the same for everyone) or lists
+    of rows. `alphas` is the grid; by default it runs from where only the prior counts to where
+    nearly nothing is shrunk. Privacy: free; it reads released values only.
+    """
+    tests = _dealt(evidence.size, folds)
+    prepared = [_prepare(evidence, test) for test in tests]
+    if alphas is None:
+        grid = default_grid(evidence, max(fold.bands.largest_eigenvalue() for fold in prepared))
+    else:
+        grid = np.sort(np.asarray(alphas, np.float64).reshape(-1))
+    if not (grid.size and np.isfinite(grid).all() and grid[0] > 0.0):
+        raise EstimateError("alphas must be finite numbers above zero")
+
+    def mean_error(alpha: float) -> float:
+        return sum(float(f.errors(alpha).sum()) for f in prepared) / evidence.size
+
+    scanned = [np.concatenate([f.errors(float(alpha)) for f in prepared]) for alpha in grid]
+    means = np.array([float(errors.mean()) for errors in scanned])
+    deviations = np.array([float(errors.std()) for errors in scanned]) / math.sqrt(evidence.size)
+    best = int(np.argmin(means))
+    low, high = math.log(grid[max(best - 1, 0)]), math.log(grid[min(best + 1, len(grid) - 1)])
+    for _ in range(_TERNARY_STEPS if high > low else 0):
+        first, second = low + (high - low) / 3.0, high - (high - low) / 3.0
+        if mean_error(math.exp(first)) <= mean_error(math.exp(second)):
+            high = second
+        else:
+            low = first
+    found = math.exp(0.5 * (low + high))
+    least = mean_error(found)
+    if means[best] < least:  # the curve need not be unimodal
+        found, least = float(grid[best]), float(means[best])
+    return AlphaChoice(found, grid, means, deviations, least, _inflation(prepared, found))
+
+
+def default_grid(evidence: Evidence, largest: float, size: int = GRID) -> FloatArray:
+    """α from a tenth of where the strongest direction starts to count, to almost no shrinkage.
+
+    `largest` is the largest eigenvalue of the whitened kernel.
+    """
+    if not largest > 0.0:
+        return np.array([1.0])
+    typical = float(np.mean(np.diag(evidence.kernel) / evidence.noise.variances))
+    low = 0.1 / math.sqrt(largest)
+    high = 1e3 / math.sqrt(max(typical, 1e-4 * largest))
+    return np.geomspace(low, high, size)
+
+
+def _dealt(size: int, folds: int | Sequence[IndexArray]) -> list[IndexArray]:
+    if not isinstance(folds, int):
+        tests = [np.asarray(test, np.intp) for test in folds]
+        if sorted(np.concatenate(tests).tolist()) != list(range(size)):
+            raise EstimateError("folds must hold every row of the history exactly once")
+    elif 2 <= folds <= size:
+        tests = [np.arange(start, size, folds, dtype=np.intp) for start in range(folds)]
+    else:
+        raise EstimateError(
+            f"cross-validation needs at least 2 folds and a row in each; the history has {size}"
+        )
+    if len(tests) < 2 or any(len(test) == 0 for test in tests):
+        raise EstimateError("cross-validation needs at least 2 folds, none of them empty")
+    return tests
+
+
+def _prepare(evidence: Evidence, test: IndexArray) -> _Fold:
+    train = np.setdiff1d(np.arange(evidence.size), test)
+    noise = evidence.noise.of_rows(train)
+    bands, rotation = tridiagonalise(noise.whiten_kernel(evidence.kernel[np.ix_(train, train)]))
+    columns = [
+        evidence.deviations[train, None],
+        evidence.means[train, None],
+        evidence.kernel[np.ix_(train, test)],
+    ]
+    shared = evidence.noise.between(train, test)
+    if shared is not None:
+        columns.append(shared)
+    rotated = rotation.into(noise.whiten(np.concatenate(columns, axis=1)))
+    ends = 2 + len(test)
+    return _Fold(
+        bands,
+        rotated[:, 0],
+        rotated[:, 1],
+        rotated[:, 2:ends],
+        None if shared is None else rotated[:, ends:],
+        evidence.deviations[test],
+        evidence.means[test],
+        evidence.noise.variances[test],
+        np.diag(evidence.kernel)[test],
+        evidence.has_free_total,
+    )
+
+
+def _inflation(prepared: Sequence[_Fold], alpha: float) -> float:
+    """How much larger than stated the model's part of the error is; never less than stated."""
+    excess = stated = 0.0
+    for fold in prepared:
+        noise, model = fold.spread(alpha)
+        excess += float((fold.errors(alpha) - noise).sum())
+        stated += float(model.sum())
+    return max(1.0, excess / stated) if stated > 0.0 else 1.0

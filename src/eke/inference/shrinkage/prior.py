@@ -1,0 +1,77 @@
+"""Product priors from what is known of single attributes (HIST §2, footnote 3).
+
+A prior may be given, uniform (`Prior(domain)`), or measured: noisy one-dimensional marginals, bought
+for a small loss. Noise can make a count negative or zero, and a prior must be positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eke.domain import Domain
+from eke.errors import EstimateError
+from eke.history import Measurement
+from eke.inference.features import is_plain
+from eke.query import Marginal, Prior
+
+FloatArray = NDArray[np.float64]
+
+
+def measured_prior(
+    domain: Domain, counts: Mapping[str, ArrayLike], variances: Mapping[str, float]
+) -> Prior:
+    """The product of the distributions nearest to noisy counts, one attribute at a time.
+
+    Each vector of counts is projected onto the simplex (the least-squares answer among the
+    possible ones; truncation at zero, the paper's way, inflates the total), then every value gets
+    at least the mass that its noise could hide, so that no cell is ruled out by luck. Attributes
+    without counts are uniform.
+    """
+    vectors = {}
+    for name, given in counts.items():
+        noisy = np.asarray(given, np.float64)
+        if noisy.shape != (domain[name].size,) or not np.isfinite(noisy).all():
+            raise EstimateError(f"the counts of {name!r} must be {domain[name].size} numbers")
+        total = float(noisy.sum())
+        deviation = float(variances[name]) ** 0.5
+        if total <= deviation * len(noisy) ** 0.5:
+            continue  # noise alone: the uniform prior says as much
+        nearest = onto_simplex(noisy, total)
+        floor = min(0.1 * deviation, 0.05 * total / len(noisy))
+        vectors[name] = (np.maximum(nearest, max(floor, 1e-12 * total))).tolist()
+    return Prior(domain, vectors)
+
+
+def prior_from_history(domain: Domain, measurements: Iterable[Measurement]) -> Prior:
+    """The product prior of the one-dimensional marginals that a history holds.
+
+    Several measurements of one marginal are averaged by their precision. Privacy: free; it reads
+    released values only.
+    """
+    sums: dict[str, FloatArray] = {}
+    precisions: dict[str, float] = {}
+    for measurement in measurements:
+        block = measurement.query
+        if not isinstance(block, Marginal) or len(block.attributes) != 1 or not is_plain(block):
+            continue
+        (name,) = block.attributes
+        precision = 1.0 / measurement.law.variance
+        weighted = precision * np.asarray(measurement.values)
+        sums[name] = sums.get(name, np.zeros(block.cells)) + weighted
+        precisions[name] = precisions.get(name, 0.0) + precision
+    return measured_prior(
+        domain,
+        {name: total / precisions[name] for name, total in sums.items()},
+        {name: 1.0 / precision for name, precision in precisions.items()},
+    )
+
+
+def onto_simplex(numbers: FloatArray, total: float) -> FloatArray:
+    """The nearest vector of non-negative numbers with this sum (Held, Wolfe and Crowder 1974)."""
+    ordered = np.sort(numbers)[::-1]
+    excess = (np.cumsum(ordered) - total) / np.arange(1, len(numbers) + 1)
+    last = int(np.flatnonzero(ordered > excess)[-1])
+    return np.maximum(numbers - excess[last], 0.0)
