@@ -71,9 +71,7 @@ class Shrinkage:
     def estimate(self, questions: Sequence[Query | Marginal] | Features) -> Estimates:
         """The estimates of questions, without their constants."""
         domain = self.evidence.features.domain
-        asked = (
-            questions if isinstance(questions, Features) else Features.of(domain, questions)
-        )
+        asked = questions if isinstance(questions, Features) else Features.of(domain, questions)
         return self.estimate_asked(self.evidence.asked(asked))
 
     def posterior(self, query: Query) -> ExactPosterior:

@@ -1,0 +1,144 @@
+"""Constraints: noisy shares that a model must come near, each with its penalty (HIST eq. 25 to 30).
+
+A noisy answer a_i becomes the share π_i = a_i/n. Laplace noise of scale b_i gives the penalty
+β_i·|π_i − p[f_i]| with β_i = αn/b_i, which bounds its weight in the dual, |w_i| ≤ β_i. Gaussian
+noise of variance σ² gives (αn²/2σ²)(π_i − p[f_i])², which costs w_i²σ²/2αn² in the dual instead.
+α = ∞ asks for the shares themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eke.domain import Domain
+from eke.errors import EstimateError
+from eke.history import Measurement
+from eke.inference.features import Features, TableGroup, table_of
+from eke.privacy.law import NoiseLaw
+
+FloatArray = NDArray[np.float64]
+AttributeSet = tuple[str, ...]
+
+MOST_CELLS = 2**22
+"""A question over more cells than this cannot be a constraint."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """Groups of features over small attribute sets, their targets and penalties."""
+
+    domain: Domain
+    groups: tuple[TableGroup, ...]  # rows count constraints; attribute sets may repeat
+    targets: FloatArray  # (m,) π
+    bounds: FloatArray  # (m,) β, inf for Gaussian noise
+    quadratics: FloatArray  # (m,) σ²/αn², 0 for Laplace noise
+    deviations: FloatArray  # (m,) of the noise in the shares
+    left_out: tuple[int, ...] = ()  # rows of the history over too many cells
+
+    @property
+    def size(self) -> int:
+        return len(self.targets)
+
+    @property
+    def attribute_sets(self) -> list[AttributeSet]:
+        return list(dict.fromkeys(group.attributes for group in self.groups))
+
+    def log_tables(self, weights: FloatArray) -> dict[AttributeSet, FloatArray]:
+        """Σ_i w_i·f_i as one flat table for each attribute set."""
+        tables: dict[AttributeSet, FloatArray] = {}
+        for group in self.groups:
+            part = group.transposed_times(weights[group.rows])
+            known = tables.get(group.attributes)
+            tables[group.attributes] = part.copy() if known is None else known + part
+        return tables
+
+    def expectations(self, marginals: dict[AttributeSet, FloatArray]) -> FloatArray:
+        """p[f_i] of every constraint from flat marginals; shape (m,)."""
+        result = np.zeros(self.size)
+        for group in self.groups:
+            result[group.rows] += group.times(marginals[group.attributes])
+        return result
+
+    def squares(self, marginals: dict[AttributeSet, FloatArray]) -> FloatArray:
+        """p[f_i²], group by group; shape (m,)."""
+        result = np.zeros(self.size)
+        for group in self.groups:
+            cells = marginals[group.attributes]
+            result[group.rows] += cells if group.tables is None else group.tables**2 @ cells
+        return result
+
+    def excess(self, weights: FloatArray, gradient: FloatArray, steps: FloatArray) -> FloatArray:
+        """How far each weight is from its optimum's condition, as a share; zero at the optimum.
+
+        A step along the gradient, cut at the bounds, divided by the step's length: the gradient
+        itself inside the bounds, and nothing where a bound holds it back. All of shape (m,).
+        """
+        moved = np.clip(weights + steps * gradient, -self.bounds, self.bounds)
+        return (moved - weights) / steps
+
+
+def constraints_of(
+    features: Features,
+    values: ArrayLike,
+    laws: Sequence[NoiseLaw],
+    *,
+    total: float,
+    alpha: float = 1.0,
+) -> Constraints:
+    """The constraints of noisy answers on a table with `total` records."""
+    if not 0.0 < total < math.inf:
+        raise EstimateError("the number of records must be a finite number above 0")
+    if not alpha > 0.0:
+        raise EstimateError("alpha must be above 0; math.inf asks for the noisy answers themselves")
+    answers = np.asarray(values, np.float64)
+    if not features.size == len(answers) == len(laws):
+        raise EstimateError("constraints need one value and one noise law for each query")
+    groups, left_out = _tabulated(features)
+    kept = np.setdiff1d(np.arange(features.size), np.array(left_out, np.intp))
+    place = np.full(features.size, -1, np.intp)
+    place[kept] = np.arange(len(kept))
+    scales = np.array([law.laplace_scale for law in laws])[kept]
+    gaussian = np.array([law.gaussian_variance for law in laws])[kept]
+    with np.errstate(divide="ignore"):
+        bounds = np.where(scales > 0, alpha * total / scales, math.inf)
+    return Constraints(
+        features.domain,
+        tuple(TableGroup(g.attributes, place[g.rows], g.tables) for g in groups),
+        answers[kept] / total,
+        bounds,
+        gaussian / (alpha * total**2),
+        np.sqrt(np.array([law.variance for law in laws])[kept]) / total,
+        tuple(left_out),
+    )
+
+
+def constraints_of_history(
+    domain: Domain, measurements: Iterable[Measurement], *, total: float, alpha: float = 1.0
+) -> Constraints:
+    """The constraints of everything released so far."""
+    kept = list(measurements)
+    laws = [m.law for m in kept for _ in m.values]
+    values = [value for m in kept for value in m.values]
+    features = Features.of_measurements(domain, kept)
+    return constraints_of(features, values, laws, total=total, alpha=alpha)
+
+
+def _tabulated(features: Features) -> tuple[list[TableGroup], list[int]]:
+    """Every feature as tables; a sum over many cells becomes one table for each of its parts."""
+    groups, left_out = list(features.groups), []
+    by_set: dict[AttributeSet, list[tuple[int, FloatArray]]] = {}
+    for row, query in zip(features.product_rows.tolist(), features.products, strict=True):
+        if query.support_size <= MOST_CELLS:
+            table = table_of(query, query.attributes)
+            by_set.setdefault(query.attributes, []).append((row, table))
+        else:
+            left_out.append(row)
+    for attributes, kept in by_set.items():
+        rows = np.array([row for row, _ in kept], np.intp)
+        groups.append(TableGroup(attributes, rows, np.array([table for _, table in kept])))
+    return groups, left_out
