@@ -72,14 +72,18 @@ class Constraints:
             result[group.rows] += cells if group.tables is None else group.tables**2 @ cells
         return result
 
-    def excess(self, weights: FloatArray, gradient: FloatArray, steps: FloatArray) -> FloatArray:
-        """How far each weight is from its optimum's condition, as a share; zero at the optimum.
+    def excess(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
+        """How far each constraint is from the optimum's condition, as a share; shape (m,).
 
-        A step along the gradient, cut at the bounds, divided by the step's length: the gradient
-        itself inside the bounds, and nothing where a bound holds it back. All of shape (m,).
+        The gradient, but nothing where a bound holds the weight back. Averages of weights at a
+        bound come near it only, so the gradient fades over the last fiftieth of the way.
         """
-        moved = np.clip(weights + steps * gradient, -self.bounds, self.bounds)
-        return (moved - weights) / steps
+        room = np.where(gradient > 0.0, self.bounds - weights, self.bounds + weights)
+        with np.errstate(invalid="ignore"):
+            left = np.where(
+                np.isinf(self.bounds), 1.0, np.clip(50.0 * room / self.bounds, 0.0, 1.0)
+            )
+        return gradient * left
 
 
 def constraints_of(

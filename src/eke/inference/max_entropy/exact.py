@@ -124,7 +124,7 @@ def fit_exactly(
     weights = np.clip(weights, -constraints.bounds, constraints.bounds)
     beliefs, _ = dual.beliefs(weights)
     gradient = constraints.targets - dual.expectations(beliefs) - constraints.quadratics * weights
-    excess = constraints.excess(weights, gradient, scaling**2) / constraints.deviations
+    excess = constraints.excess(weights, gradient) / constraints.deviations
     convergence = Convergence(
         "exact",
         int(found.nit),

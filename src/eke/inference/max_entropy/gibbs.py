@@ -198,7 +198,7 @@ def cells_of(domain: Domain, records: Codes, attributes: Sequence[str]) -> Codes
 
 
 @njit(nogil=True, cache=True)
-def _sweep(  # noqa: C901, PLR0912 - one compiled loop nest; calls would not be inlined as well
+def _sweep(  # noqa: C901, PLR0912, PLR0917 - one compiled loop nest; calls would not be inlined as well
     states: Codes,
     random: NDArray[np.uint64],
     lines: tuple[FloatArray, FloatArray],

@@ -44,7 +44,7 @@ class JunctionTree:
         """The smallest clique that holds all these attributes; None when no clique does."""
         wanted = set(attributes)
         holding = [i for i, c in enumerate(self.cliques) if wanted <= set(c.attributes)]
-        return min(holding, key=lambda i: self._cells(i), default=None)
+        return min(holding, key=self._cells, default=None)
 
     def home_of(self, attributes: Iterable[str]) -> int:
         """The smallest clique that holds all these attributes."""
@@ -135,7 +135,7 @@ def sum_to(table: FloatArray, attributes: AttributeSet, onto: AttributeSet) -> F
 
 
 def log_sum_to(table: FloatArray, attributes: AttributeSet, onto: AttributeSet) -> FloatArray:
-    """log Σ exp over the attributes that are not wanted."""
+    """The log of Σ exp over the attributes that are not wanted."""
     axes = tuple(i for i, name in enumerate(attributes) if name not in onto)
     if not axes:
         return table

@@ -1,4 +1,4 @@
-"""Maximum entropy with sampled sums: stochastic ascent of the dual (HIST §4.2), many chains at once.
+"""Maximum entropy with sampled sums: stochastic ascent of the dual (HIST §4.2), many chains.
 
 The gradient is π − p[f], with p[f] counted over thousands of persistent chains that move a few
 sweeps for each step; `ascent.py` turns it into a step. The weights of the last steps are averaged.
@@ -147,8 +147,7 @@ class _Search:
         return float(np.sqrt(np.mean(excess**2))), float(np.sqrt(np.mean(error)))
 
     def _excess(self, gradient: FloatArray) -> FloatArray:
-        steps = 1.0 / (self._variances() + self.constraints.quadratics + 1e-9)
-        return self.constraints.excess(self.weights, gradient, steps) / self.constraints.deviations
+        return self.constraints.excess(self.weights, gradient) / self.constraints.deviations
 
     def _variances(self) -> FloatArray:
         given = self.constraints

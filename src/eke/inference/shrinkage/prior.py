@@ -1,7 +1,7 @@
 """Product priors from what is known of single attributes (HIST §2, footnote 3).
 
-A prior may be given, uniform (`Prior(domain)`), or measured: noisy one-dimensional marginals, bought
-for a small loss. Noise can make a count negative or zero, and a prior must be positive.
+A prior may be given, uniform (`Prior(domain)`), or measured: noisy one-dimensional marginals,
+bought for a small loss. Noise can make a count negative or zero, and a prior must be positive.
 """
 
 from __future__ import annotations
