@@ -9,6 +9,8 @@ are enough: `DiagonalAscent`.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -18,12 +20,12 @@ from eke.inference.max_entropy.constraints import Constraints
 from eke.query import Prior
 
 FloatArray = NDArray[np.float64]
-Marginals = dict[tuple[str, ...], FloatArray]
 
 NEWTON_ROWS = 6000
 """Up to this many constraints the curvature is kept as a matrix."""
 _PASSES = 60
 _MOMENTUM = 0.8
+_SETTLING = 60.0  # steps after which they are half as long
 _RIDGE = 0.02
 _TRUSTED = 0.25
 
@@ -56,7 +58,8 @@ class NewtonAscent:
         )
         # The model is trusted as far as it changes log-probabilities by about one half.
         change = float(move @ (self._curvature @ move))
-        return weights + move * min(1.0, np.sqrt(_TRUSTED / max(change, 1e-300)))
+        shorter = min(1.0, math.sqrt(_TRUSTED / max(change, 1e-300)))
+        return np.asarray(weights + shorter * move)
 
     def judge(self, before: float, after: float) -> None:
         """Shorter steps when the last ones made things worse, longer ones when they did not."""
@@ -65,40 +68,33 @@ class NewtonAscent:
 
 
 class DiagonalAscent:
-    """Momentum steps, each weight by the variance of its own feature."""
+    """Momentum steps, each weight by itself, for indicators of cells.
+
+    A weight moves by the logarithm of what its share should be over what it is (as in iterative
+    scaling), which cannot overshoot the way a gradient does where the model has almost no records.
+    """
 
     def __init__(self, constraints: Constraints, chains: int) -> None:
         self.constraints = constraints
-        self.damping = 1.0
-        self._chains = chains
+        self._least = 2.0 / chains
         self._velocity = np.zeros(constraints.size)
-        self._steps = np.ones(constraints.size)
-        # A weight of one table meets those of all the others that share its attributes.
+        self._steps = 0
+        # A value's share is moved by every table that its attribute occurs in.
         sets = constraints.attribute_sets
-        overlap = max((sum(bool(set(a) & set(b)) for b in sets) for a in sets), default=1)
-        self._overlap = 0.5 * overlap + 0.5
+        names = {name for own in sets for name in own}
+        self._overlap = max((sum(name in own for own in sets) for name in names), default=1)
 
-    def refresh(self, singles: Prior, marginals: Marginals) -> None:
-        """Recompute the length of each weight's step from the model's marginals."""
-        given = self.constraints
-        means = given.expectations(marginals)
-        variances = given.squares(marginals) - means**2
-        seen = np.maximum(variances, 0.5 * np.maximum(given.targets, 0.0))
-        self._steps = 1.0 / (np.maximum(seen, 4.0 / self._chains) + given.quadratics)
-
-    def step(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
+    def step(self, weights: FloatArray, gradient: FloatArray, expected: FloatArray) -> FloatArray:
         """The weights after one step."""
-        length = (1.0 - _MOMENTUM) / (self._overlap * self.damping)
-        velocity = _MOMENTUM * self._velocity + length * self._steps * gradient
+        wanted = np.maximum(gradient + expected, 0.0)
+        move = np.log((wanted + self._least) / (np.maximum(expected, 0.0) + self._least))
+        length = (1.0 - _MOMENTUM) / (self._overlap * (1.0 + self._steps / _SETTLING))
+        self._steps += 1
+        velocity = _MOMENTUM * self._velocity + length * move
         bounds = self.constraints.bounds
         moved = np.clip(weights + velocity, -bounds, bounds)
         self._velocity = moved - weights
         return moved
-
-    def judge(self, before: float, after: float) -> None:
-        """Shorter steps when the last ones made things worse."""
-        if after > before:
-            self.damping = min(self.damping * 1.3, 20.0)
 
 
 @njit(nogil=True, cache=True)

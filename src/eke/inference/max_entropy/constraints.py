@@ -72,18 +72,30 @@ class Constraints:
             result[group.rows] += cells if group.tables is None else group.tables**2 @ cells
         return result
 
-    def excess(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
+    def excess(
+        self, weights: FloatArray, gradient: FloatArray, expectations: FloatArray
+    ) -> FloatArray:
         """How far each constraint is from the optimum's condition, as a share; shape (m,).
 
         The gradient, but nothing where a bound holds the weight back. Averages of weights at a
-        bound come near it only, so the gradient fades over the last fiftieth of the way.
+        bound come near it only, so the gradient fades over the last fiftieth of the way. A count
+        that should be negative asks for weights that run away to change almost nothing: what they
+        could still change is the share that is left.
         """
+        gradient = np.where(self._counts(), np.maximum(gradient, -expectations), gradient)
         room = np.where(gradient > 0.0, self.bounds - weights, self.bounds + weights)
         with np.errstate(invalid="ignore"):
             left = np.where(
                 np.isinf(self.bounds), 1.0, np.clip(50.0 * room / self.bounds, 0.0, 1.0)
             )
         return gradient * left
+
+    def _counts(self) -> NDArray[np.bool_]:
+        """Which features are nowhere negative."""
+        result = np.zeros(self.size, np.bool_)
+        for group in self.groups:
+            result[group.rows] = True if group.tables is None else group.tables.min(axis=1) >= 0.0
+        return result
 
 
 def constraints_of(

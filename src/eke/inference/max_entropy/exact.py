@@ -123,8 +123,9 @@ def fit_exactly(
     weights = np.asarray(found.x) * scaling
     weights = np.clip(weights, -constraints.bounds, constraints.bounds)
     beliefs, _ = dual.beliefs(weights)
-    gradient = constraints.targets - dual.expectations(beliefs) - constraints.quadratics * weights
-    excess = constraints.excess(weights, gradient) / constraints.deviations
+    expected = dual.expectations(beliefs)
+    gradient = constraints.targets - expected - constraints.quadratics * weights
+    excess = constraints.excess(weights, gradient, expected) / constraints.deviations
     convergence = Convergence(
         "exact",
         int(found.nit),

@@ -38,10 +38,13 @@ def fit_max_entropy(
     exact_cells: int = EXACT_CELLS,
     effort: Effort | None = None,
     start: Fit | None = None,
+    tolerance: float = 1e-3,
+    most_steps: int = 1000,
 ) -> Fit:
     """The distribution nearest to the prior among those that explain the noisy answers (HIST §4).
 
-    `start` is the fit of a shorter history, whose constraints come first here as well. Privacy:
+    `start` is the fit of a shorter history, whose constraints come first here as well.
+    `tolerance` and `most_steps` are for exact sums; `effort` says the same of sampling. Privacy:
     free; it reads released values only.
     """
     belief = Prior(constraints.domain) if prior is None else prior
@@ -50,7 +53,9 @@ def fit_max_entropy(
         weights[: len(start.weights)] = start.weights[: constraints.size]
     tree = tree_of(constraints)
     if tree.cells <= exact_cells:
-        exact = fit_exactly(constraints, belief, tree, start=weights)
+        exact = fit_exactly(
+            constraints, belief, tree, start=weights, tolerance=tolerance, most_steps=most_steps
+        )
         return Fit(exact.distribution, exact.weights, exact.convergence)
     states = None
     if start is not None and isinstance(start.distribution, SampledDistribution):

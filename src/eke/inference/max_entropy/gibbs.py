@@ -135,6 +135,33 @@ class GibbsChains:
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(move, parts))
 
+    def jump(
+        self,
+        log_tables: Mapping[AttributeSet, FloatArray],
+        offered: Codes,
+        offered_log_densities: FloatArray,
+        own_log_densities: FloatArray,
+        generator: np.random.Generator,
+    ) -> float:
+        """Metropolis-Hastings with independent proposals of known density; the share accepted.
+
+        One record is offered to each chain: offered and both densities have the chains' length.
+        """
+        gain = (self._log_weight(offered, log_tables) - offered_log_densities) - (
+            self._log_weight(self.states, log_tables) - own_log_densities
+        )
+        accepted = np.log(generator.random(len(gain))) < gain
+        self.states[accepted] = offered[accepted]
+        return float(accepted.mean())
+
+    def _log_weight(
+        self, records: Codes, log_tables: Mapping[AttributeSet, FloatArray]
+    ) -> FloatArray:
+        total = self._base[np.arange(records.shape[1]), records].sum(axis=1)
+        for own, table in log_tables.items():
+            total += table[cells_of(self.plan.domain, records, own)]
+        return np.asarray(total)
+
     def marginals(self, attribute_sets: Sequence[AttributeSet]) -> dict[AttributeSet, FloatArray]:
         """The share of chains in each cell, as flat tables."""
         return {own: counted(self.plan.domain, self.states, own) for own in attribute_sets}

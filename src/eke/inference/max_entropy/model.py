@@ -82,7 +82,7 @@ class TreeDistribution:
             if known:
                 sizes = self.domain.sizes(clique.separator)
                 groups = np.ravel_multi_index(tuple(codes[:, k] for k in known), sizes)
-            drawn = _systematic(table, groups, generator)
+            drawn = systematic_draws(table, groups, generator)
             shape = self.domain.sizes(fresh)
             for name, part in zip(fresh, np.unravel_index(drawn, shape), strict=True):
                 codes[:, column[name]] = part
@@ -94,7 +94,8 @@ class TreeDistribution:
         """Σ p(t)·Π factor(t) over all attributes but those kept; shape of the kept ones."""
         used: set[str] = set()
         messages: dict[int, list[tuple[AttributeSet, FloatArray]]] = {}
-        total, total_names = np.ones(()), ()
+        total: FloatArray = np.ones(())
+        total_names: AttributeSet = ()
         wanted = set(keep) | set(factors)
         for index in range(len(self.tree.cliques) - 1, -1, -1):
             clique = self.tree.cliques[index]
@@ -146,7 +147,7 @@ def _separator_first(
     return table.transpose(axes + rest).reshape(cells, -1)
 
 
-def _systematic(table: FloatArray, groups: Codes, generator: np.random.Generator) -> Codes:
+def systematic_draws(table: FloatArray, groups: Codes, generator: np.random.Generator) -> Codes:
     """A column of the table for each row, given its line; shares as even as can be."""
     rows = len(groups)
     order = np.lexsort((generator.random(rows), groups))

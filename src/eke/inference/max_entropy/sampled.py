@@ -8,13 +8,16 @@ is explained by sampling, or small against the noise.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.errors import EstimateError
 from eke.inference.max_entropy.ascent import NEWTON_ROWS, DiagonalAscent, NewtonAscent
 from eke.inference.max_entropy.constraints import Constraints
+from eke.inference.max_entropy.core import Core, fit_core
 from eke.inference.max_entropy.gibbs import Codes, GibbsChains, GibbsPlan, SampledDistribution
 from eke.inference.max_entropy.report import Convergence
 from eke.query import Prior
@@ -22,7 +25,9 @@ from eke.query import Prior
 FloatArray = NDArray[np.float64]
 
 _BATCHES = 8
-_LEAST_AVERAGED = 8
+_REFRESHED = (0, 4, 10, 20)  # Newton steps before which the curvature is computed anew
+_PATIENCE = 4  # looks without progress: only sampling noise is left to fit
+_LOOK = 40  # diagonal steps between two looks at convergence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +48,12 @@ class Effort:
     most_steps: int = 60  # Newton steps; ten times as many otherwise
     tolerance: float = 0.1  # deviations of the noise, root mean square
 
+    def __post_init__(self) -> None:
+        if min(self.chains, self.sweeps, self.most_steps) < 1 or not self.tolerance > 0.0:
+            raise EstimateError(
+                "chains, sweeps and steps must be at least 1, the tolerance above 0"
+            )
+
 
 def fit_by_sampling(
     constraints: Constraints,
@@ -59,100 +70,130 @@ def fit_by_sampling(
     history has grown.
     """
     effort = Effort() if effort is None else effort
-    sets = constraints.attribute_sets
-    plan = GibbsPlan.of(constraints.domain, sets)
-    sampler = GibbsChains(plan, prior, effort.chains, generator, states)
-    search = _Search(constraints, sampler, prior, effort)
-    weights = np.zeros(constraints.size)
-    if start is not None:
+    plan = GibbsPlan.of(constraints.domain, constraints.attribute_sets)
+    core = fit_core(constraints, prior, effort.chains, generator)
+    weights = core.weights
+    if start is not None and np.any(start):
+        weights = np.zeros(constraints.size)
         weights[: len(start)] = start
-    steps = search.climb(weights)
-    gradients = [search.gradient(search.weights) for _ in range(4 * _BATCHES)]
-    size, error, worst = search.left(gradients)
+    else:
+        states = core.records[: effort.chains]
+    sampler = GibbsChains(plan, prior, effort.chains, generator, states)
+    search = _Search(
+        constraints, sampler, prior=prior, effort=effort, core=core, generator=generator
+    )
+    if constraints.size <= NEWTON_ROWS:
+        weights, steps = search.by_newton(weights)
+    else:
+        weights, steps = search.by_scaling(weights)
+    gradients = [search.gradient(weights) for _ in range(4 * _BATCHES)]
+    size, error, worst = search.left(weights, gradients)
     convergence = Convergence("gibbs", steps, worst, size, error, effort.tolerance)
     records = SampledDistribution(constraints.domain, sampler.states.copy())
-    return SampledFit(records, search.weights, convergence)
+    return SampledFit(records, weights, convergence)
 
 
 class _Search:
-    """The climb itself: chains, weights, and their running average."""
+    """The climb itself, on chains that keep their states from step to step."""
 
     def __init__(
-        self, constraints: Constraints, sampler: GibbsChains, prior: Prior, effort: Effort
+        self,
+        constraints: Constraints,
+        sampler: GibbsChains,
+        *,
+        prior: Prior,
+        effort: Effort,
+        core: Core,
+        generator: np.random.Generator,
     ) -> None:
-        self.constraints, self.sampler, self.prior, self.effort = (
-            constraints,
-            sampler,
-            prior,
-            effort,
-        )
-        self.weights = np.zeros(constraints.size)
-        self._newton = constraints.size <= NEWTON_ROWS
+        self.constraints, self.sampler = constraints, sampler
+        self.prior, self.effort = prior, effort
+        self.core, self.generator = core, generator
         self._marginals = sampler.marginals(constraints.attribute_sets)
 
-    def climb(self, weights: FloatArray) -> int:
-        """Step until converged; returns the number of steps."""
-        given, effort = self.constraints, self.effort
-        newton = NewtonAscent(given)
-        diagonal = DiagonalAscent(given, effort.chains)
-        refreshes = {0, 4, 10, 20} if self._newton else range(0, 10**9, 25)
-        most = effort.most_steps * (1 if self._newton else 10)
-        previous, kept = np.inf, []
-        self.weights = weights
-        for step in range(most):
-            if step in refreshes:
-                singles = self._singles()
-                if self._newton:
-                    newton.refresh(singles)
-                else:
-                    diagonal.refresh(singles, self._marginals)
-            gradient = self.gradient(weights, effort.sweeps if self._newton else 1)
-            self.weights = weights
-            size, error = self._quick(gradient)
-            if self._newton:
-                newton.judge(previous, size)
-                weights = newton.step(weights, gradient)
-            else:
-                weights = diagonal.step(weights, gradient)
+    def by_newton(self, weights: FloatArray) -> tuple[FloatArray, int]:
+        """(weights, steps) of box-constrained Newton steps."""
+        ascent = NewtonAscent(self.constraints)
+        previous, step = np.inf, 0
+        kept: list[FloatArray] = []
+        for step in range(self.effort.most_steps):
+            if step in _REFRESHED:
+                ascent.refresh(self._singles())
+            gradient = self.gradient(weights, self.effort.sweeps)
+            size, error = self._quick(weights, gradient)
+            ascent.judge(previous, size)
             previous = size
-            kept = [*kept, weights] if size**2 <= effort.tolerance**2 + 1.2 * error**2 else []
-            if len(kept) >= _LEAST_AVERAGED * (1 if self._newton else 8):
+            weights = ascent.step(weights, gradient)
+            close = size**2 <= self.effort.tolerance**2 + 1.2 * error**2
+            kept = [*kept, weights] if close else []
+            if len(kept) == _BATCHES:
                 break
-        self.weights = np.mean(kept, axis=0) if kept else weights
-        return step + 1
+        return (np.mean(kept, axis=0) if kept else weights), step + 1
+
+    def by_scaling(self, weights: FloatArray) -> tuple[FloatArray, int]:
+        """(weights, steps) of scaling steps; averages over ever longer stretches."""
+        given = self.constraints
+        ascent = DiagonalAscent(given, len(self.sampler.states))
+        total, count, step = np.zeros(given.size), 0, 0
+        best, looks = np.inf, 0
+        gradients: list[FloatArray] = []
+        most = 10 * self.effort.most_steps
+        for step in range(most):
+            gradient = self.gradient(weights)
+            weights = ascent.step(weights, gradient, given.expectations(self._marginals))
+            if count >= max(_LOOK, step // 2):
+                total, count = np.zeros(given.size), 0
+            total, count = total + weights, count + 1
+            gradients.append(gradient)
+            if len(gradients) == _LOOK:
+                size, _, _ = self.left(weights, gradients)
+                # One sweep and one offered jump leave little memory: half of the steps count.
+                error = self._quick(weights, gradient)[1] / math.sqrt(0.5 * _LOOK)
+                gradients = []
+                looks = 0 if size < 0.95 * best else looks + 1
+                best = min(best, size)
+                close = size**2 <= self.effort.tolerance**2 + 1.2 * error**2
+                if (close or looks == _PATIENCE) and count >= _LOOK:
+                    break
+        return total / max(count, 1), step + 1
 
     def gradient(self, weights: FloatArray, sweeps: int = 1) -> FloatArray:
         """The gradient of the dual, as the chains see it after some sweeps; shape (m,)."""
         given = self.constraints
-        self.sampler.sweep(given.log_tables(weights), sweeps)
+        tables = given.log_tables(weights)
+        picked = self.generator.integers(0, len(self.core.records), len(self.sampler.states))
+        self.accepted = self.sampler.jump(
+            tables,
+            self.core.records[picked],
+            self.core.log_densities[picked],
+            self.core.log_density(self.sampler.states),
+            self.generator,
+        )
+        self.sampler.sweep(tables, sweeps)
         self._marginals = self.sampler.marginals(given.attribute_sets)
         expected = given.expectations(self._marginals)
         return given.targets - expected - given.quadratics * weights
 
-    def left(self, gradients: list[FloatArray]) -> tuple[float, float, float]:
+    def left(self, weights: FloatArray, gradients: list[FloatArray]) -> tuple[float, float, float]:
         """(excess of the averaged gradient, what sampling explains of it, the worst)."""
         given = self.constraints
-        excess = self._excess(np.mean(gradients, axis=0))
+        gradient = np.mean(gradients, axis=0)
+        expected = given.targets - given.quadratics * weights - gradient
+        excess = given.excess(weights, gradient, expected) / given.deviations
         parts = np.array_split(np.array(gradients), _BATCHES)
         batches = np.array([part.mean(axis=0) for part in parts]) / given.deviations
         error = batches.var(axis=0, ddof=1) / len(batches)
         size = float(np.sqrt(np.mean(excess**2)))
         return size, float(np.sqrt(np.mean(error))), float(np.abs(excess).max(initial=0.0))
 
-    def _quick(self, gradient: FloatArray) -> tuple[float, float]:
+    def _quick(self, weights: FloatArray, gradient: FloatArray) -> tuple[float, float]:
         """(excess of one gradient, what sampling explains of it if chains were independent)."""
         given = self.constraints
-        error = self._variances() / len(self.sampler.states) / given.deviations**2
-        excess = self._excess(gradient)
-        return float(np.sqrt(np.mean(excess**2))), float(np.sqrt(np.mean(error)))
-
-    def _excess(self, gradient: FloatArray) -> FloatArray:
-        return self.constraints.excess(self.weights, gradient) / self.constraints.deviations
-
-    def _variances(self) -> FloatArray:
-        given = self.constraints
         means = given.expectations(self._marginals)
-        return np.maximum(given.squares(self._marginals) - means**2, 0.0)
+        variances = np.maximum(given.squares(self._marginals) - means**2, 0.0)
+        error = variances / len(self.sampler.states) / given.deviations**2
+        excess = given.excess(weights, gradient, means) / given.deviations
+        return float(np.sqrt(np.mean(excess**2))), float(np.sqrt(np.mean(error)))
 
     def _singles(self) -> Prior:
         """The product of the chains' one-dimensional marginals, as a prior."""

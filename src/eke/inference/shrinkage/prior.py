@@ -74,4 +74,4 @@ def onto_simplex(numbers: FloatArray, total: float) -> FloatArray:
     ordered = np.sort(numbers)[::-1]
     excess = (np.cumsum(ordered) - total) / np.arange(1, len(numbers) + 1)
     last = int(np.flatnonzero(ordered > excess)[-1])
-    return np.maximum(numbers - excess[last], 0.0)
+    return np.asarray(np.maximum(numbers - excess[last], 0.0))

@@ -1,0 +1,108 @@
+"""The tractable core of a dense model: as many of its tables as a junction tree can hold.
+
+Single-attribute moves hardly ever cross between groups of records that differ in many attributes
+at once (children and adults of a census). The core is fitted exactly; its records start the chains,
+its weights start the search, and more of its records are offered to the chains as jumps, accepted
+by the Metropolis-Hastings rule, so that such groups keep their right shares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.inference.features import TableGroup
+from eke.inference.max_entropy.constraints import AttributeSet, Constraints
+from eke.inference.max_entropy.exact import fit_exactly
+from eke.inference.max_entropy.junction_tree import junction_tree, sum_to
+from eke.inference.max_entropy.model import Codes, TreeDistribution
+from eke.query import Prior
+
+FloatArray = NDArray[np.float64]
+
+CORE_CELLS = 2**17
+_POOL = 8  # records offered for each chain
+_STEPS = 150
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Core:
+    """Weights of the core's constraints (zero elsewhere) and records of the core's model."""
+
+    weights: FloatArray  # (m,)
+    records: Codes  # (pool, attributes)
+    log_densities: FloatArray  # (pool,)
+    distribution: TreeDistribution
+
+    def log_density(self, records: Codes) -> FloatArray:
+        """The logarithm of each record's probability under the core's model."""
+        return log_density(self.distribution, records)
+
+
+def fit_core(
+    constraints: Constraints, prior: Prior, chains: int, generator: np.random.Generator
+) -> Core:
+    """The core of some constraints, fitted exactly."""
+    chosen = core_sets(constraints)
+    inside = [group for group in constraints.groups if group.attributes in chosen]
+    kept = np.sort(np.concatenate([group.rows for group in inside]))
+    place = np.full(constraints.size, -1, np.intp)
+    place[kept] = np.arange(len(kept))
+    part = Constraints(
+        constraints.domain,
+        tuple(TableGroup(g.attributes, place[g.rows], g.tables) for g in inside),
+        constraints.targets[kept],
+        constraints.bounds[kept],
+        constraints.quadratics[kept],
+        constraints.deviations[kept],
+    )
+    sizes = {name: attribute.size for name, attribute in constraints.domain.attributes}
+    fitted = fit_exactly(part, prior, junction_tree(sizes, chosen), most_steps=_STEPS)
+    weights = np.zeros(constraints.size)
+    weights[kept] = fitted.weights
+    records = fitted.distribution.sample(_POOL * chains, generator)
+    records = records[generator.permutation(len(records))]
+    return Core(weights, records, log_density(fitted.distribution, records), fitted.distribution)
+
+
+def core_sets(constraints: Constraints, most_cells: int = CORE_CELLS) -> list[AttributeSet]:
+    """Attribute sets for the core: the most telling first, as long as the junction tree fits."""
+    domain = constraints.domain
+    sizes = {name: attribute.size for name, attribute in domain.attributes}
+    chosen: list[AttributeSet] = []
+    for own in sorted(constraints.attribute_sets, key=lambda s: -_telling(constraints, s)):
+        if junction_tree(sizes, [*chosen, own]).cells <= most_cells:
+            chosen.append(own)
+    return chosen
+
+
+def log_density(distribution: TreeDistribution, records: Codes) -> FloatArray:
+    """The logarithm of each record's probability under a junction tree."""
+    column = {name: k for k, name in enumerate(distribution.domain.names)}
+    total = np.zeros(len(records))
+    for clique, table in zip(distribution.tree.cliques, distribution.beliefs, strict=True):
+        with np.errstate(divide="ignore"):
+            inside = np.log(table)
+            outside = np.log(sum_to(table, clique.attributes, clique.separator))
+        total += inside[tuple(records[:, column[name]] for name in clique.attributes)]
+        if clique.separator:
+            total -= outside[tuple(records[:, column[name]] for name in clique.separator)]
+    return total
+
+
+def _telling(constraints: Constraints, own: AttributeSet) -> float:
+    """How much a table says beyond its single attributes; for scattered questions, their number."""
+    groups = [group for group in constraints.groups if group.attributes == own]
+    blocks = [group for group in groups if group.tables is None]
+    if not blocks:
+        return 1e-6 * sum(len(group.rows) for group in groups)
+    shape = constraints.domain.sizes(own)
+    table = np.maximum(constraints.targets[blocks[0].rows], 0.0).reshape(shape)
+    table = table / max(float(table.sum()), 1e-300)
+    independent = np.ones(())
+    for axis in range(table.ndim):
+        others = tuple(k for k in range(table.ndim) if k != axis)
+        independent = np.multiply.outer(independent, table.sum(axis=others))
+    return float(np.abs(table - independent).sum())

@@ -1,0 +1,117 @@
+"""Coarse marginals: counts over groups of values, no finer than the noise lets anyone see.
+
+A pair of attributes with a hundred values each has ten thousand cells, most of them below the
+noise. Values are therefore grouped by what the noisy one-dimensional marginals already say: values
+of ordered attributes with their neighbours, rare categories together. A record is in exactly one
+group, so a coarse marginal costs what a fine one does, and its noise is spread over far fewer
+cells. Inside a group the published table follows the one-dimensional marginal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.domain import Binned, Domain, Integer
+from eke.errors import QueryError
+from eke.query import Query, Term
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[np.int64]  # the group of each value of an attribute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarseMarginal:
+    """A block of disjoint counts: one for each combination of groups of values."""
+
+    domain: Domain
+    attributes: tuple[str, ...]
+    groups: tuple[Labels, ...]  # one for each attribute
+
+    def __post_init__(self) -> None:
+        if self.attributes != self.domain.in_order(self.attributes) or not self.attributes:
+            raise QueryError("a coarse marginal's attributes must be in the domain's order")
+        for name, labels in zip(self.attributes, self.groups, strict=True):
+            used = np.unique(labels)
+            if labels.shape != (self.domain[name].size,) or used.tolist() != [*range(len(used))]:
+                raise QueryError(f"the groups of {name!r} must number all its values, from 0 on")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(int(labels.max()) + 1 for labels in self.groups)
+
+    @property
+    def cells(self) -> int:
+        return math.prod(self.shape)
+
+    def queries(self) -> Iterator[Query]:
+        """The counts one by one, in C order; a record adds one to exactly one of them."""
+        for codes in np.ndindex(*self.shape):
+            factors = tuple(
+                (name, (labels == code).astype(np.int64))
+                for name, labels, code in zip(self.attributes, self.groups, codes, strict=True)
+            )
+            yield Query.of(self.domain, [Term(Fraction(1), factors)])
+
+    def of_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The coarse counts of a fine marginal over the same attributes; shape (cells,)."""
+        fine = self.domain.sizes(self.attributes)
+        place = np.zeros(fine, np.int64)
+        for axis, (labels, size) in enumerate(zip(self.groups, self.shape, strict=True)):
+            along = [-1 if k == axis else 1 for k in range(len(fine))]
+            place = place * size + labels.reshape(along)
+        total = np.zeros(self.cells, np.int64)
+        np.add.at(total, place.reshape(-1), np.asarray(counts).reshape(-1))
+        return total
+
+
+def groups_of_values(
+    domain: Domain, shares: Mapping[str, FloatArray], *, most: int, least_share: float
+) -> dict[str, Labels]:
+    """The groups of every attribute, from estimated shares of its values.
+
+    Ordered values join their neighbours until a group holds about 1/most of the records; a
+    categorical value stays by itself if it holds `least_share`, and the rare ones share a group.
+    Privacy: free; it reads released values only.
+    """
+    result = {}
+    for name, attribute in domain.attributes:
+        given = np.maximum(shares[name], 0.0)
+        total = float(given.sum())
+        even = np.full(len(given), 1.0 / len(given))
+        share = given / total if total > 0.0 else even
+        if isinstance(attribute, (Integer, Binned)):
+            result[name] = _neighbours(share, 1.0 / most, least_share)
+        else:
+            result[name] = _common(share, least_share)
+    return result
+
+
+def _neighbours(share: FloatArray, enough: float, least: float) -> Labels:
+    labels = np.zeros(len(share), np.int64)
+    group, held = 0, 0.0
+    for value, own in enumerate(share):
+        if held >= enough or (own >= enough and held > least):
+            group, held = group + 1, 0.0
+        labels[value] = group
+        held += float(own)
+    if held < least and group > 0:
+        labels[labels == group] = group - 1
+    return labels
+
+
+def _common(share: FloatArray, least: float) -> Labels:
+    order = np.argsort(-share, kind="stable")
+    common = [int(v) for v in order if share[v] >= least] or [int(order[0])]
+    rare = [int(v) for v in order if int(v) not in set(common)]
+    labels = np.zeros(len(share), np.int64)
+    for group, value in enumerate(common):
+        labels[value] = group
+    alone = len(common) == 1 or float(share[rare].sum()) >= 0.5 * least
+    labels[rare] = len(common) if rare and alone else len(common) - 1
+    return labels
