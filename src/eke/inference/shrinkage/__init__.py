@@ -9,6 +9,7 @@ from eke.inference.shrinkage.eigenquery import Eigenqueries, eigenqueries
 from eke.inference.shrinkage.estimator import Estimates, Shrinkage
 from eke.inference.shrinkage.evidence import Asked, Evidence, Total
 from eke.inference.shrinkage.noise import Noise
+from eke.inference.shrinkage.path import ShrinkagePath
 from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_from_history
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Evidence",
     "Noise",
     "Shrinkage",
+    "ShrinkagePath",
     "Total",
     "choose_alpha",
     "eigenqueries",

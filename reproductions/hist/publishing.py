@@ -1,0 +1,179 @@
+"""HIST Fig. 5, 6 and 7: running time, joint distributions and range questions of published data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from eke.inference.features import Features
+from eke.inference.max_entropy import Effort, constraints_of, fit_max_entropy
+from eke.inference.shrinkage import Shrinkage
+from eke.privacy.law import Laplace
+from eke.query import marginal
+from reproductions.answering.figure import Line, Panel, save_grid
+from reproductions.answering.report import Report
+from reproductions.hist.accuracy import NOISE, History, Size, max_entropy
+from reproductions.hist.randomised import Flipping, Retention
+from reproductions.hist.setting import LETTERS, census, pairs, root_mean_square
+
+Reals = NDArray[np.float64]
+METHODS = ("max entropy", "retention replacement", "flipping")
+EPSILON = 1.0
+_MOST_CELLS = 1500  # of a trivariate table; flipping needs records × cells
+
+
+def figure_5(report: Report) -> dict[str, Any]:
+    """Seconds of both methods against the number of questions."""
+    size = Size.of(report.quick)
+    generator = np.random.default_rng([report.seed, 5])
+    rows: list[list[float]] = []
+    for share in (0.1, 0.2, 0.5, 1.0):
+        m = int(share * size.measured)
+        history = History.drawn("range", m, NOISE, generator)
+        started = time.process_time()
+        evidence = history.evidence(None)
+        Shrinkage(evidence, 1e5).estimate(history.questions)
+        kernel = time.process_time() - started
+        started = time.process_time()
+        max_entropy(history, None, 0.01, size)
+        rows.append([float(m), kernel, time.process_time() - started])
+    report.table("Fig. 5: processor seconds", ["m", "kernel PCA", "max entropy"], rows)
+    x = [row[0] for row in rows]
+    lines = [
+        Line(n, x, [row[k] for row in rows], "o") for k, n in ((1, "kernel PCA"), (2, METHODS[0]))
+    ]
+    panel = Panel(lines, "m", "processor seconds", "", xlog=True, ylog=True)
+    save_grid(report.picture("figure5"), [[panel]])
+    report.keep("figure5", rows)
+    return {"rows": rows}
+
+
+class Published:
+    """One publication by each method, at ε = 1 (γ = e for the randomised responses)."""
+
+    def __init__(self, report: Report) -> None:
+        generator = np.random.default_rng([report.seed, 6])
+        data = census()
+        self.domain = data.domain
+        blocks = [marginal(*pair).on(data.domain) for pair in pairs()]
+        exact = np.concatenate([data.counts(pair) for pair in pairs()])
+        laplace_scale = len(blocks) / EPSILON
+        noisy = exact + generator.laplace(0.0, laplace_scale, len(exact))
+        constraints = constraints_of(
+            Features.of(data.domain, blocks),
+            noisy,
+            [Laplace(laplace_scale)] * len(exact),
+            total=float(data.total),
+            alpha=0.002,
+        )
+        effort = Effort(2048 if report.quick else 65536, most_steps=10 if report.quick else 30)
+        started = time.process_time()
+        fit = fit_max_entropy(constraints, generator=generator, effort=effort)
+        self.seconds = time.process_time() - started
+        self.convergence = str(fit.convergence)
+        self.records = fit.distribution
+        self.rows = fit.distribution.sample(effort.chains, generator)
+        self.retention = Retention(data, EPSILON, generator)
+        self.flipping = Flipping(data, EPSILON, generator)
+
+    def joints(self, attributes: Sequence[str]) -> list[Reals]:
+        """The estimated joint distribution by each method, flat."""
+        return [
+            self.records.marginal(attributes).reshape(-1),
+            self.retention.joint(attributes),
+            self.flipping.joint(attributes),
+        ]
+
+
+def figures_6_and_7(report: Report) -> dict[str, Any]:
+    """Errors of bivariate and trivariate joints (eq. 42), and RMSE of k-D range questions."""
+    published = Published(report)
+    print(f"\nmax entropy, all pairs: {published.seconds:.1f} s; {published.convergence}")
+
+    data, result = census(), {}
+    triples = [
+        triple
+        for triple in combinations(data.domain.names, 3)
+        if np.prod(data.domain.sizes(triple)) <= _MOST_CELLS
+    ]
+    for title, sets in (
+        ("bivariate", pairs()),
+        ("trivariate", triples[:: 6 if report.quick else 1]),
+    ):
+        errors = []
+        for attributes in sets:
+            truth = data.counts(attributes) / data.total
+            found = published.joints(attributes)
+            errors.append([min(float(np.abs(f - truth).sum()), 1.0) for f in found])
+        table = np.array(errors)
+        report.table(
+            f"Fig. 6: {title} error, truncated at 1, over {len(sets)} joints",
+            ["method", "mean", "median", "largest"],
+            [
+                [m, float(e.mean()), float(np.median(e)), float(e.max())]
+                for m, e in zip(METHODS, table.T, strict=True)
+            ],
+        )
+        result[title] = {"sets": [list(s) for s in sets], "errors": table}
+    _draw_pairs(report, result["bivariate"]["errors"])
+    result["ranges"] = _ranges(report, published)
+    report.keep("figure6", result)
+    return result
+
+
+def _ranges(report: Report, published: Published) -> list[list[float]]:
+    generator = np.random.default_rng([report.seed, 7])
+    data, number = census(), 20 if report.quick else 200
+    rows: list[list[float]] = []
+    for k in range(1, 6):
+        off: list[list[float]] = []
+        for _ in range(number):
+            chosen = sorted(generator.choice(len(data.domain), k, replace=False))
+            vectors = {}
+            for column in chosen:
+                low, high = sorted(generator.integers(0, data.domain.shape[column], 2))
+                inside = np.zeros(data.domain.shape[column])
+                inside[low : high + 1] = 1.0
+                vectors[int(column)] = inside
+            truth = _mean(data.codes, vectors)
+            found = [
+                _mean(published.rows, vectors),
+                published.retention.range_share(vectors),
+                published.flipping.range_share(vectors),
+            ]
+            off.append([data.total * (value - truth) for value in found])
+        errors = np.array(off)
+        rows.append([float(k), *(root_mean_square(column) for column in errors.T)])
+    report.table("Fig. 7: RMSE of random k-D range questions", ["k", *METHODS], rows)
+    lines = [
+        Line(m, [r[0] for r in rows], [r[1 + i] for r in rows], "o") for i, m in enumerate(METHODS)
+    ]
+    save_grid(report.picture("figure7"), [[Panel(lines, "k", "RMSE", "", ylog=True)]])
+    return rows
+
+
+def _mean(codes: NDArray[np.int64], vectors: dict[int, Reals]) -> float:
+    product = np.ones(len(codes))
+    for column, vector in vectors.items():
+        product *= vector[codes[:, column]]
+    return float(product.mean())
+
+
+def _draw_pairs(report: Report, errors: Reals) -> None:
+    size = len(LETTERS)
+    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
+    for chart, method, column in zip(figure.subplots(1, 3), METHODS, errors.T, strict=True):
+        grid = np.full((size, size), np.nan)
+        for (i, j), value in zip(combinations(range(size), 2), column, strict=True):
+            grid[i, j] = grid[j, i] = value
+        chart.imshow(grid, vmin=0.0, vmax=1.0, cmap="Greys")
+        chart.set_xticks(range(size), list(LETTERS), fontsize=7)
+        chart.set_yticks(range(size), list(LETTERS), fontsize=7)
+        chart.set_title(f"{method}: mean {np.nanmean(column):.3f}", fontsize=9)
+    figure.savefig(report.picture("figure6"), dpi=80)

@@ -1,0 +1,52 @@
+"""Path: estimates at many α from one reduction of the kernel, as a scan over α needs them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eke.errors import EstimateError
+from eke.inference.features import Features, cross_kernel
+from eke.inference.shrinkage.evidence import Evidence
+from eke.inference.shrinkage.tridiagonal import tridiagonalise
+
+FloatArray = NDArray[np.float64]
+
+
+class ShrinkagePath:
+    """Values at every α of a grid: of the measured questions and of any new ones."""
+
+    def __init__(self, evidence: Evidence, alphas: ArrayLike) -> None:
+        self.evidence = evidence
+        self.alphas: FloatArray = np.asarray(alphas, np.float64).reshape(-1)
+        if not (np.isfinite(self.alphas).all() and (self.alphas > 0.0).all()):
+            raise EstimateError("a path needs finite alphas above zero; the ends are Shrinkage's")
+        noise = evidence.noise
+        bands, rotation = tridiagonalise(noise.whiten_kernel(evidence.kernel))
+        given = np.stack([evidence.deviations, evidence.means], axis=1)
+        rotated = rotation.into(noise.whiten(given))
+        self.totals = np.zeros(len(self.alphas))
+        solved = np.empty((evidence.size, len(self.alphas)))
+        for column, alpha in enumerate(self.alphas):
+            both = bands.solve(1.0 / float(alpha) ** 2, rotated)
+            if evidence.has_free_total:
+                information = rotated[:, 1] @ both
+                self.totals[column] = information[0] / information[1]
+            solved[:, column] = both[:, 0] - self.totals[column] * both[:, 1]
+        if not isinstance(evidence.total, str):
+            self.totals[:] = evidence.total
+        self._weights = noise.whiten_transposed(rotation.back(solved))  # (m, alphas)
+
+    def past(self) -> FloatArray:
+        """The estimates of the measured questions; shape (alphas, m)."""
+        answers = self.evidence.kernel @ self._weights
+        return (answers + np.multiply.outer(self.evidence.means, self.totals)).T
+
+    def new(self, questions: Features) -> FloatArray:
+        """The estimates of new questions; shape (alphas, questions)."""
+        evidence = self.evidence
+        products = cross_kernel(evidence.features, questions, evidence.prior)
+        means = questions.means(evidence.prior)
+        if evidence.total != "ignored":
+            products -= np.multiply.outer(evidence.means, means)
+        return (products.T @ self._weights + np.multiply.outer(means, self.totals)).T
