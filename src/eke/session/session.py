@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from eke.domain import Domain
 from eke.engine import Stale, Vault
-from eke.errors import AccuracyError, BudgetExceeded, QueryError, Refused
+from eke.errors import AccuracyError, BudgetExceeded, EstimateError, QueryError, Refused
 from eke.history import Measurement
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import Decision, Facts, ReleasePlan, Requirement, policy_named
@@ -29,6 +29,13 @@ from eke.publish import Published
 from eke.query import Expression, Marginal, MarginalExpression, Query, check_neighbours
 from eke.session.answer import Answer, TableAnswer
 from eke.session.budget import Budget
+from eke.session.estimate import (
+    Estimate,
+    EstimateMethod,
+    Estimator,
+    TableEstimate,
+    linear_question,
+)
 from eke.session.history import History
 from eke.session.preview import Preview, advice
 from eke.session.publish import PublishRequest, publish
@@ -73,6 +80,7 @@ class Session:
         self._policy = policy
         self.analyst = analyst
         self.settings = dict(settings)
+        self._estimator: tuple[int, Estimator] | None = None
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -119,7 +127,20 @@ class Session:
         key: str | None = ...,
         analyst: str | None = ...,
         policy: str | None = ...,
+        allow_estimate: Literal[False] = ...,
     ) -> AnyAnswer: ...
+    @overload
+    def ask(
+        self,
+        query: Question,
+        within: Within = ...,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        analyst: str | None = ...,
+        policy: str | None = ...,
+        allow_estimate: bool,
+    ) -> AnyAnswer | Estimate | TableEstimate: ...
     def ask(
         self,
         query: Question,
@@ -129,7 +150,8 @@ class Session:
         key: str | None = None,
         analyst: str | None = None,
         policy: str | None = None,
-    ) -> AnyAnswer:
+        allow_estimate: bool = False,
+    ) -> AnyAnswer | Estimate | TableEstimate:
         """The answer to a question, at most ± within with this confidence (0.95 if not given).
 
         The question is SQL or an expression. A marginal gives a `TableAnswer`; SQL gives an
@@ -138,8 +160,17 @@ class Session:
         half-widths. With `key` the same request gets the same stored answer, however often it is
         sent and whatever crashes in between. Raises `Refused`, having spent nothing, when the
         budget does not allow it; a formula such as AVG is approached in steps, and a refusal says
-        what the steps before it cost.
+        what the steps before it cost. With `allow_estimate` a refused linear question gets what
+        `estimate` says instead, with an honest interval, which may be wider than asked for.
         """
+        if allow_estimate:
+            try:
+                return self.ask(query, within, confidence, key=key, analyst=analyst, policy=policy)
+            except Refused as refused:
+                try:
+                    return self.estimate(query, confidence=confidence)
+                except (EstimateError, QueryError):  # a formula, or no history at all
+                    raise refused from None
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
         text = None if key is None else self._stored(request, key)
         if text is None and request.in_steps:
@@ -166,6 +197,29 @@ class Session:
         with self._vault.lock:
             facts = self._vault.facts()
             return self._preview(request, request.decide(facts), facts)
+
+    def estimate(
+        self,
+        query: Question,
+        method: EstimateMethod = "shrinkage",
+        confidence: float | None = None,
+    ) -> Estimate | TableEstimate:
+        """What history says about a question, asked before or not; free, and touches no data.
+
+        "blue" is unbiased and answers only what history determines; "shrinkage" answers every
+        linear question, with an interval; "max_entropy" answers from a fitted distribution.
+        """
+        bound = linear_question(parse(query, self.domain)) if isinstance(query, str) else query
+        asked = self._bind(bound)
+        with self._vault.lock:
+            self._vault.facts()
+            as_of = self._vault.sequence
+            if self._estimator is None or self._estimator[0] != as_of:
+                inference = self._vault.inference_through(as_of)
+                fresh = Estimator(self.domain, self._vault.measurements, inference)
+                self._estimator = (as_of, fresh)
+            estimator = self._estimator[1]
+        return estimator.estimate(asked, method, 0.95 if confidence is None else confidence)
 
     # -- releasing -----------------------------------------------------------------------------
 
