@@ -27,6 +27,8 @@ class Bands:
 
     def solve(self, ridge: float, columns: FloatArray) -> FloatArray:
         """(T + ridge·I)⁻¹·columns."""
+        if len(self.diagonal) == 1:
+            return np.asarray(columns / (self.diagonal[0] + ridge))
         both = np.zeros((2, len(self.diagonal)))
         both[0] = self.diagonal + ridge
         both[1, :-1] = self.above
