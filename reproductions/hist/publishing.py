@@ -72,13 +72,13 @@ class Published:
             total=float(data.total),
             alpha=0.002,
         )
-        effort = Effort(2048 if report.quick else 65536, most_steps=10 if report.quick else 30)
+        effort = Effort(2048 if report.quick else 16384, most_steps=10 if report.quick else 16)
         started = time.process_time()
         fit = fit_max_entropy(constraints, generator=generator, effort=effort)
         self.seconds = time.process_time() - started
         self.convergence = str(fit.convergence)
         self.records = fit.distribution
-        self.rows = fit.distribution.sample(effort.chains, generator)
+        self.rows = fit.distribution.sample(8 * effort.chains, generator)
         self.retention = Retention(data, EPSILON, generator)
         self.flipping = Flipping(data, EPSILON, generator)
 
@@ -129,7 +129,7 @@ def figures_6_and_7(report: Report) -> dict[str, Any]:
 
 def _ranges(report: Report, published: Published) -> list[list[float]]:
     generator = np.random.default_rng([report.seed, 7])
-    data, number = census(), 20 if report.quick else 200
+    data, number = census(), 20 if report.quick else 100
     rows: list[list[float]] = []
     for k in range(1, 6):
         off: list[list[float]] = []

@@ -77,7 +77,9 @@ class Flipping:
         """The estimated share of records inside a product of indicator vectors."""
         product = np.ones(len(self.bits[0]))
         for column, vector in vectors.items():
-            product *= self._unbiased(column) @ vector.astype(np.float32)
+            inside = np.flatnonzero(vector)
+            set_bits = self.bits[column][:, inside].sum(axis=1)
+            product *= (set_bits - self.flipped * len(inside)) / (1.0 - 2.0 * self.flipped)
         return float(product.mean())
 
     def _unbiased(self, column: int) -> NDArray[np.float32]:

@@ -64,7 +64,7 @@ def fit_by_sampling(
     start: FloatArray | None = None,
     states: Codes | None = None,
 ) -> SampledFit:
-    """The maximum entropy distribution as records drawn from it.
+    """The maximum entropy distribution as records drawn from it, eight for each chain.
 
     `start` and `states` are the weights and records of an earlier fit, for a warm start when
     history has grown.
@@ -86,10 +86,14 @@ def fit_by_sampling(
         weights, steps = search.by_newton(weights)
     else:
         weights, steps = search.by_scaling(weights)
-    gradients = [search.gradient(weights) for _ in range(4 * _BATCHES)]
+    gradients, kept = [], []
+    for sweep in range(4 * _BATCHES):
+        gradients.append(search.gradient(weights))
+        if sweep % 4 == 3:  # far enough apart to be new records
+            kept.append(sampler.states.copy())
     size, error, worst = search.left(weights, gradients)
     convergence = Convergence("gibbs", steps, worst, size, error, effort.tolerance)
-    records = SampledDistribution(constraints.domain, sampler.states.copy())
+    records = SampledDistribution(constraints.domain, np.concatenate(kept))
     return SampledFit(records, weights, convergence)
 
 
