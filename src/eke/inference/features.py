@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.history import Measurement
-from eke.query import Marginal, Prior, Query, TermStack
+from eke.query import Kronecker, Marginal, Measurable, Prior, Query, TermStack
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -69,8 +69,8 @@ class Features:
         self.size = len(self.products) + sum(len(group.rows) for group in self.groups)
 
     @staticmethod
-    def of(domain: Domain, queries: Iterable[Query | Marginal]) -> Features:
-        """The features of queries and whole marginals, in their order."""
+    def of(domain: Domain, queries: Iterable[Measurable]) -> Features:
+        """The features of queries and whole blocks, in their order."""
         products: list[Query] = []
         product_rows: list[int] = []
         tables: dict[tuple[str, ...], list[tuple[int, FloatArray]]] = {}
@@ -84,7 +84,12 @@ class Features:
                 groups.append(TableGroup(query.attributes, rows))
                 row += query.cells
                 continue
-            for single in query.queries() if isinstance(query, Marginal) else (query,):
+            if isinstance(query, Kronecker) and _fits(query):
+                rows = np.arange(row, row + query.cells, dtype=np.intp)
+                groups.append(TableGroup(query.attributes, rows, _written_out(query)))
+                row += query.cells
+                continue
+            for single in (query,) if isinstance(query, Query) else query.queries():
                 if len(single.terms) > 1 and single.support_size <= TABLE_CELLS:
                     table = table_of(single, single.attributes)
                     tables.setdefault(single.attributes, []).append((row, table))
@@ -163,6 +168,20 @@ def is_plain(marginal: Marginal) -> bool:
     """True when a record adds exactly one to its cell of the block."""
     terms = marginal.inside.terms
     return len(terms) == 1 and not terms[0].factors and terms[0].weight == 1
+
+
+def _fits(block: Kronecker) -> bool:
+    """Whether a block's coefficients may be written out."""
+    sizes = block.domain.sizes(block.attributes)
+    return bool(sizes) and math.prod(sizes) * block.cells <= _CHUNK_NUMBERS
+
+
+def _written_out(block: Kronecker) -> FloatArray:
+    """The coefficients of a block; shape (queries, cells)."""
+    whole: FloatArray = np.ones((1, 1))
+    for matrix in block.matrices:
+        whole = np.asarray(np.kron(whole, matrix), np.float64)
+    return whole
 
 
 def table_of(query: Query, attributes: Sequence[str]) -> FloatArray:

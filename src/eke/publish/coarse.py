@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Binned, Domain, Integer
 from eke.errors import QueryError
-from eke.query import Query, Term
+from eke.query import Kronecker, Query, Term
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int64]  # the group of each value of an attribute
@@ -57,6 +57,14 @@ class CoarseMarginal:
                 for name, labels, code in zip(self.attributes, self.groups, codes, strict=True)
             )
             yield Query.of(self.domain, [Term(Fraction(1), factors)])
+
+    def block(self) -> Kronecker:
+        """The same counts as one block of products, which the engine can release at once."""
+        matrices = tuple(
+            (labels == np.arange(size)[:, None]).astype(np.int64)
+            for labels, size in zip(self.groups, self.shape, strict=True)
+        )
+        return Kronecker(self.domain, self.attributes, matrices)
 
     def of_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The coarse counts of a fine marginal over the same attributes; shape (cells,)."""

@@ -6,7 +6,7 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.errors import QueryError
 from eke.inference.features import Features, cross_kernel, kernel, norms
-from eke.query import Marginal, Query, count, marginal
+from eke.query import Kronecker, Marginal, Query, count, marginal
 from tests.unit.inference.shrinkage.worlds import DOMAIN, PRIOR, World, matrix_of, random_query
 
 
@@ -33,6 +33,14 @@ def test_a_whole_marginal_is_never_written_out() -> None:
     features = Features.of(DOMAIN, [marginal("a", "b").on(DOMAIN)])
     assert features.groups[0].tables is None
     assert features.size == 15
+
+
+def test_a_block_of_products_is_its_queries() -> None:
+    matrices = (np.array([[1, 1, 0, 0, 0], [0, -1, 2, 0, 3]]), np.array([[1, 0, 1], [0, 2, 0]]))
+    block = Kronecker(DOMAIN, ("a", "b"), matrices)
+    together = kernel(Features.of(DOMAIN, [block, count(a=1).on(DOMAIN)]), PRIOR)
+    apart = kernel(Features.of(DOMAIN, [*block.queries(), count(a=1).on(DOMAIN)]), PRIOR)
+    np.testing.assert_allclose(together, apart, atol=1e-12)
 
 
 def test_features_of_another_domain_are_refused() -> None:

@@ -42,6 +42,7 @@ def test_coarse_counts_are_sums_of_fine_ones() -> None:
     expected = [int(table_of(q, DOMAIN.names) @ counts.reshape(-1)) for q in block.queries()]
     assert coarse.tolist() == expected
     assert coarse.sum() == counts.sum()
+    assert [q.digest for q in block.block().queries()] == [q.digest for q in block.queries()]
 
 
 def test_a_record_adds_one_to_exactly_one_cell() -> None:

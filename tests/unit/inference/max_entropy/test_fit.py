@@ -58,8 +58,9 @@ class Case:
 
     def primal(self, alpha: float) -> tuple[Any, Reals]:
         """(objective of HIST eq. 41, its minimiser by SLSQP), over all cells."""
+        found: Any
         shares, cells, m = self.values / TOTAL, len(self.p0), len(self.values)
-        whole = {"type": "eq", "fun": lambda z: z[:cells].sum() - 1.0}
+        whole: Any = {"type": "eq", "fun": lambda z: z[:cells].sum() - 1.0}
         if self.law.laplace_scale:
             beta = alpha * TOTAL / self.law.laplace_scale
 
@@ -69,7 +70,7 @@ class Case:
             def with_slack(z: Reals) -> float:
                 return _relative(z[:cells], self.p0) + beta * float(z[cells:].sum())
 
-            sides = [
+            sides: list[Any] = [
                 {
                     "type": "ineq",
                     "fun": lambda z, s=sign: z[cells:] - s * (shares - self.matrix @ z[:cells]),
@@ -77,7 +78,7 @@ class Case:
                 for sign in (1.0, -1.0)
             ]
             start = np.r_[self.p0, np.abs(shares - self.matrix @ self.p0)]
-            bounds = [(1e-12, 1.0)] * cells + [(0.0, None)] * m
+            bounds: list[Any] = [(1e-12, 1.0)] * cells + [(0.0, None)] * m
             found = minimize(
                 with_slack, start, bounds=bounds, constraints=[whole, *sides], **_PRECISE
             )
@@ -159,7 +160,7 @@ def test_small_alpha_is_the_prior_and_large_alpha_the_answers() -> None:
 def test_gibbs_marginals_agree_with_exact_ones() -> None:
     """N = 60,000 chains: every cell within 5 deviations; after no sweep at all it is not."""
     generator = np.random.default_rng(3)
-    sets = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b", "c")]
+    sets: list[tuple[str, ...]] = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b", "c")]
     tables = {own: generator.normal(0.0, 1.0, math.prod(DOMAIN.sizes(own))) for own in sets}
     logarithms = np.log(probabilities(PRIOR, DOMAIN.names)).reshape(DOMAIN.shape)
     for own, flat in tables.items():
@@ -179,7 +180,10 @@ def test_gibbs_marginals_agree_with_exact_ones() -> None:
 def test_gibbs_survives_tables_out_of_range() -> None:
     generator = np.random.default_rng(4)
     plan = GibbsPlan.of(DOMAIN, [("a", "b"), ("a", "c")])
-    tables = {("a", "b"): np.full(12, -900.0), ("a", "c"): np.full(8, -900.0)}
+    tables: dict[tuple[str, ...], Reals] = {
+        ("a", "b"): np.full(12, -900.0),
+        ("a", "c"): np.full(8, -900.0),
+    }
     tables[("a", "b")][5] = 0.0  # a = 1, b = 2, only from b = 2 or a = 1 in reach
     tables[("a", "c")][7] = 0.0  # a = 3, c = 1
     chains = GibbsChains(plan, Prior(DOMAIN), 500, generator)
@@ -191,7 +195,7 @@ def test_jumps_keep_the_distribution_and_cross_between_modes() -> None:
     """N = 20,000 chains all start in one of two modes that sweeps cannot leave."""
     generator = np.random.default_rng(5)
     domain = Domain(a=Integer(0, 1), b=Integer(0, 1))
-    tables = {("a", "b"): np.array([0.0, -60.0, -60.0, 0.0])}
+    tables: dict[tuple[str, ...], Reals] = {("a", "b"): np.array([0.0, -60.0, -60.0, 0.0])}
     start = np.zeros((20_000, 2), np.int64)
     chains = GibbsChains(
         GibbsPlan.of(domain, [("a", "b")]), Prior(domain), 20_000, generator, start

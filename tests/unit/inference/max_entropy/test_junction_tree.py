@@ -16,7 +16,7 @@ from eke.query import count, moment
 
 DOMAIN = Domain(a=Integer(0, 2), b=Integer(0, 1), c=Integer(0, 3), d=Integer(0, 2), e=Integer(0, 1))
 SIZES = dict(zip(DOMAIN.names, DOMAIN.shape, strict=True))
-SHAPES = [
+SHAPES: list[list[tuple[str, ...]]] = [
     [("a", "b"), ("b", "c"), ("c", "d")],
     [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")],
     [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")],

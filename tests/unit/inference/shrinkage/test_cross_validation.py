@@ -101,7 +101,7 @@ def test_the_choice_costs_little_more_than_knowing_alpha() -> None:
 
 def test_the_path_is_the_estimator_at_every_alpha() -> None:
     for total in ("ignored", "estimated", 1.0):
-        evidence = evidence_of(9, total, dense=True)  # type: ignore[arg-type]
+        evidence = evidence_of(9, total, dense=True)
         path = ShrinkagePath(evidence, [0.5, 7.0])
         new = World.drawn(np.random.default_rng(1)).features
         for place, alpha in enumerate((0.5, 7.0)):
