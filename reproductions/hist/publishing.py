@@ -96,7 +96,8 @@ def figures_6_and_7(report: Report) -> dict[str, Any]:
     published = Published(report)
     print(f"\nmax entropy, all pairs: {published.seconds:.1f} s; {published.convergence}")
 
-    data, result = census(), {}
+    data = census()
+    result: dict[str, Any] = {}
     triples = [
         triple
         for triple in combinations(data.domain.names, 3)
