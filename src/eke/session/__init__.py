@@ -6,7 +6,7 @@ from eke.session.history import History
 from eke.session.opening import create, open_dataset
 from eke.session.preview import Preview
 from eke.session.receipt import Receipt
-from eke.session.release import Release, ReleasedTable
+from eke.session.released import Release, ReleasedTable
 from eke.session.report import write_report
 from eke.session.session import Session
 from eke.session.sql_answer import Cell, SqlAnswer

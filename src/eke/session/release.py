@@ -1,9 +1,11 @@
-"""Releases: a planned workload measured at once; its tables agree and sharpen every later answer.
+"""Releasing: the workload that is meant, its plan, and what the engine is to measure for it.
 
-plan = session.plan(eke.all_marginals(session.domain, 2), budget=0.5)
-print(plan.explain())
-release = session.release(plan)
-release.table("sex", "income").to_pandas()
+    plan = session.plan(eke.all_marginals(session.domain, 2), budget=0.5)
+    print(plan.explain())
+    release = session.release(plan)
+    release.table("sex", "income").to_pandas()
+
+Next: `released.py` has the tables.
 """
 
 from __future__ import annotations
@@ -12,15 +14,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
 from eke.domain import Domain
-from eke.errors import AccuracyError, QueryError
+from eke.engine import Vault
+from eke.errors import AccuracyError, BudgetExceeded, QueryError
 from eke.history import Measurement
 from eke.inference import table_weight
 from eke.planning import (
@@ -30,15 +28,11 @@ from eke.planning import (
     ReleasePlan,
     Requirement,
     Workload,
-    consistent_tables,
     direct,
     grouping_sets,
     plan_for_accuracies,
     plan_release,
-    whole_tables,
 )
-from eke.planning.consistency import Norm
-from eke.planning.release import Table
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.record_loss import NANO
@@ -48,82 +42,12 @@ from eke.sql import parse_grouping_sets
 Asked: TypeAlias = Workload | str | Iterable[Any]
 """A workload, SQL with GROUP BY CUBE, ROLLUP or GROUPING SETS, or a list of what `Workload.of`
 takes."""
-FloatArray = NDArray[np.float64]
 
-_GRID = 2.0**-19  # drawing noise on a grid makes it larger by less than this share
+# Noise is drawn on a grid and its scale rounded up: intervals are wider by less than this share.
+_GRID = 2.0**-12
 MOST_SINGLE_ANSWERS = 4096
 """Of a block that is taken apart: answers that cannot be kept as a table cost more to infer from.
 """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReleasedTable:
-    """One table of a release: estimated answers with their standard error."""
-
-    attributes: tuple[str, ...]
-    values: FloatArray
-    standard_error: FloatArray  # of each value, or one number for all
-    labels: tuple[tuple[Any, ...], ...]  # along each axis
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row for each cell: its labels, its value, its standard error."""
-        index = np.indices(self.values.shape).reshape(len(self.attributes), -1)
-        columns: dict[str, Any] = {
-            name: [self.labels[axis][i] for i in index[axis]]
-            for axis, name in enumerate(self.attributes)
-        }
-        columns["value"] = self.values.ravel()
-        spread = np.broadcast_to(self.standard_error, self.values.shape)
-        columns["standard_error"] = spread.ravel()
-        return pd.DataFrame(columns)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """The tables of a workload, all of one release, consistent with each other."""
-
-    plan: ReleasePlan
-    tables: tuple[ReleasedTable, ...]
-    cost: float  # by how much the dataset's loss grew
-    measure: Measure
-    sequence: int  # the ledger entry that holds the noisy answers
-
-    def __repr__(self) -> str:
-        return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
-
-    def table(self, *attributes: str) -> ReleasedTable:
-        """The table over some attributes."""
-        wanted = set(attributes)
-        for table in self.tables:
-            if set(table.attributes) == wanted and len(table.attributes) == len(attributes):
-                return table
-        raise QueryError(
-            f"the release has no table over {', '.join(attributes) or 'nothing (the total)'}; "
-            "`tables` lists those it has"
-        )
-
-    def consistent(
-        self, norm: Norm = "l2", *, nonnegative: bool = False
-    ) -> dict[tuple[str, ...], FloatArray]:
-        """The marginals nearest to the released ones that agree with each other.
-
-        With `nonnegative`, small counts become too large on average.
-        """
-        return consistent_tables(*self._marginals(), norm, nonnegative=nonnegative)
-
-    def whole(self) -> dict[tuple[str, ...], NDArray[np.int64]]:
-        """The marginals as whole numbers, none negative, with one total.
-
-        Small counts become too large on average.
-        """
-        return whole_tables(*self._marginals()).tables
-
-    def _marginals(self) -> tuple[dict[tuple[str, ...], FloatArray], dict[str, int]]:
-        if not self.plan.workload.is_marginal:
-            raise QueryError("only a release of whole marginals can be made consistent this way")
-        domain = self.plan.workload.domain
-        sizes = dict(zip(domain.names, domain.shape, strict=True))
-        return {table.attributes: table.values for table in self.tables}, sizes
 
 
 def workload_of(asked: Asked, domain: Domain) -> Workload:
@@ -177,10 +101,15 @@ def planned(
 def standard_error(within: float, confidence: float, measure: Measure) -> float:
     """The standard error with which an estimate is within the half-width.
 
-    Sums of several noises have lighter tails than the single Laplace noise assumed here.
+    An estimate adds up several noises: its law lies between that of a single noise and a Gaussian.
+    Of two laws with one variance, Laplace is wider at high confidences and Gaussian at low ones, so
+    the smaller of both errors is taken.
     """
-    noise_scale = direct(Requirement(within, confidence), None, measure) * (1.0 - _GRID)
-    return noise_scale * math.sqrt(2.0) if measure == "epsilon" else noise_scale
+    wanted = Requirement(within * (1.0 - _GRID), confidence)
+    normal = direct(wanted, None, "rho")
+    if measure == "rho":
+        return normal
+    return min(normal, math.sqrt(2.0) * direct(wanted, None, "epsilon"))
 
 
 def _by_target(workload: Workload, within: float | Mapping[Any, float]) -> list[float]:
@@ -195,64 +124,55 @@ def _by_target(workload: Workload, within: float | Mapping[Any, float]) -> list[
     return [given[target.attributes] for target in workload.targets]
 
 
-def parts_of(plan: ReleasePlan) -> Plan:
+def measured(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str, key: str) -> str:
+    """The text stored of a release: everything in the plan is measured, in one charge."""
+    if plan.workload.domain != vault.domain:
+        raise QueryError("the plan is for another domain than this dataset's; plan again here")
+    if plan.measure != measure:
+        raise QueryError(
+            f"the plan is in {plan.measure}, the dataset in {measure}; plan again here"
+        )
+    parts = _parts(plan)
+    try:
+        return vault.release(parts, analyst=analyst, key=key, digest=_digest(parts), answer=_text)
+    except BudgetExceeded:
+        balance = vault.ledger.balance()
+        raise BudgetExceeded(_advice(plan, (balance.limit - balance.spent) / NANO)) from None
+
+
+def _parts(plan: ReleasePlan) -> Plan:
     """What the engine is to measure for a plan."""
     parts = []
-    for measured, law in plan.laws():
+    for block, law in plan.laws():
         if (
-            not isinstance(measured, Query)
-            and table_weight(measured) is None
-            and measured.cells > MOST_SINGLE_ANSWERS
+            not isinstance(block, Query)
+            and table_weight(block) is None
+            and block.cells > MOST_SINGLE_ANSWERS
         ):
             raise QueryError(
-                f"the strategy {plan.strategy} measures a block of {measured.cells:,} answers that "
+                f"the strategy {plan.strategy} measures a block of {block.cells:,} answers that "
                 f"later answers could not use; at most {MOST_SINGLE_ANSWERS:,} such answers are "
                 "kept. Choose another strategy or a smaller workload"
             )
-        parts.append(Part(measured, law))
+        parts.append(Part(block, law))
     return Plan(tuple(parts))
 
 
-def release_digest(plan: Plan) -> str:
+def _digest(plan: Plan) -> str:
     """SHA-256 of what will be measured: an idempotency key is bound to it."""
     text = json.dumps({"release": plan.to_document()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def release_text(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+def _text(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:
     """What is stored of a release besides its measurements."""
     return json.dumps({"release": released[0].sequence, "cost_nano": cost})
 
 
-def release_of(
-    plan: ReleasePlan, text: str, measurements: Sequence[Measurement], measure: Measure
-) -> Release:
-    """The release that a stored text speaks of."""
-    stored = json.loads(text)
-    sequence = int(stored["release"])
-    own = [one for one in measurements if one.sequence == sequence]
-    found = plan.recover([np.array(one.values) for one in own])
-    tables = tuple(_labelled(table, plan.workload.domain) for table in found)
-    return Release(plan, tables, stored["cost_nano"] / NANO, measure, sequence)
-
-
-def _labelled(table: Table, domain: Domain) -> ReleasedTable:
-    labels = tuple(
-        _labels(domain, name, along)
-        for name, along in zip(table.attributes, table.along, strict=True)
+def _advice(plan: ReleasePlan, remaining: float) -> str:
+    """What is said of a plan that the budget does not allow."""
+    advice = f"plan with budget={remaining:.6g} or less" if remaining > 0.0 else "nothing is left"
+    return (
+        f"the plan costs up to {plan.measure} {plan.budget:.6g} and {remaining:.6g} remains; "
+        f"nothing was spent. {advice[0].upper()}{advice[1:]}"
     )
-    if not table.attributes:  # single questions, one after the other
-        labels = tuple((tuple(range(size)),) for size in table.values.shape)
-    return ReleasedTable(
-        table.attributes, np.asarray(table.values), np.sqrt(table.variance), labels
-    )
-
-
-def _labels(domain: Domain, name: str, along: str) -> tuple[Any, ...]:
-    own = domain[name].labels
-    if along == "cells":
-        return tuple(own)
-    if along == "prefixes":
-        return tuple(f"up to {label}" for label in own)
-    places = range(len(own))
-    return tuple(f"{own[low]} to {own[high]}" for low in places for high in places[low:])

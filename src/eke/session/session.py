@@ -40,16 +40,8 @@ from eke.session.history import History
 from eke.session.preview import Preview, advice
 from eke.session.publish import PublishRequest, publish
 from eke.session.record import Finding
-from eke.session.release import (
-    Asked,
-    Release,
-    parts_of,
-    planned,
-    release_digest,
-    release_of,
-    release_text,
-    workload_of,
-)
+from eke.session.release import Asked, measured, planned, workload_of
+from eke.session.released import Release, release_of
 from eke.session.request import AnyAnswer, QueryRequest, Request, finding_of
 from eke.session.sql_answer import SqlAnswer
 from eke.session.statement_request import Within, statement_request
@@ -254,16 +246,8 @@ class Session:
 
         What is released stays in the history, and later answers use it.
         """
-        if plan.workload.domain != self.domain:
-            raise QueryError("the plan is for another domain than this dataset's")
-        measured = parts_of(plan)
-        text = self._vault.release(
-            measured,
-            analyst=analyst or self.analyst,
-            key=_single_use() if key is None else key,
-            digest=release_digest(measured),
-            answer=release_text,
-        )
+        name = _single_use() if key is None else key
+        text = measured(self._vault, plan, self._measure, analyst or self.analyst, name)
         self._vault.facts()
         return release_of(plan, text, self._vault.measurements, self._measure)
 
@@ -378,7 +362,7 @@ class Session:
                 refusal = self._preview(request, decision, facts)
                 raise Refused(advice(refusal), refusal)
 
-            def measured(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+            def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
                 return request.text(facts, finding_of(facts, released, cost, decision.known))
 
             try:
@@ -387,7 +371,7 @@ class Session:
                     analyst=request.analyst,
                     key=_single_use() if key is None else key,
                     digest=request.digest,
-                    answer=measured,
+                    answer=answered,
                     as_of=None if insist else as_of,
                 )
             except (Stale, BudgetExceeded):

@@ -88,10 +88,11 @@ def _marginal_strategies(
 
 def _alternative(lattice: Lattice, cost: float, option: Option) -> Alternative:
     return Alternative(
-        f"{option.name} at {cost:.4g}",
+        option.name,
         math.sqrt(option.total_error / float(lattice.weights @ lattice.target_cells)),
         math.sqrt(float(option.target_variances.max())),
         option.answers,
+        cost,
     )
 
 

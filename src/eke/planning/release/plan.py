@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -114,32 +114,46 @@ class ReleasePlan:
         for section in self.sections:
             for option in _distinct(section.alternatives):
                 for budget in budgets:
-                    ratio = self.budget / budget
+                    ratio = (option.cost or self.budget) / budget
                     factor = ratio if self.measure == "epsilon" else math.sqrt(ratio)
                     points.append((option.name, float(budget), option.rmse * factor))
         return points
 
     def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first.
-
-        `cost` is the budget with which a strategy would have the error of the chosen one.
-        """
+        """A table of the strategies that were considered, the chosen one first."""
         asked = f"{self.workload.questions:,} questions from {self.answers:,} noisy answers"
         price = f"{self.measure} = {self.budget:g}"
         lines = [f"{asked} for {price}; expected RMSE {self.rmse:.4g}"]
-        power = 1.0 if self.measure == "epsilon" else 2.0
-        for section in self.sections:
+        for section, options in self.comparison():
             share = "" if len(self.sections) == 1 else f", {section.questions:,} of the questions"
             lines += ["", f"measured: {section.strategy}{share}"]
             heads = "".join(f"{head:>12}" for head in ("RMSE", "largest", "cost", "answers"))
             lines.append(f"  {'strategy':<24}{heads}")
-            aim = math.sqrt(section.total_error / section.question_weight)
             lines += [
                 f"  {option.name:<24}{option.rmse:>12.4g}{option.largest:>12.4g}"
-                f"{self.budget * (option.rmse / aim) ** power:>12.4g}{option.answers:>12,}"
-                for option in _distinct(section.alternatives)
+                f"{option.cost:>12.4g}{option.answers:>12,}"
+                for option in options
             ]
         return "\n".join(lines)
+
+    def comparison(self) -> list[tuple[Section, list[Alternative]]]:
+        """The strategies considered for each section, with what the same quality would cost.
+
+        In a plan for a budget that is the budget with which a strategy has the total error of the
+        chosen one; in a plan for accuracies, the one with which it meets them.
+        """
+        power = 1.0 if self.measure == "epsilon" else 2.0
+        found = []
+        for section in self.sections:
+            aim = math.sqrt(section.total_error / section.question_weight)
+            options = [
+                option
+                if option.cost is not None
+                else replace(option, cost=self.budget * (option.rmse / aim) ** power)
+                for option in _distinct(section.alternatives)
+            ]
+            found.append((section, options))
+        return found
 
 
 def plan_release(

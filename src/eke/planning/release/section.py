@@ -45,12 +45,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One line of `explain`: a strategy that was considered, and what it would give."""
+    """One line of `explain`: a strategy that was considered, and what it would give.
+
+    `cost` is the budget at which it has these errors, when that is not the plan's own: plans for
+    required accuracies compare budgets, others compare errors.
+    """
 
     name: str
     rmse: float
     largest: float  # the largest standard deviation of a question
     answers: int  # noisy numbers to be released
+    cost: float | None = None
 
 
 def variance_factor(measure: Measure, before: float, after: float) -> float:

@@ -88,11 +88,13 @@ def _designs(points: int, strength: int) -> tuple[tuple[Block, ...], ...]:
             if points > order**dimension * 2 or order ** (dimension - 1) >= 2 * points:
                 continue
             for flat in range(max(1, strength - 1), dimension):
-                if _flats(order, dimension + 1, flat + 1) <= 2 * _MOST_BLOCKS:
-                    for space in (affine, projective):
-                        total, blocks = space(order, dimension, flat)
-                        if points <= total <= 2 * points and len(blocks) <= _MOST_BLOCKS:
-                            found.append(_truncated(blocks, points))
+                flats = _flats(order, dimension, flat) * order ** (dimension - flat)
+                if points <= order**dimension <= 2 * points and flats <= _MOST_BLOCKS:
+                    found.append(_truncated(affine(order, dimension, flat)[1], points))
+                total = (order ** (dimension + 1) - 1) // (order - 1)
+                flats = _flats(order, dimension + 1, flat + 1)
+                if points <= total <= 2 * points and flats <= _MOST_BLOCKS:
+                    found.append(_truncated(projective(order, dimension, flat)[1], points))
     return tuple(tuple(blocks) for blocks in found)
 
 
