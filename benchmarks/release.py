@@ -74,7 +74,7 @@ def run(rho: float, questions: int, folder: Path) -> dict[str, Any]:
         "cells": sum(one.values.size for one in release.tables),
         "answers": plan.answers,
         "planned_rmse": plan.rmse,
-        "found_rmse": _found_rmse(release, table, domain),
+        "found_rmse": _found_rmse(release, table),
     }
     times: dict[str, list[float]] = defaultdict(list)
     ratios = []
@@ -103,7 +103,7 @@ def run(rho: float, questions: int, folder: Path) -> dict[str, Any]:
     return found
 
 
-def _found_rmse(release: eke.Release, table: pd.DataFrame, domain: eke.Domain) -> float:
+def _found_rmse(release: eke.Release, table: pd.DataFrame) -> float:
     total = cells = 0.0
     for one in release.tables:
         codes = [table[name].to_numpy() for name in one.attributes]
@@ -130,7 +130,7 @@ def show(found: dict[str, Any]) -> None:
     for kind, median in found["by_kind_ms"].items():
         print(f"  {kind:<12} median {median:.1f} ms")
     print(
-        f"peak memory {found['peak_memory_mib']:.0f} MiB; the file has {found['file_mib']:.1f} MiB; "
+        f"peak memory {found['peak_memory_mib']:.0f} MiB; file {found['file_mib']:.1f} MiB; "
         f"opening it again and asking: {found['open_and_ask_seconds']:.1f} s"
     )
 

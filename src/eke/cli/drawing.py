@@ -95,3 +95,32 @@ def label(key: object) -> str:
     if isinstance(key, bool):
         return "true" if key else "false"
     return str(key)
+
+
+def chart(
+    lines: Sequence[tuple[str, Sequence[tuple[float, float]]]], width: int, height: int
+) -> list[str]:
+    """Curves of positive numbers on logarithmic axes, with the ends of both axes written out.
+
+    Each curve is a letter and its points; where two meet, the first is on top.
+    """
+    xs = [math.log(x) for _, points in lines for x, _ in points]
+    ys = [math.log(y) for _, points in lines for _, y in points]
+    ends = (f"{math.exp(max(ys)):.3g}", f"{math.exp(min(ys)):.3g}")
+    margin = max(map(len, ends)) + 2
+    across = Scale(min(xs), max(xs), max(8, width - margin))
+    down = Scale(-max(ys), -min(ys), height)
+    grid = [[" "] * across.width for _ in range(height)]
+    for sign, points in reversed(lines):
+        for x, y in points:
+            grid[down.place(-math.log(y))][across.place(math.log(x))] = sign
+    heads = [ends[0], *[""] * (height - 2), ends[1]]
+    rows = [
+        f"{head:>{margin - 2}} |{''.join(row)}".rstrip()
+        for head, row in zip(heads, grid, strict=True)
+    ]
+    first, last = f"{math.exp(across.low):.3g}", f"{math.exp(across.high):.3g}"
+    gap = max(1, across.width - len(first) - len(last))
+    rows.append(" " * (margin - 1) + "+" + "-" * across.width)
+    rows.append(" " * margin + first + " " * gap + last)
+    return rows

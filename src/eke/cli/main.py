@@ -1,6 +1,6 @@
 """The command line: thin commands over the session, one file each.
 
-    draft → init → ask, preview, budget, history, explain → publish, export, verify
+    draft → init → ask, preview, plan, release, budget, history, explain → publish, export, verify
 
 Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
 files imports the engine: `import eke` fetches names on first use, so that help is quick.
@@ -33,10 +33,14 @@ from eke.cli.history import history
 from eke.cli.init import EXAMPLES as INIT_EXAMPLES
 from eke.cli.init import init
 from eke.cli.options import AsJson
+from eke.cli.plan import EXAMPLES as PLAN_EXAMPLES
+from eke.cli.plan import plan
 from eke.cli.preview import EXAMPLES as PREVIEW_EXAMPLES
 from eke.cli.preview import preview
 from eke.cli.publish import EXAMPLES as PUBLISH_EXAMPLES
 from eke.cli.publish import publish
+from eke.cli.release import EXAMPLES as RELEASE_EXAMPLES
+from eke.cli.release import release
 from eke.cli.screen import output
 from eke.cli.shape import json_text
 from eke.cli.verify import EXAMPLES as VERIFY_EXAMPLES
@@ -79,6 +83,8 @@ for _command, _examples in (
     (init, INIT_EXAMPLES),
     (ask, ASK_EXAMPLES),
     (preview, PREVIEW_EXAMPLES),
+    (plan, PLAN_EXAMPLES),
+    (release, RELEASE_EXAMPLES),
     (budget, BUDGET_EXAMPLES),
     (history, HISTORY_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),

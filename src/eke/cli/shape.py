@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eke
 
 if TYPE_CHECKING:
-    from eke.session import Answer, Budget, Preview, Receipt, SqlAnswer
+    from eke.planning import ReleasePlan
+    from eke.session import Answer, Budget, Preview, Receipt, Release, SqlAnswer
 
 
 def json_text(document: Any) -> str:
@@ -76,6 +78,57 @@ def budget_document(budget: Budget, delta: float | None) -> dict[str, Any]:
     if delta is not None:
         document |= {"delta": delta, "epsilon": budget.epsilon(delta)}
     return document
+
+
+def plan_document(plan: ReleasePlan, remaining: float) -> dict[str, Any]:
+    """What a release would measure, with which errors."""
+    return {
+        "measure": plan.measure,
+        "budget": plan.budget,
+        "remaining": remaining,
+        "affordable": plan.budget <= remaining,
+        "tables": len(plan.workload.targets),
+        "questions": plan.workload.questions,
+        "answers": plan.answers,
+        "rmse": plan.rmse,
+        "sections": [
+            {
+                "strategy": section.strategy,
+                "questions": section.questions,
+                "alternatives": [asdict(option) for option in options],
+            }
+            for section, options in plan.comparison()
+        ],
+    }
+
+
+def release_document(
+    release: Release, remaining: float, files: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """What was released: in files, or here."""
+    tables: list[dict[str, Any]] = []
+    for table in release.tables:
+        found: dict[str, Any] = {
+            "attributes": list(table.attributes),
+            "along": list(table.along),
+            "answers": int(table.values.size),
+            "largest_error": float(table.standard_error.max()),
+        }
+        if not files:
+            found["labels"] = [[_key(label) for label in axis] for axis in table.labels]
+            found["values"] = table.values.tolist()
+        tables.append(found)
+    for found, file in zip(tables, files, strict=False):
+        found["file"] = str(file)
+    return {
+        "measure": release.measure,
+        "cost": release.cost,
+        "remaining": remaining,
+        "sequence": release.sequence,
+        "strategy": release.plan.strategy,
+        "rmse": release.plan.rmse,
+        "tables": tables,
+    }
 
 
 def _key(label: object) -> object:

@@ -31,7 +31,7 @@ def test_every_command_has_its_section_in_order() -> None:
 def test_options_are_those_of_the_help(command: str) -> None:
     found = {option for p in COMMANDS[command].params for option in p.opts if option[0] == "-"}
     bullets = "\n".join(re.findall(r"^- .*(?:\n  .*)*", SECTIONS[command], re.MULTILINE))
-    listed = set(re.findall(r"`(--?[a-z]+)(?:`| [A-Z])", bullets))
+    listed = set(re.findall(r"`(--?[a-z-]+)(?:`| [A-Z])", bullets))
     assert listed == found - {"--help", "-h"}
     arguments = [
         str(p.metavar or p.name).upper()
@@ -87,6 +87,8 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "ask one": ("ask", dataset, ONE, "-w", 60),
         "ask many": ("ask", dataset, MANY, "-w", 60),
         "preview": ("preview", dataset, ONE, "-w", 50),
+        "plan": ("plan", dataset, "--marginals", 2, "--ranges", "age", "-b", 1),
+        "release": ("release", dataset, "--over", "sex", "-b", 0.5, "--yes"),
         "budget": ("budget", dataset),
         "history": ("history", dataset),
         "explain number": ("explain", dataset, 3),

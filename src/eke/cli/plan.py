@@ -1,0 +1,78 @@
+"""`eke plan`: what a release of many tables would measure, its errors, and what they cost."""
+
+from __future__ import annotations
+
+from eke.cli.opening import dataset
+from eke.cli.options import AsJson, Confidence, Data, Dataset
+from eke.cli.plan_picture import show_plan
+from eke.cli.screen import output
+from eke.cli.shape import json_text, plan_document
+from eke.cli.workload import (
+    BudgetToSpend,
+    Containing,
+    HalfAbove,
+    Marginals,
+    Over,
+    Prefixes,
+    Ranges,
+    Sql,
+    Strategy,
+    UpTo,
+    Wanted,
+    WithinEach,
+    plan_for,
+)
+
+EXAMPLES = """\
+Examples:
+  $ eke plan adult.eke --marginals 2 --budget 0.5
+  $ eke plan adult.eke --over sex,income --ranges age --budget 0.2
+  $ eke plan adult.eke --up-to 1 --within 100 --confidence 0.99
+  $ eke plan adult.eke "SELECT COUNT(*) FROM t GROUP BY CUBE (sex, age)" -b 1
+"""
+
+
+def plan(
+    path: Dataset,
+    sql: Sql = None,
+    marginals: Marginals = None,
+    up_to: UpTo = None,
+    half_above: HalfAbove = None,
+    containing: Containing = None,
+    over: Over = None,
+    ranges: Ranges = None,
+    prefixes: Prefixes = None,
+    budget: BudgetToSpend = None,
+    within: WithinEach = None,
+    confidence: Confidence = None,
+    strategy: Strategy = "auto",
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare ways to release many tables at once. Nothing is spent.
+
+    Say which tables, and either a budget or an accuracy. Every strategy is shown with the error
+    that its answers would have, exactly, and with what the same quality would cost.
+    """
+    wanted = Wanted(
+        sql=sql,
+        marginals=marginals,
+        up_to=up_to,
+        half_above=half_above,
+        containing=containing,
+        over=over,
+        ranges=ranges,
+        prefixes=prefixes,
+        budget=budget,
+        within=within,
+        confidence=confidence,
+        strategy=strategy,
+    )
+    wanted.check()
+    with dataset(path, as_json=as_json, data=data) as session:
+        found = plan_for(session, wanted)
+        remaining = session.budget.remaining
+        if as_json:
+            output().raw(json_text(plan_document(found, remaining)))
+        else:
+            show_plan(output(), found, remaining)

@@ -1,0 +1,181 @@
+"""`eke release`: many tables measured in one charge, shown or written to files."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eke.cli.opening import dataset
+from eke.cli.options import Analyst, AsJson, Confidence, Data, Dataset
+from eke.cli.plan_picture import show_plan
+from eke.cli.screen import Screen, errors, output, working
+from eke.cli.shape import json_text, release_document
+from eke.cli.workload import (
+    BudgetToSpend,
+    Containing,
+    HalfAbove,
+    Marginals,
+    Over,
+    Prefixes,
+    Ranges,
+    Sql,
+    Strategy,
+    UpTo,
+    Wanted,
+    WithinEach,
+    plan_for,
+)
+
+if TYPE_CHECKING:
+    from eke.session import Release, ReleasedTable
+
+EXAMPLES = """\
+Examples:
+  $ eke release adult.eke --marginals 2 --budget 0.5 --output tables
+  $ eke release adult.eke --over sex,income --within 50 --yes --json
+  $ eke release adult.eke --ranges age -b 0.1 --key monday -o tables -f parquet
+"""
+_MOST_NAMES = 8
+
+
+class TableFormat(StrEnum):
+    """How a table can be written."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def release(
+    path: Dataset,
+    sql: Sql = None,
+    marginals: Marginals = None,
+    up_to: UpTo = None,
+    half_above: HalfAbove = None,
+    containing: Containing = None,
+    over: Over = None,
+    ranges: Ranges = None,
+    prefixes: Prefixes = None,
+    budget: BudgetToSpend = None,
+    within: WithinEach = None,
+    confidence: Confidence = None,
+    strategy: Strategy = "auto",
+    target: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Where to write a file per table."),
+    ] = None,
+    form: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="How the files are written.")
+    ] = TableFormat.CSV,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The same key and plan give the same stored release."),
+    ] = None,
+    analyst: Analyst = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", metavar="", help="Do not ask before spending.")
+    ] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Release many tables at once, in one charge.
+
+    The plan is shown first, as `eke plan` shows it, and nothing is spent before you agree. What is
+    released stays in the history: later questions about it are free.
+    """
+    wanted = Wanted(
+        sql=sql,
+        marginals=marginals,
+        up_to=up_to,
+        half_above=half_above,
+        containing=containing,
+        over=over,
+        ranges=ranges,
+        prefixes=prefixes,
+        budget=budget,
+        within=within,
+        confidence=confidence,
+        strategy=strategy,
+    )
+    wanted.check()
+    if not yes and (as_json or not _is_attended()):
+        raise typer.BadParameter("nobody can be asked here; add --yes to spend", param_hint="--yes")
+    with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
+        plan = plan_for(session, wanted)
+        if not as_json:
+            show_plan(errors(), plan, session.budget.remaining)
+        if not yes:
+            typer.confirm("Release it?", abort=True, err=True)
+        if target is not None:
+            target.mkdir(parents=True, exist_ok=True)  # what cannot be written must not be bought
+        with working(f"Measuring {plan.answers:,} answers"):
+            released = session.release(plan, key=key)
+        files: list[Path] = []
+        if target is not None:
+            with working("Writing"):
+                files = write_tables(released, target, form)
+        if as_json:
+            document = release_document(released, session.budget.remaining, files)
+            output().raw(json_text(document))
+        else:
+            _show(output(), released, session.budget.remaining, files)
+
+
+def _is_attended() -> bool:
+    """True when somebody sits at the terminal."""
+    return sys.stdin.isatty()
+
+
+def write_tables(released: Release, folder: Path, form: TableFormat) -> list[Path]:
+    """One file for each table, named after its columns."""
+    written = []
+    for table in released.tables:
+        file = folder / f"{file_name(table)}.{form}"
+        frame = table.to_pandas()
+        for name in frame.columns.intersection(list(table.attributes)):
+            # One type a column, as Parquet wants it, also where a value stands for what is missing.
+            frame[name] = frame[name].map(_text).convert_dtypes()
+        if form is TableFormat.CSV:
+            frame.to_csv(file, index=False)
+        else:
+            frame.to_parquet(file, index=False)
+        written.append(file)
+    return written
+
+
+def file_name(table: ReleasedTable) -> str:
+    """The columns of a table, with what is asked along them; `total` for the one without any."""
+    if not table.attributes:
+        return "total"
+    kinds = sorted(set(table.along) - {"cells"})
+    safe = ["".join(c if c.isalnum() or c in "_.-" else "_" for c in n) for n in table.attributes]
+    name = "+".join(safe)
+    if len(name) > 120:
+        name = f"{'+'.join(safe[:_MOST_NAMES])}+{len(safe) - _MOST_NAMES}_more"
+    return "-".join([name, *kinds])
+
+
+def _text(label: object) -> object:
+    """A bin as a text with its edges; any other label as it is."""
+    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else label
+
+
+def _show(screen: Screen, released: Release, remaining: float, files: list[Path]) -> None:
+    answers = sum(table.values.size for table in released.tables)
+    screen.print(
+        f"[bold]Released {len(released.tables)} tables with {answers:,} answers[/] for "
+        f"{released.measure} {released.cost:.6g}, {remaining:.6g} remaining "
+        f"(entry {released.sequence})"
+    )
+    if files:
+        screen.print(
+            f"[dim]{len(files)} files in {screen.escape(str(files[0].parent))}[/]", indent=2
+        )
+    else:
+        screen.print(
+            "[dim]Ask about them free of charge, or say --output FOLDER to have them as files.[/]",
+            indent=2,
+        )
