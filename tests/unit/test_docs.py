@@ -18,9 +18,11 @@ import eke
 from eke import errors
 from eke.cli.demo import run_demo
 from eke.inference.regression import RESOLUTION
+from eke.inference.state import LEAST_CELLS
 from eke.privacy.accountant import LARGEST_TABLE
 from eke.query.canonical import DENSE_CELLS
 from eke.session import session
+from eke.session.release import MOST_SINGLE_ANSWERS
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
@@ -30,7 +32,10 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-MADE_BY_EKE = (*("Answer", "Budget", "History", "Preview", "Session", "SqlAnswer", "TableAnswer"),)
+MADE_BY_EKE = (
+    *("Answer", "Budget", "History", "Preview", "Release", "ReleasePlan", "Session", "SqlAnswer"),
+    "TableAnswer",
+)
 
 
 def name_of(page: Path) -> str:
@@ -236,6 +241,8 @@ LIMITS = "docs/concepts/known-limits.md"
     [
         (LIMITS, f"at most {session._MOST_CELLS:,} cells"),
         (LIMITS, f"more than {LARGEST_TABLE:,} cells"),
+        (LIMITS, f"at most {LEAST_CELLS:,} cells"),
+        (LIMITS, f"more than {MOST_SINGLE_ANSWERS:,} answers"),
         (LIMITS, f"a relative squared distance of 1e-{round(-math.log10(RESOLUTION))}, "),
         (LIMITS, f"a dense `eke.table` {DENSE_CELLS:,} cells"),
         ("README.md", f"marginals of up to {session._MOST_CELLS:,} cells"),
@@ -292,7 +299,7 @@ def test_every_public_member_is_listed(name: str) -> None:
     assert missing == set()
 
 
-@pytest.mark.parametrize("method", ["ask", "preview"])
+@pytest.mark.parametrize("method", ["ask", "preview", "plan", "release"])
 def test_signatures_of_the_main_methods_are_those_of_the_code(method: str) -> None:
     function = inspect.unwrap(getattr(eke.Session, method))
     parameters = [*inspect.signature(function).parameters.values()][1:]

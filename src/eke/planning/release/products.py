@@ -75,6 +75,15 @@ class ProductSection:
             total = np.multiply.outer(total, question_variances(kind, line.inverse))
         return [total]
 
+    @property
+    def largest_variance(self) -> float:
+        """That of the worst question; found without a number for each of them."""
+        worst = (
+            float(question_variances(kind, line.inverse).max())
+            for kind, line in zip(self.target.along, self.lines, strict=True)
+        )
+        return self.noise * math.prod(worst)
+
     def _blocks(self) -> list[tuple[Level, ...]]:
         return list(product(*(line.levels for line in self.lines)))
 
@@ -152,7 +161,7 @@ def product_section(
             Alternative(
                 section.strategy,
                 math.sqrt(section.total_error / section.question_weight),
-                math.sqrt(float(section.variances[0].max())),
+                math.sqrt(section.largest_variance),
                 math.prod(line.rows for line in lines),
             )
         )
