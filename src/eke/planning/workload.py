@@ -202,6 +202,11 @@ def _made(domain: Domain, item: Item) -> Target | Query:
         return Target(item.attributes)
     if isinstance(item, (Target, Query)):
         return item
+    if not isinstance(item, Iterable):
+        raise QueryError(
+            "a workload is made of marginals, questions and lists of attribute names, "
+            f"not {type(item).__name__}"
+        )
     names = (item,) if isinstance(item, str) else tuple(item)
     return Target(domain.in_order(names))
 

@@ -11,6 +11,7 @@ import eke
 from eke.engine import vault
 from eke.errors import AccuracyError, BudgetExceeded, KeyConflict, LedgerError, QueryError
 from eke.planning import MatrixStrategy
+from eke.session import release as releasing
 from tests.unit.session.conftest import CLOSED, DOMAIN
 
 CUBE = "SELECT COUNT(*) FROM people GROUP BY CUBE (sex, city)"
@@ -225,15 +226,19 @@ def test_a_refusal_spends_nothing_and_says_what_to_do(dataset):
 
 @pytest.mark.parametrize("strategy", ["auto", "I", "Q", "C", "F", "Fourier", "residuals"])
 def test_answers_are_those_of_the_tables(dataset, strategy):
-    """When nothing else was released, both are least squares over the same noisy numbers."""
+    """When nothing else was released, both are least squares over the same noisy numbers.
+
+    Tables use the noise that was planned and answers the noise that was drawn, which differ by the
+    grid; and the coefficients of Fourier strategies are rounded to whole numbers.
+    """
     plan = dataset.plan(eke.all_marginals(DOMAIN, 2), budget=0.5, strategy=strategy)
     release = dataset.release(plan)
     for table in release.tables:
         answer = dataset.ask(eke.marginal(*table.attributes), within=1e4)
         assert answer.free
-        assert answer.values == pytest.approx(table.values.ravel(), rel=1e-6, abs=1e-6)
         errors = np.broadcast_to(table.standard_error, table.values.shape).ravel()
-        assert np.sqrt(answer.variances) == pytest.approx(errors, rel=1e-5)
+        assert np.abs(np.array(answer.values) - table.values.ravel()).max() < 1e-3 * errors.min()
+        assert np.sqrt(answer.variances) == pytest.approx(errors, rel=1e-4)
     assert dataset.budget.spent == pytest.approx(release.cost)
 
 
@@ -338,10 +343,12 @@ def test_a_plan_is_for_one_dataset(new):
     assert session.budget.spent == 0.0
 
 
-def test_blocks_that_later_answers_could_not_use_are_refused(new, people):
-    domain = eke.Domain(a=eke.Integer(0, 63), b=eke.Integer(0, 79))
-    session = new(domain=domain, data=people.assign(a=people.age, b=people.age))
-    plan = session.plan(eke.ranges(domain, "a", "b"), budget=0.5, strategy="H")
-    with pytest.raises(QueryError, match="at most 4,096"):
+def test_blocks_that_later_answers_could_not_use_are_refused(session, monkeypatch):
+    plan = session.plan(eke.ranges(DOMAIN, "age"), budget=0.5, strategy="W")
+    largest = max(part.measured.cells for part in plan.parts)
+    monkeypatch.setattr(releasing, "MOST_SINGLE_ANSWERS", largest - 1)
+    with pytest.raises(QueryError, match=f"at most {largest - 1} such answers"):
         session.release(plan)
     assert session.budget.spent == 0.0
+    monkeypatch.setattr(releasing, "MOST_SINGLE_ANSWERS", largest)
+    assert session.release(plan).cost > 0.0
