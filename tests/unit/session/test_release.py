@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ class Crash(BaseException):
 
 
 @pytest.fixture(params=["epsilon", "rho"])
-def dataset(request: pytest.FixtureRequest, new) -> eke.Session:
+def dataset(request: pytest.FixtureRequest, new: Callable[..., eke.Session]) -> eke.Session:
     return new(**{request.param: 1.0})
 
 
