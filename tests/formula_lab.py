@@ -87,5 +87,7 @@ def interval(
     places = sorted({leaf.index for leaf in leaves(formula) if isinstance(leaf, Aggregate)})
     joint = Joint.of(facts.inference, [demand.statement.query(i, row) for i in places])
     assert joint is not None
-    posterior = FormulaPosterior(renumbered(formula, places), joint, demand.seed(row, column))
+    posterior = FormulaPosterior(
+        renumbered(formula, places), joint, demand.seed(row, column), demand.bounds(formula)
+    )
     return (posterior.value, *posterior.interval(demand.confidence))

@@ -46,7 +46,7 @@ class NoInference:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
 
-    def extend(self, measurement: Measurement) -> None:
+    def extend_all(self, released: list[Measurement]) -> None:
         """Learn nothing."""
 
 

@@ -37,12 +37,17 @@ class FormulaPosterior:
     formula: Formula
     joint: Joint
     seed: int
+    bounds: tuple[float, float] = (-math.inf, math.inf)  # an average lies between its values
     _drawn: list[FloatArray] = field(default_factory=list, init=False, repr=False)
 
     @property
     def value(self) -> float:
-        """The formula of the estimates; NaN where it has no value."""
-        return float(evaluated(self.formula, self.joint.values[:, None])[0])
+        """The formula of the estimates, kept within its bounds; NaN where it has no value."""
+        found = float(evaluated(self.formula, self.joint.values[:, None])[0])
+        low, high = self.bounds
+        if math.isfinite(low) and math.isfinite(high) and not math.isfinite(found):
+            return 0.5 * (low + high)
+        return min(max(found, low), high)
 
     @property
     def variance(self) -> float:
@@ -53,15 +58,18 @@ class FormulaPosterior:
         """An interval that holds the formula of the true answers; infinite where none is known."""
         confidence = checked_confidence(confidence)
         ratio = linear_ratio(self.formula, len(self.joint.values))
+        low, high = self.bounds
         if ratio is not None:
-            return fieller(self.joint, *ratio, confidence)
+            ends = fieller(self.joint, *ratio, confidence)
+            # Noise may put all of the interval beyond what is possible; its nearer end remains.
+            return min(max(ends[0], low), high), max(min(ends[1], high), low)
         found = self._defined()
         missing = 1.0 - found.size / DRAWS
         if missing > _MOST_UNDEFINED * (1.0 - confidence) or not math.isfinite(self.value):
             return -math.inf, math.inf
         tail = 0.5 * (1.0 - confidence)
-        low, high = np.quantile(found, [tail, 1.0 - tail])
-        return min(float(low), self.value), max(float(high), self.value)
+        first, last = np.quantile(found, [tail, 1.0 - tail])
+        return min(float(first), self.value), max(float(last), self.value)
 
     def halfwidth(self, confidence: float) -> float:
         """Half the width of the interval."""

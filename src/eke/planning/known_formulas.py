@@ -83,10 +83,11 @@ class KnownFormulas:
 
     def _widths(self) -> Iterator[tuple[int, float, float]]:
         """(row, half-width, half-width asked for) of every cell."""
+        bounds = [self.demand.bounds(formula) for formula, _ in self.demand.curved]
         for row, joint in enumerate(self.joints):
             for column, (formula, within) in enumerate(self.formulas()):
                 seed = self.demand.seed(row, column)
-                posterior = FormulaPosterior(formula, joint, seed)
+                posterior = FormulaPosterior(formula, joint, seed, bounds[column])
                 yield row, posterior.halfwidth(self.demand.confidence), within
 
     def clear(self) -> bool:

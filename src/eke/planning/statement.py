@@ -53,7 +53,8 @@ def decide_statement(demand: StatementDemand, facts: Facts, policy: Policy) -> D
         decision = decide_all([*linear, *(hoped or known.clarifying())], facts, policy)
         if decision.action != "refuse":
             decision = _looked(decide_all(known.clarifying(), facts, policy), facts)
-        return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
+        hint = decision.hint or known.hint()
+        return _whole(replace(decision, known_share=worst, hint=hint), demand)
     demands = [*linear, *known.linearised([joint.values for joint in known.joints])]
     decision = decide_all(demands, facts, policy)
     for _ in range(_ATTEMPTS):
@@ -69,7 +70,8 @@ def _looked(decision: Decision, facts: Facts) -> Decision:
     """A decision to look first, refused when it would use up much of what is left."""
     left = facts.limit - facts.accountant.spent
     if decision.action == "measure" and decision.cost > _MOST_ON_A_LOOK * left:
-        return replace(decision, action="refuse", plan=None, narrowest=None, stretch=None)
+        hint = "only to see how large the numbers behind it are; no more than a tenth goes to that"
+        return replace(decision, action="refuse", plan=None, stretch=None, hint=hint)
     return decision
 
 

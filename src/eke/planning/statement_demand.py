@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from eke.errors import QueryError
 from eke.inference import linear_ratio
+from eke.planning.blocks import inside_of
 from eke.planning.requirement import Requirement
+from eke.query import Query
 from eke.sql import Aggregate, Constant, Formula, Operation, Partition, Root, Statement, leaves
 
 MOST_ROWS = 4096
@@ -32,6 +36,14 @@ class StatementDemand:
     def curved(self) -> list[tuple[Formula, float]]:
         """Those of them that are not linear."""
         return [(f, w) for f, w in self.columns if scale_of(f) is None]
+
+    def bounds(self, formula: Formula) -> tuple[float, float]:
+        """What a formula lies between whatever the data, if it is an average; else no bounds."""
+        match formula:
+            case Operation("/", Aggregate(top), Aggregate(bottom)):
+                blocks = self.statement.aggregates
+                return average_bounds(inside_of(blocks[top]), inside_of(blocks[bottom]))
+        return -math.inf, math.inf
 
     def seed(self, row: int, column: int) -> int:
         """The seed of the draws of one cell: the same for everyone who asks the same."""
@@ -61,6 +73,16 @@ def checked(demand: StatementDemand) -> StatementDemand:
             raise QueryError("a column is a constant; leave it out")
         Requirement(within, demand.confidence)
     return demand
+
+
+def average_bounds(total: Query, rows: Query) -> tuple[float, float]:
+    """The least and the largest value that a total over some rows, divided by them, can have."""
+    counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
+    plain = not total.constant and not rows.constant
+    if counted and plain and total.pointwise(rows) == total:
+        low, high = total.extremes()
+        return float(low), float(high)
+    return -math.inf, math.inf
 
 
 def scale_of(formula: Formula) -> tuple[int, float] | None:

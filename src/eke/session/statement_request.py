@@ -155,7 +155,12 @@ class StatementRequest:
         joint = Joint.of(inference, [self.statement.query(i, row) for i in places])
         if joint is None:
             raise EstimateError("history does not determine this question")
-        return FormulaPosterior(renumbered(formula, places), joint, self.demand.seed(row, column))
+        return FormulaPosterior(
+            renumbered(formula, places),
+            joint,
+            self.demand.seed(row, column),
+            self.demand.bounds(formula),
+        )
 
 
 def statement_request(

@@ -92,7 +92,7 @@ def test_an_open_session_can_be_connected_to(path: Path) -> None:
 def test_bins_and_missing_keys_are_plain_values(connection: Connection) -> None:
     cursor = connection.cursor()
     cursor.execute("SELECT hours, COUNT(*) FROM people GROUP BY hours")
-    assert [row[0] for row in cursor] == ["[0, 20)", "[20, 40)", "[40, 60)", None]
+    assert [row[0] for row in cursor] == ["0 to 20", "20 to 40", "40 to 60", None]
     assert cursor.description is not None
     assert cursor.description[0][6] is True
 

@@ -142,3 +142,18 @@ def test_nonsense_is_refused():
     with pytest.raises(AccuracyError, match="confidence"):
         demanded("SELECT COUNT(*) FROM t", 3, 1.5)
     assert MOST_PARTITION_ROWS < 1024
+
+
+def test_an_average_lies_between_the_values_it_averages(rng):
+    """Nobody needs to be asked for an average to within more than the range of its values."""
+    demand = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 0.5)
+    assert demand.bounds(demand.statement.columns[1].formula) == (0.0, 20.0)
+    wide = demanded("SELECT AVG(x) FROM t WHERE x < 4 AND \"group\" = 'b'", 11)
+    facts, decisions = carried_out(wide, rng)
+    assert decisions[-1].action == "history"
+    value, low, high = interval(wide, facts, 0, 0)
+    assert 0.0 <= low <= value <= high <= 20.0
+    ratio = demanded("SELECT COUNT(*) FILTER (WHERE x > 3) / COUNT(*) FROM t", 0.5)
+    assert ratio.bounds(ratio.statement.columns[0].formula) == (0.0, 1.0)
+    other = demanded("SELECT SUM(x) / COUNT(*) FILTER (WHERE x > 3) FROM t", 0.5)
+    assert other.bounds(other.statement.columns[0].formula) == (-math.inf, math.inf)
