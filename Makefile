@@ -10,7 +10,7 @@ DEMO    := $(BIN)/eke demo
 PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test lint test-long format bench reproductions clean
+.PHONY: help .venv servers demo test lint test-long format bench reproductions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,20 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP) ## a guided tour on the Adult table
 	@$(DEMO)
 
-test: lint ## every check, and all tests but the long ones
+# The tests start a PostgreSQL server of their own, and Spark, which needs Java.
+servers: ## PostgreSQL and Java for the tests, installed when run as root on Debian or Ubuntu
+	@missing=; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || test -n "$$PG_BIN" || missing="postgresql"; \
+	command -v java >/dev/null || test -n "$$JAVA_HOME" || missing="$$missing default-jre-headless"; \
+	test -z "$$missing" && exit 0; \
+	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+	  echo "Installing $$missing"; apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
+	else \
+	  echo "The tests need: $$missing. Install them (apt-get install $$missing, or the same of your" >&2; \
+	  echo "system), or run make as root; PG_BIN=... names another folder with initdb." >&2; exit 1; fi
+
+test: servers lint ## every check, and all tests but the long ones
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10
 
 lint: $(STAMP) ## ruff, mypy and the layer contracts
@@ -39,7 +52,7 @@ lint: $(STAMP) ## ruff, mypy and the layer contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-long: $(STAMP) ## the long tests: big audits, crashes, races
+test-long: $(STAMP) servers ## the long tests: big audits, crashes, races
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10 -m long
 
 format: $(STAMP) ## let ruff rewrite the sources

@@ -1,8 +1,22 @@
-"""Settings shared by all tests."""
+"""Settings and servers shared by all tests."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from tests.postgresql_server import Server, running_server
 
 # Workers share the cores with each other and with the compiler, so wall-clock deadlines would only
 # measure the load of the machine.
 settings.register_profile("eke", deadline=None)
 settings.load_profile("eke")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server, started when the first test asks for it."""
+    with running_server() as server:
+        yield server

@@ -1,6 +1,7 @@
 """Races and crashes on a ledger, run in an interpreter of its own so that it may fork freely.
 
-`python ledger_driver.py <scenario> <folder> <number>` prints one JSON object. The tests in
+`python ledger_driver.py <scenario> <place> <number>` prints one JSON object; the place is a folder,
+or a PostgreSQL address that ends where the name of a dataset goes on. The tests in
 `test_ledger_processes.py` start it and judge the figures.
 """
 
@@ -19,6 +20,9 @@ import traceback
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 from eke.errors import BudgetExceeded, EkeError, LedgerError
 from eke.ledger import Ledger
@@ -26,6 +30,11 @@ from eke.ledger.failpoint import FAILPOINTS, VARIABLE
 
 COST = 3
 WORKERS = 8
+
+
+def dataset(place: str, name: str) -> str:
+    """The path or address of a ledger at a place."""
+    return f"{place}_{name}" if "://" in place else str(Path(place) / f"{name}.eke")
 
 
 def reserve(ledger: Ledger, key: str, cost: int) -> tuple[int, str | None]:
@@ -94,9 +103,10 @@ def in_processes(workers: int, work: Callable[[int], object]) -> list[object]:
     return results
 
 
-def race(folder: Path, attempts: int, workers: int = WORKERS) -> dict[str, object]:
+def race(place: str, attempts: int, workers: int = WORKERS) -> dict[str, object]:
     """Workers that spend 1 to 5 units at a time until a limit that stops most of them."""
-    ledger = Ledger.create(folder / "race.eke", {}, limit=attempts * workers)
+    where = dataset(place, "race")
+    ledger = Ledger.create(where, {}, limit=attempts * workers)
 
     def work(worker: int) -> tuple[int, int]:
         spent = refused = 0
@@ -110,7 +120,7 @@ def race(folder: Path, attempts: int, workers: int = WORKERS) -> dict[str, objec
         return spent, refused
 
     results = in_processes(workers, work)
-    entries = Ledger.open(folder / "race.eke").entries()
+    entries = Ledger.open(where).entries()
     return {
         "limit": ledger.limit,
         "spent": ledger.balance().spent,
@@ -123,9 +133,9 @@ def race(folder: Path, attempts: int, workers: int = WORKERS) -> dict[str, objec
     }
 
 
-def same_key(folder: Path, rounds: int) -> dict[str, object]:
+def same_key(place: str, rounds: int) -> dict[str, object]:
     """Workers that all ask the same keys at once: one charge and one answer for each."""
-    ledger = Ledger.create(folder / "same.eke", {}, limit=COST * rounds)
+    ledger = Ledger.create(dataset(place, "same"), {}, limit=COST * rounds)
 
     def work(_: int) -> list[str]:
         return [release(ledger, str(number)) for number in range(rounds)]
@@ -140,22 +150,27 @@ def same_key(folder: Path, rounds: int) -> dict[str, object]:
     }
 
 
-def naive_race(folder: Path, attempts: int) -> dict[str, object]:
+def naive_race(place: str, attempts: int) -> dict[str, object]:
     """The positive control: read, check, then write, as careless code does it."""
-    path = folder / "naive.db"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("CREATE TABLE account (spent INTEGER)")
-        connection.execute("INSERT INTO account VALUES (0)")
+    table = f"naive_{secrets.token_hex(8)}"
+
+    def connect() -> Any:
+        if "://" in place:
+            return psycopg.connect(place.partition("&dataset=")[0], autocommit=True)
+        return sqlite3.connect(Path(place) / "naive.db", isolation_level=None, timeout=30)
+
+    with closing(connect()) as connection:
+        connection.execute(f"CREATE TABLE {table} AS SELECT 0 AS spent")
     limit = attempts * WORKERS // 3
 
     def work(_: int) -> int:
         released = 0
-        with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as connection:
+        with closing(connect()) as connection:
             for _attempt in range(attempts):
-                (spent,) = connection.execute("SELECT spent FROM account").fetchone()
+                (spent,) = connection.execute(f"SELECT spent FROM {table}").fetchone()
                 time.sleep(0.0005)  # measuring takes a moment
                 if spent + 1 <= limit:
-                    connection.execute("UPDATE account SET spent = ?", (spent + 1,))
+                    connection.execute(f"UPDATE {table} SET spent = {spent + 1}")
                     released += 1
         return released
 
@@ -193,10 +208,10 @@ def victim(
     return child, reader
 
 
-def autopsy(path: Path, said: list[list[str]]) -> tuple[list[str], str]:
+def autopsy(where: str, said: list[list[str]]) -> tuple[list[str], str]:
     """What is wrong after a crash, and in which state the last key was found."""
     problems = []
-    ledger = Ledger.open(path)  # walks the chain and raises when it does not hold
+    ledger = Ledger.open(where)  # walks the chain and raises when it does not hold
     for key, answer in (line[1:] for line in said if line[0] == "released"):
         request = ledger.find("ann", key)
         if request is None or request.answer != answer:
@@ -233,17 +248,17 @@ def listen(reader: int) -> list[list[str]]:
     return [line.split() for line in text.split("\n")[:-1]]
 
 
-def random_kills(folder: Path, runs: int) -> dict[str, object]:
+def random_kills(place: str, runs: int) -> dict[str, object]:
     """Children killed at random instants; a new ledger every 20 runs to keep the checks short."""
     problems: list[str] = []
     found = {"nothing": 0, "reserved": 0, "committed": 0}
     killed = 0
-    path = folder / "unused"
+    where = ""
     for run in range(runs):
         if run % 20 == 0:
-            path = folder / f"kill-{run}.eke"
-            Ledger.create(path, {}, limit=10**9)
-        ledger = Ledger.open(path)
+            where = dataset(place, f"kill_{run}")
+            Ledger.create(where, {}, limit=10**9)
+        ledger = Ledger.open(where)
         begun = time.perf_counter()
         release(ledger, f"{run}-warm")
         duration = time.perf_counter() - begun  # of a release now, on this machine, with this load
@@ -252,13 +267,13 @@ def random_kills(folder: Path, runs: int) -> dict[str, object]:
         time.sleep(random.uniform(0.0, 2.0) * duration)
         os.kill(child, signal.SIGKILL)
         killed += os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-        wrong, state = autopsy(path, listen(reader))
+        wrong, state = autopsy(where, listen(reader))
         problems.extend(wrong)
         found[state] += 1
     return {"killed": killed, "found": found, "problems": problems}
 
 
-def failpoints(folder: Path, passes: int) -> dict[str, object]:
+def failpoints(place: str, passes: int) -> dict[str, object]:
     """Children that die at each failpoint, in the reservation and in the commit."""
     problems: list[str] = []
     died: list[str] = []
@@ -266,45 +281,48 @@ def failpoints(folder: Path, passes: int) -> dict[str, object]:
     names = [name for name in FAILPOINTS if name.startswith("ledger.")]
     for name in (name for name in names if ".create." not in name):
         for number in range(1, passes + 1):
-            path = folder / f"{name}-{number}.eke"
-            child, reader = victim(Ledger.create(path, {}, 10**6), ["key"], f"{name}@{number}")
+            where = dataset(place, f"{name}-{number}".replace(".", "-"))
+            child, reader = victim(Ledger.create(where, {}, 10**6), ["key"], f"{name}@{number}")
             if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
                 died.append(f"{name}@{number}")
-            wrong, found[f"{name}@{number}"] = autopsy(path, listen(reader))
+            wrong, found[f"{name}@{number}"] = autopsy(where, listen(reader))
             problems.extend(f"{name}@{number}: {text}" for text in wrong)
     for name in (name for name in names if ".create." in name):
-        path = folder / f"{name}.eke"
+        where = dataset(place, name.replace(".", "-"))
         child = os.fork()
         if child == 0:
             os.environ[VARIABLE] = name
-            Ledger.create(path, {}, 10)
+            Ledger.create(where, {}, 10)
             os._exit(0)
         if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
             died.append(name)
+        elif "claimed" in name and "://" in where:
+            continue  # a server has no file to claim: the child came through
         try:
-            Ledger.open(path)
+            Ledger.open(where)
             problems.append(f"{name}: half a ledger was opened")
         except LedgerError:
-            path.unlink()
-            Ledger.create(path, {}, 10).verify().require()
+            if "://" not in where:
+                Path(where).unlink()
+            Ledger.create(where, {}, 10).verify().require()
     return {"names": names, "died": died, "found": found, "problems": problems}
 
 
-def careless(folder: Path, runs: int) -> dict[str, object]:
+def careless(place: str, runs: int) -> dict[str, object]:
     """The positive control: a child that releases first and dies before it commits."""
     problems: list[str] = []
     for run in range(runs):
-        path = folder / f"careless-{run}.eke"
-        ledger = Ledger.create(path, {}, 10**6)
+        where = dataset(place, f"careless_{run}")
+        ledger = Ledger.create(where, {}, 10**6)
         child, reader = victim(ledger, ["key"], "ledger.before_commit@2", careless=True)
         os.waitpid(child, 0)
-        problems.extend(autopsy(path, listen(reader))[0])
+        problems.extend(autopsy(where, listen(reader))[0])
     return {"problems": problems}
 
 
-SCENARIOS: dict[str, Callable[[Path, int], dict[str, object]]] = {
+SCENARIOS: dict[str, Callable[[str, int], dict[str, object]]] = {
     "race": race,
-    "race64": lambda folder, attempts: race(folder, attempts, workers=64),
+    "race64": lambda place, attempts: race(place, attempts, workers=64),
     "same_key": same_key,
     "naive_race": naive_race,
     "random_kills": random_kills,
@@ -314,4 +332,4 @@ SCENARIOS: dict[str, Callable[[Path, int], dict[str, object]]] = {
 
 if __name__ == "__main__":
     scenario, where, count = sys.argv[1:]
-    sys.stdout.write(json.dumps(SCENARIOS[scenario](Path(where), int(count))))
+    sys.stdout.write(json.dumps(SCENARIOS[scenario](where, int(count))))

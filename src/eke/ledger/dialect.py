@@ -1,12 +1,12 @@
-"""Everything that differs between SQLite and PostgreSQL, in one place.
+"""Where a ledger is kept, and everything that differs between a SQLite file and a server.
 
 SQLite keeps a rollback journal in TRUNCATE mode with `synchronous=FULL`: journal, database and the
 journal's truncation are each synced before COMMIT returns, so a charge survives a power cut, and
 between transactions the one file is complete (WAL would leave the newest charges in a second file
 that a plain copy forgets; DELETE with FULL does not sync the directory, so the last charge could
 be undone by a journal that reappears). Writers take the lock first (`BEGIN IMMEDIATE`); each
-transaction opens its own connection, so threads and forked children share none. PostgreSQL
-serialises writers by locking the account row (`FOR UPDATE`, which SQLite ignores).
+transaction opens its own connection, so threads and forked children share none. How PostgreSQL
+keeps the same promises is said in `postgresql.py`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    NoSuchModuleError,
-    SQLAlchemyError,
-)
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from eke.errors import LedgerError, LedgerTampered
+from eke.ledger.postgresql import Server, connect_server, explain_server, server_at
 
 BUSY_SECONDS = 30.0
 _WRITE = "eke_write"
@@ -41,16 +37,6 @@ class File:
         return str(self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A ledger in a PostgreSQL database."""
-
-    url: URL
-
-    def __str__(self) -> str:
-        return self.url.render_as_string(hide_password=True)
-
-
 def locate(where: str | os.PathLike[str]) -> File | Server:
     """The place a path or a database address stands for."""
     text = os.fspath(where)
@@ -64,7 +50,7 @@ def locate(where: str | os.PathLike[str]) -> File | Server:
     if backend == "sqlite" and url.database and url.database != ":memory:":
         return File(Path(url.database).resolve())
     if backend == "postgresql":
-        return Server(url)
+        return server_at(url)
     raise LedgerError(
         "a ledger must outlive the process: give a file path or a postgresql:// address"
     )
@@ -73,14 +59,7 @@ def locate(where: str | os.PathLike[str]) -> File | Server:
 def connect_engine(place: File | Server) -> Engine:
     """An engine whose transactions are durable and whose error texts hold no values."""
     if isinstance(place, Server):
-        try:
-            engine = create_engine(place.url, hide_parameters=True, pool_pre_ping=True)
-        except (ImportError, NoSuchModuleError) as error:
-            raise LedgerError(
-                "the PostgreSQL driver is missing; install psycopg and use postgresql+psycopg://"
-            ) from error
-        event.listen(engine, "begin", _begin_postgresql)
-        return engine
+        return connect_server(place)
     engine = create_engine(
         "sqlite://",
         creator=lambda: _connect_sqlite(place.path),
@@ -170,7 +149,6 @@ _ADVICE = {
     "SQLITE_IOERR": "the disk failed; check disk and free space, then retry with the same key",
     "SQLITE_PERM": "the ledger may not be accessed; check its permissions",
 }
-_UNDEFINED = ("42P01", "42703")  # PostgreSQL: no such table, no such column
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_SCHEMA", "SQLITE_MISMATCH")
 # SQLite has one code, SQLITE_ERROR, for these.
 _DAMAGED_TEXTS = ("Could not decode to UTF-8", "no such table", "no such column")
@@ -182,15 +160,12 @@ def explain(error: SQLAlchemyError, place: File | Server) -> LedgerError:
     Privacy: nothing was released, because a release follows only a COMMIT that returned. If the
     COMMIT itself failed, the charge may have been written: that errs on the expensive side.
     """
+    if isinstance(place, Server):
+        return explain_server(error, place)
     cause = error.orig if isinstance(error, DBAPIError) else None
     # Extended codes such as SQLITE_IOERR_WRITE start with the name of their family.
     name = str(getattr(cause, "sqlite_errorname", "") or "")
-    damaged = (
-        name.startswith(_DAMAGED)
-        or getattr(cause, "sqlstate", None) in _UNDEFINED
-        or any(sign in str(cause) for sign in _DAMAGED_TEXTS)
-    )
-    if damaged:
+    if name.startswith(_DAMAGED) or any(sign in str(cause) for sign in _DAMAGED_TEXTS):
         return LedgerTampered(
             f"{place} is damaged or is no eke ledger; restore the newest intact copy"
         )
@@ -227,11 +202,6 @@ def _configure_sqlite(connection: sqlite3.Connection) -> None:
         "trusted_schema = OFF",
     ):
         connection.execute(f"PRAGMA {setting}")
-
-
-def _begin_postgresql(connection: Connection) -> None:
-    # COMMIT returns when the charge is on disk, whatever the server's default is.
-    connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
 
 
 def _begin_sqlite(connection: Connection) -> None:

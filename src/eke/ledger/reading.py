@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from typing import cast
 
 from sqlalchemy import Connection, Row, bindparam, select
@@ -16,10 +17,7 @@ from eke.ledger.replay import State, read_entry, walk
 # Built once: putting a statement together costs more than running it.
 _ENTRY, _REQUEST, _ACCOUNT = schema.entry.c, schema.request.c, schema.account.c
 _LINKS_AFTER = (
-    select(schema.entry)
-    .where(_ENTRY.sequence > bindparam("after"))
-    .order_by(_ENTRY.sequence)
-    .execution_options(yield_per=1000)
+    select(schema.entry).where(_ENTRY.sequence > bindparam("after")).order_by(_ENTRY.sequence)
 )
 _LINK_AT = select(schema.entry).where(_ENTRY.sequence == bindparam("at_sequence"))
 _LINK_CLOSING = select(schema.entry).where(_ENTRY.closes == bindparam("reservation"))
@@ -31,10 +29,16 @@ _REQUEST_UNDER = select(schema.request).where(
 _REQUEST_OPENED_BY = select(schema.request).where(_REQUEST.sequence == bindparam("opened_by"))
 
 
-def links(connection: Connection, after: int = 0) -> Iterator[Link]:
-    """The stored rows of the chain after a sequence number, in order."""
-    for row in connection.execute(_LINKS_AFTER, {"after": after}):
-        yield Link(*row)
+def links(connection: Connection, after: int = 0) -> Generator[Link, None, None]:
+    """The stored rows of the chain after a sequence number, in order; close it if left early."""
+    # Few rows come in one round trip; a whole chain need not fit into memory.
+    options = {} if after else {"yield_per": 1000}
+    result = connection.execute(_LINKS_AFTER, {"after": after}, execution_options=options)
+    try:
+        for row in result:
+            yield Link(*row)
+    finally:
+        result.close()
 
 
 def read_entries(connection: Connection, after: int) -> list[Entry]:
@@ -75,7 +79,8 @@ def extend(connection: Connection, known: State, claimed: State) -> State:
         raise LedgerTampered(
             "the ledger went back to an older state while in use; restore the newest intact copy"
         )
-    state = walk(known, links(connection, known.sequence))
+    with closing(links(connection, known.sequence)) as new:
+        state = walk(known, new)
     if state != claimed:
         raise LedgerTampered(
             "the account does not agree with the entries; restore the newest intact copy"

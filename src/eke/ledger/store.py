@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from eke.ledger.chain import Link, answer_digest, canonical_text, entry_hash
 from eke.ledger.entry import GENESIS, Balance, Entry, HighWaterMark, Request, Verification
 from eke.ledger.failpoint import failpoint
 from eke.ledger.fork import dismiss, enlist, require_owner
+from eke.ledger.postgresql import Server, claim_schema, require_durable
 from eke.ledger.private import seal, unseal
 from eke.ledger.queue import turn
 from eke.ledger.reading import account_state, extend, find_request, read_entries, read_one
@@ -29,15 +31,16 @@ class Ledger:
     """One dataset's record of everything charged and released, shared by all its processes.
 
     Made by `Ledger.create` or `Ledger.open`. Threads and forked children may use the same object:
-    it holds no connection between calls, only the last head it has seen.
+    between calls it holds the last head it has seen, and connections only to a server.
     """
 
-    def __init__(self, place: dialect.File | dialect.Server, engine: Engine) -> None:
+    def __init__(self, place: dialect.File | Server, engine: Engine) -> None:
         self._place = place
         self._engine = engine
         self._process = os.getpid()
         self._seen = State()
         self._genesis: Entry | None = None
+        weakref.finalize(self, _hang_up, engine, self._process)
 
     @classmethod
     def create(
@@ -62,6 +65,7 @@ class Ledger:
             failpoint("ledger.create.claimed")
         try:
             with ledger._transaction(write=True) as connection:
+                ledger._claim(connection)
                 _require_empty(migrate.stored_version(connection), place)
                 migrate.bring_up_to_date(connection, migrate.MIGRATIONS)
                 state, genesis = _write_genesis(connection, document, limit, sealed)
@@ -87,13 +91,16 @@ class Ledger:
         ledger = cls(place, dialect.connect_engine(place))
         with ledger._transaction(write=False) as connection:
             version = migrate.stored_version(connection)
+            if isinstance(place, Server):
+                require_durable(connection, place)
         if version == 0:
             raise LedgerError(
-                f"{place} holds no ledger; if its creation was interrupted, delete it and create "
-                "it again"
+                f"{place} holds no ledger; check the address, or create it (after a creation that "
+                "was interrupted, delete the file first)"
             )
         if version < migrate.MIGRATIONS[-1].version:
             with ledger._transaction(write=True) as connection:
+                ledger._claim(connection)
                 migrate.bring_up_to_date(connection, migrate.MIGRATIONS)
         else:
             migrate.require_current(version, migrate.MIGRATIONS)
@@ -103,6 +110,11 @@ class Ledger:
             ledger._genesis = read_one(connection, 1)
         ledger._seen = state
         return ledger
+
+    @property
+    def place(self) -> str:
+        """The path or address of the ledger, without a password."""
+        return str(self._place)
 
     @property
     def document(self) -> dict[str, object]:
@@ -171,6 +183,12 @@ class Ledger:
         failpoint("ledger.after_commit")
         self._remember_head(book.state)
 
+    def _claim(self, connection: Connection) -> None:
+        """Before tables are built: nobody else builds them, and the server is a durable one."""
+        if isinstance(self._place, Server):
+            require_durable(connection, self._place)
+            claim_schema(connection, self._place)
+
     def _first(self) -> Entry:
         if self._genesis is None:
             raise LedgerError("use Ledger.create or Ledger.open to get a ledger")
@@ -212,15 +230,22 @@ class Ledger:
                         connection.close()  # rolls back whatever was not committed
                         dismiss(connection)
             except SQLAlchemyError as error:
-                raise dialect.explain(error, self._place) from error
+                # PostgreSQL's own texts quote the row at hand; its code is part of our message.
+                cause = None if isinstance(self._place, Server) else error
+                raise dialect.explain(error, self._place) from cause
 
     def _turn(self) -> AbstractContextManager[None]:
-        if isinstance(self._place, dialect.Server):
+        if isinstance(self._place, Server):
             return nullcontext()  # PostgreSQL keeps its own queue for the account row
         return turn(dialect.journal_of(self._place), dialect.BUSY_SECONDS)
 
 
-def _require_empty(version: int, place: dialect.File | dialect.Server) -> None:
+def _hang_up(engine: Engine, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not end the connections of its parent
+        engine.dispose()
+
+
+def _require_empty(version: int, place: dialect.File | Server) -> None:
     if version:
         raise LedgerError(f"{place} holds a ledger already; open it")
 

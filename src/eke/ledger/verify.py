@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 
 from sqlalchemy import Connection, select
 
@@ -26,9 +27,10 @@ def verify(connection: Connection, marks: Iterable[HighWaterMark]) -> tuple[Veri
     """
     found = _Findings(tuple(marks))
     try:
-        for link in links(connection):
-            found.state, entry = advance(found.state, link)
-            found.take(entry)
+        with closing(links(connection)) as chain:
+            for link in chain:
+                found.state, entry = advance(found.state, link)
+                found.take(entry)
     except LedgerTampered as error:
         found.problems.append(str(error))
     else:

@@ -43,6 +43,8 @@ def create(
 ) -> Session:
     """A new protected dataset: one file with domain, limit, history and ledger.
 
+    For several machines, `path` is an address instead, `postgresql://host/base?dataset=adult`.
+
     The data (a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table) is
     referenced, not copied. The limit for everything ever released is either `epsilon` (pure
     differential privacy, Laplace noise) or `rho` (zero-concentrated, Gaussian noise).
@@ -97,7 +99,7 @@ def open_dataset(
     ledger = Ledger.open(path, known)
     document = ledger.document
     if document.get("format") != FORMAT:
-        raise LedgerError(f"{Path(path)} is not a dataset of this version of eke")
+        raise LedgerError(f"{ledger.place} is not a dataset of this version of eke")
     declared = _domain(document)
     source = open_source(ledger.private["data"], declared, _unit(document), data=data)
     return _session(ledger, document, source, analyst)

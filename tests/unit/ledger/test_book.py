@@ -20,13 +20,13 @@ def believing(book, *, spent, limit):
     return book
 
 
-def test_a_reservation_counts_as_spent_before_it_is_committed(ledger, path):
+def test_a_reservation_counts_as_spent_before_it_is_committed(ledger, where):
     with ledger.exclusive() as book:
         reservation = reserve(book, spent_after=10)
         assert (book.spent, book.limit) == (10, 1000)
         assert [entry.sequence for entry in book.entries(after=1)] == [reservation.sequence]
         assert book.entry(reservation.sequence).hash == reservation.token
-    again = Ledger.open(path)
+    again = Ledger.open(where)
     assert again.balance().spent == 10
     assert again.verify().open_reservations == (reservation.sequence,)
     request = again.find("ann", "k")
@@ -141,7 +141,7 @@ def test_names_are_short_printable_texts(ledger, name, bad):
         book.remember(**fields, answer="1")
 
 
-def test_a_reservation_is_committed_once_and_its_answer_stands(ledger, path):
+def test_a_reservation_is_committed_once_and_its_answer_stands(ledger, where):
     with ledger.exclusive() as book:
         number = reserve(book).sequence
     with ledger.exclusive() as book:
@@ -154,18 +154,18 @@ def test_a_reservation_is_committed_once_and_its_answer_stands(ledger, path):
     assert second.entry == first.entry
     assert first.entry.payload == {"value": 3}
     assert len(ledger.entries()) == 3
-    request = Ledger.open(path).find("ann", "k", "d")
+    request = Ledger.open(where).find("ann", "k", "d")
     assert request is not None
     assert (request.state, request.answer, request.closed_by) == ("committed", first.answer, 3)
 
 
 @pytest.mark.parametrize("answer", ["", "é ☃ 𝄞 \r\n ' \"", "x" * 100_000])
-def test_answers_come_back_character_for_character(ledger, path, answer):
+def test_answers_come_back_character_for_character(ledger, where, answer):
     with ledger.exclusive() as book:
         book.remember(analyst="ann", key="k", digest="d", answer=answer)
         number = reserve(book, "paid").sequence
         book.commit(number, {}, answer)
-    opened = Ledger.open(path)
+    opened = Ledger.open(where)
     for key in ("k", "paid"):
         request = opened.find("ann", key, "d")
         assert request is not None
@@ -208,7 +208,7 @@ def test_notes_are_the_callers_own_kinds(ledger):
             book.note(kind, {})
 
 
-def test_the_limit_can_be_changed_down_to_the_loss(ledger, path):
+def test_the_limit_can_be_changed_down_to_the_loss(ledger, where):
     with ledger.exclusive() as book:
         reserve(book, "a", 400)
         book.change_limit(2000, {"by": "curator"})
@@ -219,7 +219,7 @@ def test_the_limit_can_be_changed_down_to_the_loss(ledger, path):
         book.change_limit(1499, {})
     with pytest.raises(BudgetExceeded), ledger.exclusive() as book:
         reserve(book, "c", 1501)
-    assert Ledger.open(path).limit == 1500
+    assert Ledger.open(where).limit == 1500
 
 
 def test_a_write_that_failed_halfway_is_never_kept(ledger, monkeypatch):
@@ -250,9 +250,9 @@ def test_a_book_is_useless_after_its_transaction(ledger):
             use()
 
 
-def test_an_edited_request_is_noticed_when_it_is_used(ledger, path, spend, edit):
+def test_an_edited_request_is_noticed_when_it_is_used(ledger, where, spend, edit):
     spend(ledger, "k")
-    edit(path, ("UPDATE request SET state = 'reserved', closed_by = NULL, answer = NULL",))
+    edit(where, ("UPDATE request SET state = 'reserved', closed_by = NULL, answer = NULL",))
     with pytest.raises(LedgerTampered), ledger.exclusive() as book:
         book.find("ann", "k")
     with pytest.raises(LedgerTampered), ledger.exclusive() as book:

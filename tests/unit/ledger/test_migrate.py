@@ -33,22 +33,25 @@ SECOND = Migration(2, "a colour", add_colour)
 THIRD = Migration(3, "a shape", add_shape)
 
 
-def described(inspector):
+def described(inspector, schema_name=None):
     def named(rows):
         return sorted((row["name"] or "", str(row)) for row in rows)
 
     return {
         table: (
-            [(c["name"], str(c["type"]), c["nullable"]) for c in inspector.get_columns(table)],
-            inspector.get_pk_constraint(table)["constrained_columns"],
-            named(inspector.get_check_constraints(table)),
-            named(inspector.get_unique_constraints(table)),
+            [
+                (c["name"], str(c["type"]), c["nullable"])
+                for c in inspector.get_columns(table, schema_name)
+            ],
+            inspector.get_pk_constraint(table, schema_name)["constrained_columns"],
+            named(inspector.get_check_constraints(table, schema_name)),
+            named(inspector.get_unique_constraints(table, schema_name)),
             sorted(
                 (f["constrained_columns"], f["referred_table"])
-                for f in inspector.get_foreign_keys(table)
+                for f in inspector.get_foreign_keys(table, schema_name)
             ),
         )
-        for table in sorted(inspector.get_table_names())
+        for table in sorted(inspector.get_table_names(schema_name))
     }
 
 

@@ -11,8 +11,8 @@ from eke.ledger import HighWaterMark, Ledger
 from eke.ledger.dialect import File
 
 
-def test_a_new_ledger_holds_its_document(ledger, path):
-    for one in (ledger, Ledger.open(path)):
+def test_a_new_ledger_holds_its_document(ledger, where):
+    for one in (ledger, Ledger.open(where)):
         assert one.document == {
             "domain": ["a", "b"],
             "unit": "row",
@@ -88,10 +88,10 @@ def test_a_ledger_comes_only_from_create_or_open(path):
         _ = Ledger(File(path), create_engine("sqlite://")).document
 
 
-def test_entries_can_be_read_from_anywhere(ledger, path, spend):
+def test_entries_can_be_read_from_anywhere(ledger, where, spend):
     spend(ledger, "a")
     spend(ledger, "b")
-    every = Ledger.open(path).entries()
+    every = Ledger.open(where).entries()
     assert [entry.sequence for entry in every] == [1, 2, 3, 4, 5]
     assert [entry.kind for entry in every] == ["genesis", *(["reserve", "commit"] * 2)]
     assert ledger.entries(after=3) == every[3:]
@@ -105,8 +105,8 @@ def test_entries_can_be_read_from_anywhere(ledger, path, spend):
     }
 
 
-def test_another_process_sees_what_this_one_wrote(ledger, path, spend):
-    other = Ledger.open(path)
+def test_another_process_sees_what_this_one_wrote(ledger, where, spend):
+    other = Ledger.open(where)
     spend(ledger, "a")
     assert other.balance() == ledger.balance()
     spend(other, "b")
@@ -127,13 +127,13 @@ def test_an_exception_undoes_the_whole_block(ledger):
     assert ledger.verify().intact
 
 
-def test_a_mark_is_the_head_and_stays_valid(ledger, path, spend):
+def test_a_mark_is_the_head_and_stays_valid(ledger, where, spend):
     spend(ledger, "a")
     mark = HighWaterMark.from_json(ledger.mark().to_json())
     assert (mark.sequence, mark.spent) == (3, 10)
     spend(ledger, "b")
     assert ledger.verify(mark).intact
-    assert Ledger.open(path, mark).balance().spent == 20
+    assert Ledger.open(where, mark).balance().spent == 20
 
 
 def test_a_file_put_back_while_in_use_is_noticed_at_once(ledger, path, spend):

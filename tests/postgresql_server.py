@@ -1,0 +1,109 @@
+"""A real PostgreSQL server of the tests' own, in memory where possible, reached by a socket.
+
+It runs with fsync on, as eke demands; on a memory disk that costs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "200",
+    "shared_buffers": "32MB",
+    "max_wal_size": "128MB",
+    "min_wal_size": "32MB",
+    "autovacuum": "off",
+    "jit": "off",
+}
+MISSING = (
+    "the tests need the PostgreSQL server programs (initdb, postgres). As root, `make test` "
+    "installs them; otherwise ask for the package 'postgresql', or name their folder in PG_BIN"
+)
+
+
+class Server:
+    """A running server, which a test may stop, kill and start again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._programs = _programs()
+        # PostgreSQL refuses to run as root.
+        self._user = _unprivileged() if os.geteuid() == 0 else None
+        if self._user is not None:
+            shutil.chown(folder, self._user)
+        self._run("initdb", "-D", self._data, "-U", "eke", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self.start()
+
+    @property
+    def _data(self) -> str:
+        return str(self._folder / "data")
+
+    def address(self, dataset: str | None = None) -> str:
+        """The address of its database, or of a dataset in it."""
+        name = "" if dataset is None else f"&dataset={dataset}"
+        return f"postgresql://eke@/postgres?host={self._folder}{name}"
+
+    def start(self) -> None:
+        options = " ".join(f"-c {name}={value or chr(39) * 2}" for name, value in SETTINGS.items())
+        options += f" -c unix_socket_directories={self._folder}"
+        log = str(self._folder / "log")
+        self._run("pg_ctl", "start", "-w", "-s", "-D", self._data, "-l", log, "-o", options)
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop at once, as by a crash; the next start recovers from the log."""
+        self._run("pg_ctl", "stop", "-w", "-s", "-D", self._data, "-m", mode)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        with (self._folder / "errors").open("w") as errors:
+            result = subprocess.run(
+                [self._programs / program, *arguments],
+                user=self._user,
+                cwd=self._folder,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # a pipe would stay open in the server
+                stderr=errors,
+                check=False,
+                timeout=120,
+            )
+        assert result.returncode == 0, (self._folder / "errors").read_text()
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """A new, empty server for one block."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="eke-pg-", dir=memory if memory.is_dir() else None))
+    try:
+        server = Server(folder)
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _programs() -> Path:
+    named = os.environ.get("PG_BIN")
+    found = [Path(named)] if named else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    on_path = shutil.which("initdb")
+    if on_path:
+        found.append(Path(on_path).parent)
+    for folder in reversed(found):
+        if (folder / "initdb").exists():
+            return folder
+    raise AssertionError(MISSING)
+
+
+def _unprivileged() -> str:
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in known else "nobody"
