@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eke import query as query
     from eke import session as session
     from eke import sql as sql
-    from eke.data import CsvFile, DuckDBFile, ParquetFile
+    from eke.data import CsvFile, DuckDBFile, ParquetFile, PostgreSQLTable, SparkTable
     from eke.domain import (
         Binned,
         Boolean,
@@ -73,12 +73,14 @@ __all__ = [
     "History",
     "Integer",
     "ParquetFile",
+    "PostgreSQLTable",
     "Preview",
     "Refused",
     "Release",
     "ReleasePlan",
     "Replace",
     "Session",
+    "SparkTable",
     "SqlAnswer",
     "TableAnswer",
     "Unit",
@@ -109,7 +111,7 @@ __all__ = [
 # for it, so each name is fetched when it is first used. Type checkers see the imports above, and
 # `tests/unit/test_package.py` checks that both tell the same.
 _HOMES = {
-    "eke.data": ("CsvFile", "DuckDBFile", "ParquetFile"),
+    "eke.data": ("CsvFile", "DuckDBFile", "ParquetFile", "PostgreSQLTable", "SparkTable"),
     "eke.domain": (
         *("Binned", "Boolean", "Categorical", "Domain", "Integer", "Replace"),
         *("read_domain", "write_domain"),

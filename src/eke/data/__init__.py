@@ -1,19 +1,23 @@
 """Data: exact counts of a protected table; the only package that touches private rows."""
 
+from eke.data.cell_source import CellSource
 from eke.data.draft import Draft, draft_domain, draft_file
-from eke.data.duckdb_source import DuckDBSource, open_source
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile
+from eke.data.opening import open_source
+from eke.data.server_table import PostgreSQLTable, SparkTable
 from eke.data.source import Counts, Rows, Source
 
 __all__ = [
+    "CellSource",
     "Counts",
     "CsvFile",
     "Draft",
     "DuckDBFile",
-    "DuckDBSource",
     "ParquetFile",
+    "PostgreSQLTable",
     "Rows",
     "Source",
+    "SparkTable",
     "draft_domain",
     "draft_file",
     "open_source",

@@ -1,6 +1,6 @@
 """Source: the one thing the rest of eke may ask of a protected table, exact counts of cells.
 
-Next: `duckdb_source.open_source` opens a table, `coding` says how raw values become cells and
+Next: `opening.open_source` opens a table, `coding` says how raw values become cells and
 `cells` holds them.
 """
 

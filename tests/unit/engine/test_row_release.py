@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eke.data import DuckDBSource, open_source
+from eke.data import CellSource, open_source
 from eke.domain import Domain, Integer, Replace
 from eke.engine import RowScores, Vault
 from eke.errors import BudgetExceeded, DataError, PrivacyError
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def make(folder: Path) -> Callable[..., Vault]:
-    def vault(neighbours="replace_one", source: DuckDBSource | None = None) -> Vault:
+    def vault(neighbours="replace_one", source: CellSource | None = None) -> Vault:
         path = folder / "a.eke"
         ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=NANO)
         opened = open_source(ROWS, DOMAIN) if source is None else source

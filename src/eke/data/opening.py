@@ -1,20 +1,21 @@
-"""DuckDBSource: a table in a file, in memory or behind Ibis, coded once and counted from then on.
+"""Opening a protected table: in a file, in memory, behind Ibis, in PostgreSQL or in Spark.
 
 `open_source` is the only way to a protected table. It looks at the public schema and the file's
 fingerprint; the rows are read once, coded (`coding`) and aggregated to their non-empty `cells`
-inside a sealed engine, which is closed again. The coded table must fit in memory: one to four bytes
-an attribute and eight for the count, for each non-empty cell.
+inside the engine at hand, which is closed again. Files and tables in memory are read by a sealed
+DuckDB, server tables by their own server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import ibis
 
-from eke.data.cells import Cells, cells_of_rows
+from eke.data.cell_source import CellSource
+from eke.data.cells import Cells
 from eke.data.coding import is_readable
 from eke.data.files import (
     CsvFile,
@@ -33,79 +34,26 @@ from eke.data.fingerprint import (
     take_fingerprint,
 )
 from eke.data.memory import MemoryTable, memory_table
+from eke.data.postgresql_engine import PostgreSQLEngine
 from eke.data.reduction import ID, code_column, count_cells, list_rows
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
-from eke.data.source import Counts, Rows, check_totals
+from eke.data.server_table import (
+    PostgreSQLTable,
+    ServerTable,
+    SparkTable,
+    is_postgresql_address,
+    table_from_document,
+    table_to_document,
+)
+from eke.data.source import Rows
+from eke.data.spark_engine import SparkEngine
 from eke.domain import Domain
-from eke.errors import DataError, SecretLeak
+from eke.errors import DataError
 from eke.privacy.unit import Unit
 
-_NO_ORDER = (
-    "this table cannot be read row by row in an order of its own: that needs a file or a table in "
-    "memory, a domain that drops no row, and single rows as units"
-)
 _FINGERPRINT = ("size", "mtime_ns", "sha256")
-
-
-class DuckDBSource:
-    """A protected table. It holds cells once `load` has run, and nothing of the engine.
-
-    Privacy: Everything it returns is exact and belongs behind the junction. Only `domain`, `unit`
-    and `notes` are public.
-    """
-
-    __slots__ = ("_cells", "_list", "_read", "_reference", "domain", "notes", "unit")
-
-    def __init__(
-        self,
-        domain: Domain,
-        unit: Unit | None,
-        *,
-        read: Callable[[], Cells],
-        reference: Mapping[str, object],
-        notes: Sequence[str] = (),
-        list_rows: Callable[[], Rows] | None = None,
-    ) -> None:
-        self.domain = domain
-        self.unit = unit
-        self.notes = tuple(notes)
-        self._read = read
-        self._list = list_rows
-        self._reference = dict(reference)
-        self._cells: Cells | None = None
-
-    def __repr__(self) -> str:
-        return f"DuckDBSource({', '.join(self.domain.names)}; the rows are not shown)"
-
-    def __reduce__(self) -> NoReturn:
-        raise SecretLeak("a protected table cannot be pickled; open it again from its reference")
-
-    def load(self) -> Cells:
-        """The cells of the table, read at the first call; do this before charging anyone."""
-        if self._cells is None:
-            self._cells = self._read()
-        return self._cells
-
-    def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
-        """Exact counts of each attribute set, in the order asked, all of the same rows."""
-        cells = self.load()
-        tables = [cells.marginal(tuple(attributes)) for attributes in attribute_sets]
-        check_totals(tables)
-        return tables
-
-    def rows(self) -> Rows:
-        """The records one by one in the order of the table, the same ones that are counted."""
-        if self._list is None or self.unit is not None or not self.domain.total:
-            raise DataError(_NO_ORDER)
-        rows = self._list()
-        if cells_of_rows(rows, self.domain.shape).sha256() != self.load().sha256():
-            raise DataError(CHANGED)
-        return rows
-
-    def reference(self) -> dict[str, object]:
-        """The document that finds the table again; for the curator's eyes, it holds a digest."""
-        return dict(self._reference)
+_DIGEST = "sha256"
 
 
 def open_source(
@@ -116,21 +64,23 @@ def open_source(
     *,
     table: str | None = None,
     data: object = None,
-) -> DuckDBSource:
+) -> CellSource:
     """A protected table, open for counting.
 
     Args:
-        source: a path (CSV or TSV, also with .gz, Parquet, DuckDB), a `CsvFile`, `ParquetFile` or
-            `DuckDBFile`, a pandas or polars DataFrame, an Arrow table, an Ibis table expression, or
-            the reference of a source that was open before.
+        source: a path (CSV or TSV, also with .gz, Parquet, DuckDB), the address of a PostgreSQL
+            database, a `CsvFile`, `ParquetFile`, `DuckDBFile`, `PostgreSQLTable` or `SparkTable`, a
+            pandas or polars DataFrame, an Arrow table, an Ibis table expression, or the reference
+            of a source that was open before.
         domain: the attributes; each names a column of the table.
         unit: the id column that stands for an individual, if it is not the single row.
-        table: the table inside a DuckDB file.
+        table: the table inside a DuckDB file or a PostgreSQL database.
         data: with a reference, the table itself: required for tables in memory, and the new place
             of a file that was moved.
 
     Everything but a reference is read at once, so that problems show before a budget is spent. A
-    reference to a file is read at the first count: questions answered from history never touch it.
+    reference to a file or server is read at the first count: questions answered from history never
+    touch it.
     An Ibis expression runs on its own connection, which eke cannot lock: that is the curator's.
 
     Privacy: What can fail here depends on the schema, which is public, and on whether the file is
@@ -152,7 +102,7 @@ def _reopen(
     *,
     table: str | None,
     data: object,
-) -> DuckDBSource:
+) -> CellSource:
     if reference.get("kind") in ("memory", "ibis"):
         if data is None:
             raise DataError(
@@ -163,6 +113,8 @@ def _reopen(
         if opened.reference().get("sha256") != reference.get("sha256"):
             raise DataError(CHANGED)
         return opened
+    if reference.get("kind") in ("postgresql", "spark"):
+        return _reopen_server(reference, domain, unit, data=data)
     known = Fingerprint.from_document(reference)
     file = file_from_document({k: v for k, v in reference.items() if k not in _FINGERPRINT})
     if data is not None:
@@ -170,6 +122,31 @@ def _reopen(
     elif not Path(file.path).is_file():
         raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
     return _file_source(file, check_fingerprint(file.path, known), domain, unit)
+
+
+def _reopen_server(
+    reference: Mapping[str, object], domain: Domain, unit: Unit | None, *, data: object
+) -> CellSource:
+    known = {name: value for name, value in reference.items() if name != _DIGEST}
+    table = table_from_document(known)
+    if is_postgresql_address(data) and isinstance(table, PostgreSQLTable):
+        table = PostgreSQLTable(str(data), table.table)
+    elif type(data) is type(table):
+        table = data
+    elif data is not None:
+        raise DataError(
+            "this dataset was created from a table of a server; data= must name it again: "
+            "an address, eke.PostgreSQLTable or eke.SparkTable"
+        )
+
+    def read() -> Cells:
+        cells, _ = _read_server(table, domain, unit)
+        if cells.sha256() != reference.get(_DIGEST):
+            raise DataError(CHANGED)
+        return cells
+
+    stored = {**table_to_document(table), _DIGEST: reference.get(_DIGEST)}
+    return CellSource(domain, unit, read=read, reference=stored)
 
 
 def _moved(file: DataFile, data: object) -> DataFile:
@@ -180,13 +157,17 @@ def _moved(file: DataFile, data: object) -> DataFile:
     raise DataError("this dataset was created from a file; data= must be the path of that file")
 
 
-def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> DuckDBSource:
-    if isinstance(source, (str, Path)):
+def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> CellSource:
+    if is_postgresql_address(source):
+        source = PostgreSQLTable(str(source), table)
+    elif isinstance(source, (str, Path)):
         source = file_from_path(source, table)
     elif table is not None:
-        raise DataError("table= goes with the path of a DuckDB file")
+        raise DataError("table= goes with the path of a DuckDB file or an address of PostgreSQL")
     if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
         return _file_source(source, take_fingerprint(source.path), domain, unit)
+    if isinstance(source, (PostgreSQLTable, SparkTable)):
+        return _server_source(source, domain, unit)
     if isinstance(source, ibis.expr.types.Table):
         return _ibis_source(source, domain, unit)
     memory = memory_table(source)
@@ -194,13 +175,13 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
         return _memory_source(memory, domain, unit)
     raise DataError(
         "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
-        "DataFrame, an Arrow table or an Ibis table"
+        "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
     )
 
 
 def _file_source(
     file: DataFile, fingerprint: Fingerprint, domain: Domain, unit: Unit | None
-) -> DuckDBSource:
+) -> CellSource:
     from_text = isinstance(file, CsvFile)
     with scan_file(file) as scan:
         wanted = _wanted(tuple(scan.columns), domain, unit)
@@ -220,9 +201,7 @@ def _file_source(
             return list_rows(scan.table(wanted), domain, scan.engine, from_text=from_text)
 
     reference = {**file_to_document(file), **fingerprint.to_document()}
-    return DuckDBSource(
-        domain, unit, read=read, reference=reference, notes=notes, list_rows=in_order
-    )
+    return CellSource(domain, unit, read=read, reference=reference, notes=notes, list_rows=in_order)
 
 
 def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
@@ -230,7 +209,7 @@ def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
         raise DataError(CHANGED)
 
 
-def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> DuckDBSource:
+def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> CellSource:
     _wanted(memory.names, domain, unit)
     arrow, coded = memory.coded(domain, unit)
     with SealedEngine() as engine:
@@ -246,11 +225,26 @@ def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> Du
     return _held_source("memory", cells, domain, unit, notes, list_rows=in_order)
 
 
-def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> DuckDBSource:
+def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> CellSource:
     wanted = _wanted(tuple(table.columns), domain, unit)
     raw = table.select(**{name: table[column] for name, column in wanted.items()})
     notes = _notes(raw, domain, from_text=False)
     return _held_source("ibis", count_cells(raw, domain, unit, OpenEngine()), domain, unit, notes)
+
+
+def _server_source(table: ServerTable, domain: Domain, unit: Unit | None) -> CellSource:
+    cells, notes = _read_server(table, domain, unit)
+    reference = {**table_to_document(table), _DIGEST: cells.sha256()}
+    return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+
+
+def _read_server(table: ServerTable, domain: Domain, unit: Unit | None) -> tuple[Cells, list[str]]:
+    opened = PostgreSQLEngine(table) if isinstance(table, PostgreSQLTable) else SparkEngine(table)
+    with opened as engine:
+        wanted = _wanted(engine.names, domain, unit)
+        raw = engine.table(wanted, identity=ID)
+        notes = _notes(raw, domain, from_text=False, shown=engine.shown_types(wanted))
+        return count_cells(raw, domain, unit, engine), notes
 
 
 def _held_source(
@@ -261,10 +255,10 @@ def _held_source(
     notes: Sequence[str],
     *,
     list_rows: Callable[[], Rows] | None = None,
-) -> DuckDBSource:
+) -> CellSource:
     columns = [*domain.names, *([unit.column] if unit else [])]
     reference: dict[str, object] = {"kind": kind, "columns": columns, "sha256": cells.sha256()}
-    return DuckDBSource(
+    return CellSource(
         domain, unit, read=lambda: cells, reference=reference, notes=notes, list_rows=list_rows
     )
 
@@ -284,12 +278,18 @@ def _wanted(names: tuple[str, ...], domain: Domain, unit: Unit | None) -> dict[s
 
 
 def _notes(
-    raw: Any, domain: Domain, *, from_text: bool, coded: frozenset[str] = frozenset()
+    raw: Any,
+    domain: Domain,
+    *,
+    from_text: bool,
+    coded: frozenset[str] = frozenset(),
+    shown: Mapping[str, str] | None = None,
 ) -> list[str]:
     """What a curator should know about columns whose type cannot match what was declared."""
     types = dict(raw.schema().items())
+    names = types if shown is None else shown
     return [
-        f"column {name!r} has type {types[code_column(place)]}, but is declared "
+        f"column {name!r} has type {names[code_column(place)]}, but is declared "
         f"{type(attribute).__name__}: none of its values can be one of the domain"
         for place, (name, attribute) in enumerate(domain.attributes)
         if name not in coded

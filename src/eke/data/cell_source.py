@@ -1,0 +1,82 @@
+"""CellSource: a protected table, coded and counted once by its engine, and summed from then on.
+
+The coded table must fit in memory: one to four bytes an attribute and eight for the count, for each
+non-empty cell. The rows stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
+
+from eke.data.cells import Cells, cells_of_rows
+from eke.data.fingerprint import CHANGED
+from eke.data.source import Counts, Rows, check_totals
+from eke.domain import Domain
+from eke.errors import DataError, SecretLeak
+from eke.privacy.unit import Unit
+
+_NO_ORDER = (
+    "this table cannot be read row by row in an order of its own: that needs a file or a table in "
+    "memory, a domain that drops no row, and single rows as units"
+)
+
+
+class CellSource:
+    """A protected table. It holds cells once `load` has run, and nothing of the engine.
+
+    Privacy: Everything it returns is exact and belongs behind the junction. Only `domain`, `unit`
+    and `notes` are public.
+    """
+
+    __slots__ = ("_cells", "_list", "_read", "_reference", "domain", "notes", "unit")
+
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit | None,
+        *,
+        read: Callable[[], Cells],
+        reference: Mapping[str, object],
+        notes: Sequence[str] = (),
+        list_rows: Callable[[], Rows] | None = None,
+    ) -> None:
+        self.domain = domain
+        self.unit = unit
+        self.notes = tuple(notes)
+        self._read = read
+        self._list = list_rows
+        self._reference = dict(reference)
+        self._cells: Cells | None = None
+
+    def __repr__(self) -> str:
+        return f"CellSource({', '.join(self.domain.names)}; the rows are not shown)"
+
+    def __reduce__(self) -> NoReturn:
+        raise SecretLeak("a protected table cannot be pickled; open it again from its reference")
+
+    def load(self) -> Cells:
+        """The cells of the table, read at the first call; do this before charging anyone."""
+        if self._cells is None:
+            self._cells = self._read()
+        return self._cells
+
+    def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
+        """Exact counts of each attribute set, in the order asked, all of the same rows."""
+        cells = self.load()
+        tables = [cells.marginal(tuple(attributes)) for attributes in attribute_sets]
+        check_totals(tables)
+        return tables
+
+    def rows(self) -> Rows:
+        """The records one by one in the order of the table, the same ones that are counted."""
+        if self._list is None or self.unit is not None or not self.domain.total:
+            raise DataError(_NO_ORDER)
+        rows = self._list()
+        if cells_of_rows(rows, self.domain.shape).sha256() != self.load().sha256():
+            raise DataError(CHANGED)
+        return rows
+
+    def reference(self) -> dict[str, object]:
+        """The document that finds the table again; for the curator's eyes, it holds a digest."""
+        return dict(self._reference)

@@ -1,0 +1,236 @@
+"""A table of a PostgreSQL database, coded and counted by the server itself.
+
+Ibis writes the SQL of our expressions; the server runs it in one read-only transaction, and only
+codes and counts come back, by binary COPY.
+
+Privacy: the raw columns are first brought into forms on which our expressions are total (THREATS
+4). PostgreSQL raises an error where it casts a number that DOUBLE PRECISION cannot hold, knows NaN
+and infinities among its NUMERICs, and compares texts as a column's collation says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import ibis
+import numpy as np
+import pyarrow as pa
+
+from eke.data.sealed import FAILURE, quoted_name
+from eke.data.server_table import PostgreSQLTable
+from eke.errors import DataError
+
+_AWAY = (
+    "the PostgreSQL server of the protected table cannot be reached, or refuses this user or "
+    "database; nothing was released. Check the address and the password (PGPASSWORD or ~/.pgpass), "
+    "start the server, and try again"
+)
+_CONNECT_SECONDS = 10
+_RAW = "raw"
+_HEADER = 19  # of a binary COPY: a signature of 11 bytes and two integers
+_TRAILER = 2
+_WIDTHS = {"int8": 2, "int16": 2, "int32": 4, "int64": 8}  # SMALLINT is the narrowest there is
+
+_TABLES = """
+SELECT n.nspname, c.relname, c.oid::bigint
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')
+ORDER BY 1, 2
+"""
+_COLUMNS = """
+SELECT a.attname, coalesce(b.typname, t.typname), coalesce(b.typtype, t.typtype)::text,
+       CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END
+FROM pg_catalog.pg_attribute AS a
+JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+LEFT JOIN pg_catalog.pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype
+WHERE a.attrelid = %s::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+
+_PLAIN = {
+    "int2": "int16",
+    "int4": "int32",
+    "int8": "int64",
+    "float4": "float32",
+    "float8": "float64",
+}
+_TEXTS = ("text", "varchar", "bpchar", "name", "citext")
+# Numbers that DOUBLE PRECISION rounds to infinity or to zero; casting them is an error.
+_TOO_LARGE = 2**1024 - 2**970
+_TOO_SMALL = "2.4703282292062328e-324"
+_LARGEST_DECIMAL = 10**38 - 1
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table: SQL of a tame form of it, the type of that, SQL of it as an id."""
+
+    form: str
+    dtype: str
+    identity: str
+    shown: str  # the type's own name
+
+
+class PostgreSQLEngine:
+    """One read-only transaction on the server of a table; use it in a with block."""
+
+    __slots__ = ("_columns", "_connection", "_raw", "_relation")
+
+    def __init__(self, table: PostgreSQLTable) -> None:
+        self._connection = _connect(table)
+        self._raw = ""
+        try:
+            schema, name, number = self._find(table)
+            self._relation = f"{quoted_name(schema)}.{quoted_name(name)}"
+            self._columns = {n: _column(n, *kind) for n, *kind in self._rows(_COLUMNS, [number])}
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return tuple(self._columns)
+
+    def table(self, wanted: Mapping[str, str], identity: str) -> Any:
+        """An Ibis table of some columns: the keys are its names, the values those of the server."""
+        chosen, types = [], {}
+        for name, source in wanted.items():
+            column = self._columns[source]
+            form = column.identity if name == identity else column.form
+            types[name] = "string" if name == identity else column.dtype
+            chosen.append(f"{form} AS {quoted_name(name)}")
+        self._raw = f"SELECT {', '.join(chosen)} FROM {self._relation}"  # noqa: S608 -- quoted
+        return ibis.table(types, name=_RAW)
+
+    def shown_types(self, wanted: Mapping[str, str]) -> dict[str, str]:
+        """The types of the columns as the server calls them."""
+        return {name: self._columns[source].shown for name, source in wanted.items()}
+
+    def hold(self, expression: Any) -> Any:
+        """The expression itself: nothing is stored on a server that is only read."""
+        return expression
+
+    def fetch(self, expression: Any) -> Any:
+        """The rows of an expression of whole numbers, none of them NULL, as an Arrow table."""
+        sql = str(ibis.to_sql(expression, dialect="postgres"))
+        raw = f"WITH {quoted_name(_RAW)} AS ({self._raw})"
+        whole = f"{raw}, {sql[5:]}" if sql.startswith("WITH ") else f"{raw} {sql}"
+        return _shielded(lambda: self._copy(whole, expression.schema()))
+
+    def _copy(self, sql: str, schema: Any) -> Any:
+        with (
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy,
+        ):
+            stream = b"".join(copy)
+        fields: list[tuple[str, str]] = [("fields", ">i2")]
+        for name, dtype in schema.items():
+            fields += [(f"{name} length", ">i4"), (name, f">i{_WIDTHS[str(dtype).lstrip('!')]}")]
+        row = np.dtype(fields)
+        body = memoryview(stream)[_HEADER:-_TRAILER]
+        rows = np.frombuffer(body, row)
+        for name, dtype in schema.items():
+            if np.any(rows[f"{name} length"] != _WIDTHS[str(dtype).lstrip("!")]):
+                raise DataError(FAILURE)
+        return pa.table({name: _native(rows[name]) for name in schema})
+
+    def _find(self, table: PostgreSQLTable) -> tuple[str, str, int]:
+        found = self._rows(_TABLES, [])
+        matching = [
+            (schema, name, number)
+            for schema, name, number in found
+            if table.table in (None, name, f"{schema}.{name}")
+        ]
+        if len(matching) == 1:
+            return matching[0]
+        known = ", ".join(f"{schema}.{name}" for schema, name, _ in found) or "none at all"
+        raise DataError(
+            f"name one table of the database with table=..., for instance schema.table; it has: "
+            f"{known}"
+        )
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
+        return _shielded(lambda: self._connection.execute(sql, values).fetchall())
+
+
+def _connect(table: PostgreSQLTable) -> Any:
+    try:
+        import psycopg  # noqa: PLC0415 -- an optional back end
+    except ImportError:
+        raise DataError(
+            "the PostgreSQL driver is missing; install it with: pip install 'eke[postgresql]'"
+        ) from None
+
+    def connect() -> Any:
+        connection = psycopg.connect(
+            table.address, connect_timeout=_CONNECT_SECONDS, application_name="eke"
+        )
+        # All statements see the table at one moment, and can change nothing.
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        return connection
+
+    return _shielded(connect, _AWAY)
+
+
+def _column(name: str, typname: str, typtype: str, modifier: int) -> _Column:
+    column = quoted_name(name)
+    text = f'{column}::text COLLATE "C"'
+    if typtype == "e" or typname in _TEXTS:
+        return _Column(text, "string", text, typname)
+    if typname == "bool":
+        # There is no cast to the narrower integers that Ibis would use.
+        return _Column(f"{column}::integer", "int32", text, typname)
+    if typname in _PLAIN:
+        return _Column(column, _PLAIN[typname], text, typname)
+    if typname == "numeric":
+        form, dtype = _numeric(column, modifier)
+        return _Column(form, dtype, text, typname)
+    # IS NULL would take a composite value of NULLs for NULL.
+    outside = f"CASE WHEN {column} IS DISTINCT FROM NULL THEN ''::bytea END"
+    return _Column(outside, "binary", text, typname)
+
+
+def _numeric(column: str, modifier: int) -> tuple[str, str]:
+    # https://www.postgresql.org/docs/current/catalog-pg-attribute.html: the modifier of a NUMERIC
+    # holds precision and scale (11 bits, signed) after 4 bytes; -1 means neither is declared.
+    precision, scale = ((modifier - 4) >> 16) & 0xFFFF, (((modifier - 4) & 0x7FF) ^ 1024) - 1024
+    if modifier >= 4 and scale <= 0:
+        exact = f"NULLIF({column}, 'NaN')"
+        if precision - scale > 38:
+            # All that counts beyond 38 digits is on which side of the domain a number lies.
+            exact = f"LEAST(GREATEST({exact}, -{_LARGEST_DECIMAL}), {_LARGEST_DECIMAL})"
+            exact = f"CASE WHEN {column} IS NOT NULL AND {column} <> 'NaN' THEN {exact} END"
+        return f"({exact})::numeric(38, 0)", "decimal(38, 0)"
+    tame = (
+        f"CASE WHEN {column} = 'NaN' THEN 'NaN'::float8 "
+        f"WHEN {column} >= {_TOO_LARGE} THEN 'Infinity'::float8 "
+        f"WHEN {column} <= -{_TOO_LARGE} THEN '-Infinity'::float8 "
+        f"WHEN abs({column}) < {_TOO_SMALL} THEN 0::float8 "
+        f"ELSE {column}::float8 END"
+    )
+    return tame, "float64"
+
+
+def _native(values: Any) -> Any:
+    return values.astype(values.dtype.newbyteorder("="))
+
+
+def _shielded(action: Callable[[], Result], failure: str = FAILURE) -> Result:
+    """What the action returns; any failure inside becomes one fixed DataError."""
+    try:
+        return action()
+    except Exception:  # noqa: BLE001, S110 -- the server's texts may quote a private value
+        pass
+    raise DataError(failure)
