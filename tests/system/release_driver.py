@@ -1,6 +1,7 @@
 """Crashes and races on whole releases, run in an interpreter of its own so that it may fork freely.
 
-`python release_driver.py <scenario> <folder> <number>` prints one JSON object. The tests in
+`python release_driver.py <scenario> <place> <number>` prints one JSON object; the place is a
+folder, or a PostgreSQL address that ends where the name of a dataset goes on. The tests in
 `test_release_crashes.py` and `test_concurrent_spending.py` start it and judge the figures.
 
 Everything is loaded once, in the parent; the children are forked from it. The protected table is
@@ -15,6 +16,7 @@ import random
 import select
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,9 +36,10 @@ from eke.planning import Plan
 from eke.privacy.accountant import Accountant
 from eke.query import Expression
 from eke.session import opening
-from tests.system.ledger_driver import in_processes, listen
+from tests.system.ledger_driver import dataset, in_processes, listen
 
 WORKERS = 8
+WITHIN = 60.0
 KILLS_A_LEDGER = 8
 DOMAIN = eke.Domain(age=eke.Integer(0, 79), sex=eke.Categorical("F", "M"))
 ROWS = pd.DataFrame({"age": np.arange(3000) % 80, "sex": np.where(np.arange(3000) % 3, "F", "M")})
@@ -55,8 +58,8 @@ def ask(session: eke.Session, number: int, key: str) -> str:
     return json.dumps([answer.value, *answer.interval, answer.receipt.cost_nano])
 
 
-def create(folder: Path, name: str, **limit: Any) -> eke.Session:
-    return eke.create(folder / name, ROWS, DOMAIN, analyst="ann", **limit)
+def create(where: str, **limit: Any) -> eke.Session:
+    return eke.create(where, ROWS, DOMAIN, analyst="ann", **limit)
 
 
 # --- crashes -------------------------------------------------------------------------------------
@@ -82,10 +85,10 @@ def victim(session: eke.Session, numbers: list[int], fatal: str | None) -> tuple
     return child, reader
 
 
-def autopsy(path: Path, said: list[list[str]]) -> tuple[list[str], str]:
+def autopsy(where: str, said: list[list[str]]) -> tuple[list[str], str]:
     """What is wrong after a crash, and in which state the last key was found."""
     problems = []
-    session = eke.open(path, analyst="ann")  # walks the chain and raises when it does not hold
+    session = eke.open(where, analyst="ann")  # walks the chain and raises when it does not hold
     ledger = session._vault.ledger
     for number, text in (line[1:] for line in said if line[0] == "released"):
         request = ledger.find("ann", f"key-{number}")
@@ -97,7 +100,7 @@ def autopsy(path: Path, said: list[list[str]]) -> tuple[list[str], str]:
     before = ledger.find("ann", f"key-{last}")
     found = "nothing" if before is None else before.state
     problems += [f"before the retry: {text}" for text in wrong_books(session.ledger_entries())]
-    retries = [ask(eke.open(path, analyst="ann"), last, f"key-{last}") for _ in range(2)]
+    retries = [ask(eke.open(where, analyst="ann"), last, f"key-{last}") for _ in range(2)]
     after = ledger.find("ann", f"key-{last}")
     assert after is not None
     if before is not None and before.answer is not None and after.answer != before.answer:
@@ -151,17 +154,17 @@ def _shown(answer: str) -> list[float]:
     return [value, low, high, document["receipt"]["cost_nano"]]
 
 
-def random_kills(folder: Path, runs: int) -> dict[str, object]:
+def random_kills(place: str, runs: int) -> dict[str, object]:
     """Children killed at random instants; a new ledger now and then keeps the checks short."""
     problems: list[str] = []
     found = {"nothing": 0, "reserved": 0, "committed": 0}
     killed = 0
-    path = folder / "unused"
+    where = ""
     for run in range(runs):
         if run % KILLS_A_LEDGER == 0:
-            path = folder / f"kill-{run}.eke"
-            create(folder, path.name, epsilon=1000.0)
-        session = eke.open(path, analyst="ann")
+            where = dataset(place, f"kill_{run}")
+            create(where, epsilon=1000.0)
+        session = eke.open(where, analyst="ann")
         first = 1000 * run
         begun = time.perf_counter()
         ask(session, first, f"warm-{run}")
@@ -171,45 +174,49 @@ def random_kills(folder: Path, runs: int) -> dict[str, object]:
         time.sleep(random.uniform(0.0, 3.0) * duration)
         os.kill(child, signal.SIGKILL)
         killed += os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-        wrong, state = autopsy(path, listen(reader))
+        wrong, state = autopsy(where, listen(reader))
         problems.extend(wrong)
         found[state] += 1
     return {"killed": killed, "found": found, "problems": problems}
 
 
-def failpoints(folder: Path, passes: int) -> dict[str, object]:
+def failpoints(place: str, passes: int) -> dict[str, object]:
     """Children that die at each failpoint, in the reservation and in the commit."""
     problems: list[str] = []
     died: list[str] = []
     found: dict[str, str] = {}
     for name in (name for name in FAILPOINTS if ".create." not in name):
         for number in range(1, (1 if name.startswith("engine.") else passes) + 1):
-            place = f"{name}@{number}"
-            session = create(folder, f"{place}.eke", epsilon=10.0)
-            child, reader = victim(session, [0], place)
+            place_of_death = f"{name}@{number}"
+            where = dataset(place, f"{name}-{number}".replace(".", "-"))
+            session = create(where, epsilon=10.0)
+            child, reader = victim(session, [0], place_of_death)
             if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
-                died.append(place)
-            wrong, found[place] = autopsy(folder / f"{place}.eke", listen(reader))
-            problems.extend(f"{place}: {text}" for text in wrong)
+                died.append(place_of_death)
+            wrong, found[place_of_death] = autopsy(where, listen(reader))
+            problems.extend(f"{place_of_death}: {text}" for text in wrong)
     for name in (name for name in FAILPOINTS if ".create." in name):
-        path = folder / f"{name}.eke"
+        where = dataset(place, name.replace(".", "-"))
         child = os.fork()
         if child == 0:
             os.environ[VARIABLE] = name
-            create(folder, path.name, epsilon=1.0)
+            create(where, epsilon=1.0)
             os._exit(0)
         if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
             died.append(name)
+        elif "claimed" in name and "://" in where:
+            continue  # a server has no file to claim: the child came through
         try:
-            eke.open(path)
+            eke.open(where)
             problems.append(f"{name}: half a dataset was opened")
         except LedgerError:
-            path.unlink()
-            create(folder, path.name, epsilon=1.0).verify().require()
+            if "://" not in where:
+                Path(where).unlink()
+            create(where, epsilon=1.0).verify().require()
     return {"names": list(FAILPOINTS), "died": died, "found": found, "problems": problems}
 
 
-def careless(folder: Path, runs: int) -> dict[str, object]:
+def careless(place: str, runs: int) -> dict[str, object]:
     """The positive control: the value goes out before it is stored, then the process dies."""
     problems: list[str] = []
 
@@ -223,21 +230,22 @@ def careless(folder: Path, runs: int) -> dict[str, object]:
 
     original = Vault._commit
     for run in range(runs):
-        session = create(folder, f"careless-{run}.eke", epsilon=10.0)
+        where = dataset(place, f"careless_{run}")
+        session = create(where, epsilon=10.0)
         Vault._commit = careless_commit  # type: ignore[assignment, method-assign]
         child, reader = victim(session, [0], None)
         os.waitpid(child, 0)
         Vault._commit = original  # type: ignore[method-assign]
-        problems.extend(autopsy(folder / f"careless-{run}.eke", listen(reader))[0])
+        problems.extend(autopsy(where, listen(reader))[0])
     return {"problems": problems}
 
 
-def uncharged(folder: Path, runs: int) -> dict[str, object]:
+def uncharged(place: str, runs: int) -> dict[str, object]:
     """The positive control of the books: a charge of half the loss is noticed."""
     problems: list[str] = []
     original = Accountant.after_all
     for run in range(runs):
-        session = create(folder, f"half-{run}.eke", epsilon=10.0)
+        session = create(dataset(place, f"half_{run}"), epsilon=10.0)
         Accountant.after_all = lambda self, *rest: original(self, *rest) // 2  # type: ignore[method-assign]
         ask(session, 0, "key-0")
         Accountant.after_all = original  # type: ignore[method-assign]
@@ -248,10 +256,10 @@ def uncharged(folder: Path, runs: int) -> dict[str, object]:
 # --- races ---------------------------------------------------------------------------------------
 
 
-def race(folder: Path, attempts: int, *, workers: int, **limit: float) -> dict[str, object]:
+def race(place: str, attempts: int, *, workers: int, **limit: float) -> dict[str, object]:
     """Workers that ask until the limit stops them."""
     (measure, amount) = next(iter(limit.items()))
-    session = create(folder, f"race-{measure}.eke", policy="direct", **limit)
+    session = create(dataset(place, f"race_{measure}"), policy="direct", **limit)
     # Each question costs about a twentieth of the limit, but never divides it.
     within = 20 * 2.9957 / amount if measure == "epsilon" else 1.96 * (20 / (2 * amount)) ** 0.5
 
@@ -288,9 +296,9 @@ def race(folder: Path, attempts: int, *, workers: int, **limit: float) -> dict[s
     }
 
 
-def same_key(folder: Path, rounds: int) -> dict[str, object]:
+def same_key(place: str, rounds: int) -> dict[str, object]:
     """Workers that all ask the same keys at once: one charge and one answer for each."""
-    session = create(folder, "same.eke", epsilon=100.0)
+    session = create(dataset(place, "same"), epsilon=100.0)
 
     def work(_: int) -> list[str]:
         return [ask(session, 3 * number, str(number)) for number in range(rounds)]
@@ -307,16 +315,144 @@ def same_key(folder: Path, rounds: int) -> dict[str, object]:
     }
 
 
-SCENARIOS: dict[str, Callable[[Path, int], dict[str, object]]] = {
+# --- two servers ---------------------------------------------------------------------------------
+
+
+def serve(where: str, clients: int, asked: int, first: int, writer: int) -> None:
+    """One server: a process with its own session and many threads, each an analyst who retries."""
+    session = eke.open(where, analyst="ann")
+    lock = threading.Lock()
+
+    def say(line: str) -> None:
+        with lock:
+            os.write(writer, (line + "\n").encode())
+
+    def client(number: int) -> None:
+        for turn in range(asked):
+            at = first + number * asked + turn
+            say(f"started {at}")
+            try:
+                answer = session.ask(question(at), within=WITHIN, key=f"key-{at}", analyst="ann")
+            except BudgetExceeded:
+                say(f"refused {at}")
+            except (EkeError, OSError, ValueError) as error:
+                say(f"failed {at} {type(error).__name__}:{str(error).replace(' ', '_')}")
+            else:
+                shown = [answer.value, *answer.interval, answer.receipt.cost_nano]
+                say(f"released {at} {json.dumps(shown, separators=(',', ':'))}")
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def start_server(where: str, clients: int, asked: int, first: int) -> tuple[int, int]:
+    """A forked server, and the pipe on which it says what it did."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        status = 1
+        with suppress(BaseException):
+            serve(where, clients, asked, first, writer)
+            status = 0
+        os._exit(status)
+    os.close(writer)
+    return child, reader
+
+
+def books(where: str, said: list[list[str]]) -> dict[str, Any]:
+    """What the ledger holds, next to what was said to have been done."""
+    session = eke.open(where, analyst="ann")
+    entries, budget, ledger = session.ledger_entries(), session.budget, session._vault.ledger
+    released = {line[1]: json.loads(line[2]) for line in said if line[0] == "released"}
+    problems = [*session.verify().problems, *wrong_books(entries)]
+    for number, shown in released.items():
+        request = ledger.find("ann", f"key-{number}")
+        if request is None or request.answer is None or _shown(request.answer) != shown:
+            problems.append(f"{number} was released without a record, or otherwise than recorded")
+    costs = [int(str(entry.payload["cost"])) for entry in entries if entry.kind == "reserve"]
+    return {
+        "limit": budget.limit_nano,
+        "spent": budget.spent_nano,
+        "log": sum(costs),
+        "released": len(released),
+        "refused": sum(line[0] == "refused" for line in said),
+        "failed": [line[2] for line in said if line[0] == "failed"],
+        "open": len(session.verify().open_reservations),
+        "problems": problems,
+    }
+
+
+def two_servers(place: str, clients: int) -> dict[str, object]:
+    """Two servers whose clients, half at each, spend one limit that stops most of them."""
+    where = dataset(place, "two")
+    create(where, epsilon=1.0, policy="direct")
+    started = [start_server(where, clients // 2, 2, first) for first in (0, 10**6)]
+    said: list[list[str]] = []
+    for child, reader in started:
+        said += listen(reader)
+        os.waitpid(child, 0)
+    return books(where, said)
+
+
+def two_servers_killed(place: str, runs: int) -> dict[str, object]:
+    """One of two servers is killed at a random instant, and its clients go to the other one."""
+    problems: list[str] = []
+    failed: list[str] = []
+    unfinished = killed = 0
+    rng = random.Random()
+    for run in range(runs):
+        where = dataset(place, f"pair_{run}")
+        create(where, epsilon=1000.0)
+        begun = time.perf_counter()
+        ask(eke.open(where, analyst="ann"), 0, "warm")
+        duration = time.perf_counter() - begun
+        started = [start_server(where, 2, 3, first) for first in (100, 200)]
+        time.sleep(rng.uniform(0.2, 4.0) * duration)
+        dies = rng.randrange(2)
+        os.kill(started[dies][0], signal.SIGKILL)
+        said: list[list[str]] = []
+        for at, (child, reader) in enumerate(started):
+            said += listen(reader)
+            status = os.waitpid(child, 0)[1]
+            killed += at == dies and os.WIFSIGNALED(status)
+        open_before = len(eke.open(where).verify().open_reservations)
+        unfinished += open_before > 0
+        # Everybody who got no answer retries, twice, at a server that has seen nothing of it.
+        answered = {line[1] for line in said if line[0] != "started"}
+        for number in sorted({line[1] for line in said if line[0] == "started"} - answered):
+            texts = set()
+            for _ in range(2):
+                answer = eke.open(where, analyst="ann").ask(
+                    question(int(number)), within=WITHIN, key=f"key-{number}"
+                )
+                texts.add(json.dumps([answer.value, *answer.interval]))
+            if len(texts) != 1:
+                problems.append(f"{number} got several answers")
+        figures = books(where, said)
+        failed += figures["failed"]
+        problems += figures["problems"]
+        keys = [e.about["key"] for e in eke.open(where).ledger_entries() if "key" in e.about]
+        if figures["open"] or figures["spent"] != figures["log"] or len(set(keys)) != len(keys):
+            problems.append(f"run {run}: a charge without an answer, or two for one key")
+    return {"killed": killed, "unfinished": unfinished, "failed": failed, "problems": problems}
+
+
+SCENARIOS: dict[str, Callable[[str, int], dict[str, object]]] = {
     "random_kills": random_kills,
     "failpoints": failpoints,
     "careless": careless,
     "uncharged": uncharged,
-    "race_epsilon": lambda folder, n: race(folder, n, workers=WORKERS, epsilon=1.0),
-    "race_rho": lambda folder, n: race(folder, n, workers=WORKERS, rho=0.5),
+    "race_epsilon": lambda place, n: race(place, n, workers=WORKERS, epsilon=1.0),
+    "race_rho": lambda place, n: race(place, n, workers=WORKERS, rho=0.5),
     "same_key": same_key,
+    "two_servers": two_servers,
+    "two_servers_killed": two_servers_killed,
 }
 
 if __name__ == "__main__":
     scenario, where, count = sys.argv[1:]
-    sys.stdout.write(json.dumps(SCENARIOS[scenario](Path(where), int(count))))
+    sys.stdout.write(json.dumps(SCENARIOS[scenario](where, int(count))))

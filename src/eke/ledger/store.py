@@ -174,8 +174,9 @@ class Ledger:
         Privacy: nothing may be released, and no data touched, on the strength of what was written
         here before the block has ended without an error.
         """
+        known = self._seen
         with self._transaction(write=True) as connection:
-            book = Book(connection, self._catch_up(connection, lock=True))
+            book = Book(connection, self._catch_up(connection, known, lock=True))
             failpoint("ledger.begun")
             yield book
             book.finish()
@@ -196,14 +197,16 @@ class Ledger:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
+        # Taken before the snapshot: another thread may see more while this one reads.
+        known = self._seen
         with self._transaction(write=False) as connection:
-            self._remember_head(self._catch_up(connection, lock=False))
+            self._remember_head(self._catch_up(connection, known, lock=False))
             yield connection
 
-    def _catch_up(self, connection: Connection, *, lock: bool) -> State:
+    def _catch_up(self, connection: Connection, known: State, *, lock: bool) -> State:
         claimed = account_state(connection, lock=lock)
         migrate.require_current(migrate.read_version(connection), migrate.MIGRATIONS)
-        return extend(connection, self._seen, claimed)
+        return extend(connection, known, claimed)
 
     def _remember_head(self, state: State) -> None:
         if state.sequence > self._seen.sequence:

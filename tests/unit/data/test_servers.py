@@ -154,7 +154,7 @@ def test_every_engine_finds_its_table_again_unless_it_has_changed(store: Store) 
     if isinstance(data, str):
         run(data, "DELETE FROM people WHERE ctid = (SELECT min(ctid) FROM people WHERE flag)")
     else:
-        path = Path(data.parquet if isinstance(data, SparkTable) else data)
+        path = Path(str(data.parquet) if isinstance(data, SparkTable) else data)
         kept = [row for n, row in enumerate(ROWS) if n != 1]
         pq.write_table(arrow_table(kept), path)
     with pytest.raises(DataError, match="history must not mix two tables"):
@@ -341,6 +341,7 @@ def test_names_of_columns_are_exact_and_quoted(database: str) -> None:
 
 def test_passwords_are_used_but_not_stored(database: str) -> None:
     run(database, "CREATE TABLE t AS SELECT 1 AS a")
+    source = open_source(database, A)
     for secret in (database.replace("eke@", "eke:hidden@"), f"{database}&password=hidden"):
         source = open_source(secret, A)
         assert "hidden" not in json.dumps(source.reference())

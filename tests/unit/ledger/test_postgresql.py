@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, event, inspect, text
 
 from eke.errors import BudgetExceeded, LedgerError, LedgerTampered
-from eke.ledger import Ledger, postgresql, schema
+from eke.ledger import Ledger, postgresql, schema, store
 from eke.ledger.dialect import locate
 from eke.ledger.postgresql import Server
 from tests.postgresql_server import running_server
@@ -201,6 +201,21 @@ def test_the_row_is_locked_before_anything_is_read(shared, address, spend):
     thread.join()
     assert len(outcome) == 1
     assert shared.balance().spent == 600
+
+
+def test_a_charge_that_lands_while_another_thread_reads_is_no_tampering(shared, spend, monkeypatch):
+    """The reader's snapshot is older than the head that its own process has seen meanwhile."""
+    original, pending = store.account_state, ["key"]
+
+    def charged_meanwhile(connection, *, lock):
+        state = original(connection, lock=lock)
+        if pending and not lock:
+            spend(shared, pending.pop())
+        return state
+
+    monkeypatch.setattr(store, "account_state", charged_meanwhile)
+    assert [entry.sequence for entry in shared.entries()] == [1]
+    assert [entry.sequence for entry in shared.entries()] == [1, 2, 3]
 
 
 def _wait_until_someone_waits(address):
