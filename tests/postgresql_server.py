@@ -78,10 +78,11 @@ class Server:
 
 
 @contextmanager
-def running_server() -> Iterator[Server]:
-    """A new, empty server for one block."""
+def running_server(disk: Path | None = None) -> Iterator[Server]:
+    """A new, empty server for one block, on a disk or in memory."""
     memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="eke-pg-", dir=memory if memory.is_dir() else None))
+    place = disk if disk is not None else (memory if memory.is_dir() else None)
+    folder = Path(tempfile.mkdtemp(prefix="eke-pg-", dir=place))
     try:
         server = Server(folder)
         try:
