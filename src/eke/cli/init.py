@@ -9,6 +9,7 @@ import typer
 
 import eke
 from eke.cli.failure import failures
+from eke.cli.opening import short_name
 from eke.cli.options import AsJson, Columns, Delimiter, Neighbours, Null, Policy, TableName
 from eke.cli.screen import output, working
 from eke.cli.shape import json_text
@@ -26,8 +27,12 @@ _DRAFT = "# DRAFT"
 
 def init(
     table: Annotated[
-        Path,
-        typer.Argument(metavar="TABLE", help="A CSV, Parquet or DuckDB file.", show_default=False),
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV, Parquet or DuckDB file, or an address of PostgreSQL.",
+            show_default=False,
+        ),
     ],
     domain: Annotated[
         Path,
@@ -40,8 +45,13 @@ def init(
     ] = None,
     rho: Annotated[float | None, typer.Option(help="Or the limit, as zCDP.")] = None,
     target: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The new file; else the table's name with .eke."),
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="The new file, or an address of PostgreSQL; else the table's name with .eke.",
+        ),
     ] = None,
     neighbours: Annotated[
         Neighbours, typer.Option(help="replace_one if the number of rows is public.")
@@ -64,10 +74,11 @@ def init(
     """
     if (epsilon is None) == (rho is None):
         raise typer.BadParameter("give one limit: --epsilon or --rho", param_hint="--epsilon")
-    place = target or Path(f"{table.name.removesuffix('.gz').rsplit('.', 1)[0]}.eke")
+    name = (table_name or "table") if "://" in table else Path(table).name
+    place = target or f"{name.removesuffix('.gz').rsplit('.', 1)[0]}.eke"
     with failures(as_json=as_json):
         _require_confirmed(domain)
-        with working(f"Reading {table.name}"):
+        with working(f"Reading {name}"):
             session = eke.create(
                 place,
                 table_file(
@@ -81,11 +92,12 @@ def init(
                 policy=policy,
             )
         screen, budget = output(), session.budget
+        shown = short_name(place) if "://" in place else place
         if as_json:
             screen.raw(
                 json_text(
                     {
-                        "dataset": str(place),
+                        "dataset": shown,
                         "attributes": list(session.domain.names),
                         "cells": session.domain.size,
                         "measure": budget.measure,
@@ -95,13 +107,13 @@ def init(
             )
             return
         screen.print(
-            f"[bold]{screen.escape(str(place))}[/] protects {screen.escape(table.name)}: "
+            f"[bold]{screen.escape(shown)}[/] protects {screen.escape(name)}: "
             f"{len(session.domain)} attributes, {session.domain.size:,} cells, "
             f"limit {budget.measure} {budget.limit:g}."
         )
-        question = f"SELECT COUNT(*) FROM {place.stem}"  # noqa: S608 - shown, not run
+        question = f"SELECT COUNT(*) FROM {'t' if '://' in place else Path(place).stem}"  # noqa: S608 - shown, not run
         screen.print(
-            f'[dim]Next: eke ask {screen.escape(str(place))} "{screen.escape(question)}" -w 100[/]'
+            f'[dim]Next: eke ask {screen.escape(shown)} "{screen.escape(question)}" -w 100[/]'
         )
 
 

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def dataset(
-    path: Path, *, as_json: bool, data: Path | None = None, analyst: str | None = None
+    place: str, *, as_json: bool, data: str | None = None, analyst: str | None = None
 ) -> Iterator[Session]:
     """The session of a dataset; eke's own errors within become a sentence and an exit code."""
     with failures(as_json=as_json):
-        with working(f"Opening {path.name}"):
-            session = eke.open(path, data=data, analyst=analyst)
+        with working(f"Opening {short_name(place)}"):
+            session = eke.open(place, data=data, analyst=analyst)
         yield session
+
+
+def short_name(place: str) -> str:
+    """A dataset in a few letters: the name of its file, or its address without a password."""
+    return str(eke.ledger.dialect.locate(place)) if "://" in place else Path(place).name

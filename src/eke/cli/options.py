@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -11,9 +10,11 @@ Policy: TypeAlias = Literal["top_up", "direct"]
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
 
 Dataset: TypeAlias = Annotated[
-    Path,
+    str,
     typer.Argument(
-        metavar="DATASET", help="The dataset, as made by `eke init`.", show_default=False
+        metavar="DATASET",
+        help="The dataset, as made by `eke init`: a file, or an address of PostgreSQL.",
+        show_default=False,
     ),
 ]
 AsJson: TypeAlias = Annotated[
@@ -21,7 +22,8 @@ AsJson: TypeAlias = Annotated[
     typer.Option("--json", metavar="", help="Print JSON: answers to stdout, errors to stderr."),
 ]
 Data: TypeAlias = Annotated[
-    Path | None, typer.Option("--data", help="Where the table is now, if its file was moved.")
+    str | None,
+    typer.Option("--data", metavar="PATH", help="Where the table is now, if it was moved."),
 ]
 Question: TypeAlias = Annotated[
     str,
@@ -63,7 +65,7 @@ Delimiter: TypeAlias = Annotated[
     str | None, typer.Option("--delimiter", help="CSV: what stands between fields.")
 ]
 TableName: TypeAlias = Annotated[
-    str | None, typer.Option("--table", help="DuckDB: which table of the file.")
+    str | None, typer.Option("--table", help="DuckDB, PostgreSQL: which table.")
 ]
 
 

@@ -9,18 +9,21 @@ import eke
 from eke.errors import DataError
 
 if TYPE_CHECKING:
-    from eke.data import CsvFile, DuckDBFile
+    from eke.data import CsvFile, DuckDBFile, PostgreSQLTable
 
 
 def table_file(
-    path: Path,
+    place: str | Path,
     *,
     columns: str | None,
     null: list[str] | None,
     delimiter: str | None,
     table: str | None,
-) -> Path | CsvFile | DuckDBFile:
+) -> Path | CsvFile | DuckDBFile | PostgreSQLTable:
     """The table as `eke.create` takes it; CSV options make the file a CSV, whatever its name."""
+    if "://" in str(place):
+        return eke.PostgreSQLTable(str(place), table)
+    path = Path(place)
     if table is not None:
         return eke.DuckDBFile(str(path), table)
     if columns is None and not null and delimiter is None:

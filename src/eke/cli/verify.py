@@ -9,6 +9,7 @@ import typer
 
 import eke
 from eke.cli.failure import NOT_INTACT, failures
+from eke.cli.opening import short_name
 from eke.cli.options import AsJson, Dataset
 from eke.cli.screen import Screen, output, working
 from eke.cli.shape import json_text
@@ -41,7 +42,7 @@ def verify(
     --mark, a ledger older than the mark is noticed, too: an old copy would have forgotten what was
     spent since. The exit code is 4 when something is wrong.
     """
-    with failures(as_json=as_json), working(f"Verifying {path.name}"):
+    with failures(as_json=as_json), working(f"Verifying {short_name(path)}"):
         known = None
         if mark is not None:
             known = eke.ledger.HighWaterMark.from_json(mark.read_text("utf-8", "replace"))

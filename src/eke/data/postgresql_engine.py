@@ -31,6 +31,7 @@ _CONNECT_SECONDS = 10
 _RAW = "raw"
 _HEADER = 19  # of a binary COPY: a signature of 11 bytes and two integers
 _TRAILER = 2
+_PIECE = 2**24  # bytes
 _WIDTHS = {"int8": 2, "int16": 2, "int32": 4, "int64": 8}  # SMALLINT is the narrowest there is
 
 _TABLES = """
@@ -129,21 +130,14 @@ class PostgreSQLEngine:
         return _shielded(lambda: self._copy(whole, expression.schema()))
 
     def _copy(self, sql: str, schema: Any) -> Any:
+        reader = _CopyReader(schema)
         with (
             self._connection.cursor() as cursor,
             cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy,
         ):
-            stream = b"".join(copy)
-        fields: list[tuple[str, str]] = [("fields", ">i2")]
-        for name, dtype in schema.items():
-            fields += [(f"{name} length", ">i4"), (name, f">i{_WIDTHS[str(dtype).lstrip('!')]}")]
-        row = np.dtype(fields)
-        body = memoryview(stream)[_HEADER:-_TRAILER]
-        rows = np.frombuffer(body, row)
-        for name, dtype in schema.items():
-            if np.any(rows[f"{name} length"] != _WIDTHS[str(dtype).lstrip("!")]):
-                raise DataError(FAILURE)
-        return pa.table({name: _native(rows[name]) for name in schema})
+            for block in copy:
+                reader.take(block)
+        return reader.table()
 
     def _find(self, table: PostgreSQLTable) -> tuple[str, str, int]:
         found = self._rows(_TABLES, [])
@@ -223,8 +217,42 @@ def _numeric(column: str, modifier: int) -> tuple[str, str]:
     return tame, "float64"
 
 
-def _native(values: Any) -> Any:
-    return values.astype(values.dtype.newbyteorder("="))
+class _CopyReader:
+    """The columns of a binary COPY of whole numbers, read piece by piece as it comes."""
+
+    def __init__(self, schema: Any) -> None:
+        self._types = {name: str(dtype).lstrip("!") for name, dtype in schema.items()}
+        fields: list[tuple[str, str]] = [("fields", ">i2")]
+        for name, dtype in self._types.items():
+            fields += [(f"{name} length", ">i4"), (name, f">i{_WIDTHS[dtype]}")]
+        self._row = np.dtype(fields)
+        self._buffer = bytearray()
+        self._header = _HEADER
+        self._pieces: dict[str, list[Any]] = {name: [] for name in self._types}
+
+    def take(self, block: bytes) -> None:
+        """Take in the next bytes."""
+        self._buffer += block
+        if len(self._buffer) >= _PIECE:
+            self._read()
+
+    def table(self) -> Any:
+        """All rows as an Arrow table."""
+        self._read()
+        if len(self._buffer) != _TRAILER:
+            raise DataError(FAILURE)
+        return pa.table({name: np.concatenate(parts) for name, parts in self._pieces.items()})
+
+    def _read(self) -> None:
+        del self._buffer[: self._header]
+        self._header = 0
+        whole = len(self._buffer) // self._row.itemsize * self._row.itemsize
+        rows = np.frombuffer(bytes(memoryview(self._buffer)[:whole]), self._row)
+        del self._buffer[:whole]
+        for name, dtype in self._types.items():
+            if np.any(rows[f"{name} length"] != _WIDTHS[dtype]):  # NULL has none
+                raise DataError(FAILURE)
+            self._pieces[name].append(rows[name].astype(dtype))
 
 
 def _shielded(action: Callable[[], Result], failure: str = FAILURE) -> Result:

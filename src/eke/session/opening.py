@@ -45,9 +45,10 @@ def create(
 
     For several machines, `path` is an address instead, `postgresql://host/base?dataset=adult`.
 
-    The data (a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table) is
-    referenced, not copied. The limit for everything ever released is either `epsilon` (pure
-    differential privacy, Laplace noise) or `rho` (zero-concentrated, Gaussian noise).
+    The data (a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table, a table of
+    PostgreSQL or Spark) is referenced, not copied. The limit for everything ever released is either
+    `epsilon` (pure differential privacy, Laplace noise) or `rho` (zero-concentrated, Gaussian
+    noise).
 
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
