@@ -30,7 +30,7 @@ WAIT_SECONDS = 30.0
 # others for the two hours that TCP waits.
 _SETTINGS = {
     "synchronous_commit": "on",  # COMMIT returns when the charge is on disk, whatever the default
-    "idle_in_transaction_session_timeout": "300s",
+    "idle_in_transaction_session_timeout": "1800s",
     "tcp_keepalives_idle": "20",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "4",

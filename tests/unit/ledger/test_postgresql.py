@@ -13,6 +13,7 @@ from eke.errors import BudgetExceeded, LedgerError, LedgerTampered
 from eke.ledger import Ledger, postgresql, schema, store
 from eke.ledger.dialect import locate
 from eke.ledger.postgresql import Server
+from eke.ledger.reading import account_state
 from tests.postgresql_server import running_server
 from tests.unit.ledger.test_migrate import described
 from tests.unit.ledger.test_verify import EDITS, detected
@@ -205,7 +206,7 @@ def test_the_row_is_locked_before_anything_is_read(shared, address, spend):
 
 def test_a_charge_that_lands_while_another_thread_reads_is_no_tampering(shared, spend, monkeypatch):
     """The reader's snapshot is older than the head that its own process has seen meanwhile."""
-    original, pending = store.account_state, ["key"]
+    original, pending = account_state, ["key"]
 
     def charged_meanwhile(connection, *, lock):
         state = original(connection, lock=lock)
