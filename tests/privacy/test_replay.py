@@ -112,7 +112,7 @@ def random_request(rng: np.random.Generator, domain: eke.Domain) -> dict[str, An
         "query": random_question(rng, domain, blocks=0.25),
         "within": float(10 ** rng.uniform(0, 3.5)),
         "confidence": float(rng.choice([0.5, 0.9, 0.95, 0.999])),
-        "policy": str(rng.choice(["top_up", "top_up", "direct"])),
+        "policy": str(rng.choice(["top_up", "look_ahead", "direct"])),
         "analyst": str(rng.choice(["ann", "bob"])),
         "key": None if rng.random() < 0.5 else f"key-{int(rng.integers(0, 12))}",
     }
@@ -257,6 +257,7 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
             plan = Plan.from_document(domain, entry["payload"]["plan"])
             for part in plan.parts:
                 accountant.add(part.query, part.law, entry["about"]["spent_after"])
+            facts.past.learn(plan)
         elif entry["kind"] == "commit":
             documents = entry["payload"]["measurements"]
             inference.extend_all([Measurement.from_document(domain, one) for one in documents])

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-Policy: TypeAlias = Literal["top_up", "direct"]
+Policy: TypeAlias = Literal["top_up", "direct", "look_ahead"]
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
 
 Dataset: TypeAlias = Annotated[

@@ -25,7 +25,7 @@ from eke.inference import Inference
 from eke.ledger import Book, Entry, Ledger
 from eke.ledger.failpoint import failpoint
 from eke.mechanism import reveal_with_noise
-from eke.planning import Facts, Plan
+from eke.planning import Facts, Past, Plan
 from eke.privacy.accountant import Accountant, Measure
 from eke.query import Neighbours
 
@@ -79,7 +79,7 @@ class Vault:
         """History and accounts, up to date with the ledger."""
         with self.lock:
             self._take_in(self.ledger.entries(after=self._seen))
-            return Facts(self._inference, self._accountant, self._limit)
+            return Facts(self._inference, self._accountant, self._limit, self._past)
 
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
@@ -236,7 +236,7 @@ class Vault:
                     return stored
                 placed = [replace(one, sequence=book.state.sequence + 1) for one in measured]
                 self._learn(placed)
-                facts = Facts(self._inference, self._accountant, book.limit)
+                facts = Facts(self._inference, self._accountant, book.limit, self._past)
                 text = answer(facts, placed, cost)
                 released = {"measurements": [one.to_document() for one in placed]}
                 closing = book.commit(reservation, released, text)
@@ -261,6 +261,7 @@ class Vault:
         self._limit = 0
         self._measurements: list[Measurement] = []
         self._reservations: dict[int, _Reserved] = {}
+        self._past = Past()
         self._inference = self._fresh_inference([])
         self._accountant = Accountant(
             self.domain, self._measure, self._neighbours, self._rows_per_unit
@@ -283,6 +284,7 @@ class Vault:
                 for part in reserved.plan.parts:
                     self._accountant.add(part.query, part.law, spent_after)
                 self._accountant.charge_everyone(reserved.plan.row_loss, spent_after)
+                self._past.learn(reserved.plan)
                 self._last_change = entry.sequence
             elif entry.kind == "commit":
                 self._learn(self._released(entry))

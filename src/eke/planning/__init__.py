@@ -1,18 +1,15 @@
 """Planning: what to measure, how much noise, whether it is affordable. Blind to the data."""
 
 from eke.planning.consistency import consistent_tables
-from eke.planning.decide import (
-    Decision,
-    Facts,
-    decide,
-    decide_all,
-    known_errors,
-    narrowest_affordable,
-)
+from eke.planning.decide import Decision, decide, decide_all
+from eke.planning.facts import Facts, known_errors
+from eke.planning.look_ahead import look_ahead
+from eke.planning.past import Past
 from eke.planning.plan import Part, Plan, part_for
-from eke.planning.policy import POLICIES, Policy, PolicyName, direct, policy_named, top_up
+from eke.planning.policy import POLICIES, Policy, PolicyName, policy_named
 from eke.planning.release import ReleasePlan, plan_release
 from eke.planning.release.accuracies import plan_for_accuracies
+from eke.planning.rent import direct, narrowest_affordable, top_up
 from eke.planning.requirement import Demand, Requirement
 from eke.planning.statement import decide_statement
 from eke.planning.statement_demand import StatementDemand, checked, renumbered, scale_of
@@ -37,6 +34,7 @@ __all__ = [
     "Facts",
     "MatrixStrategy",
     "Part",
+    "Past",
     "Plan",
     "Policy",
     "PolicyName",
@@ -54,6 +52,7 @@ __all__ = [
     "direct",
     "grouping_sets",
     "known_errors",
+    "look_ahead",
     "marginals_and_half_above",
     "marginals_and_those_with",
     "marginals_up_to",

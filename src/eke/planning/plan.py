@@ -10,6 +10,7 @@ from typing import Any
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.history import query_from_document
+from eke.planning.requirement import Demand
 from eke.privacy.accountant import Measure
 from eke.privacy.law import (
     DiscreteGaussian,
@@ -59,10 +60,15 @@ class Plan:
 
     `row_loss`, in nano-units, is what noisy scores of every row may cost on top (PCA); such scores
     are chosen after the parts are measured, so a plan knows their price and not their noise.
+
+    The rest is for the record, and for later decisions: the demands that the plan was made for,
+    and, when it measures something else than they ask for, what measuring them would have been.
     """
 
     parts: tuple[Part, ...]
     row_loss: int = 0
+    demands: tuple[Demand, ...] = ()
+    instead_of: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -72,12 +78,26 @@ class Plan:
 
     def to_document(self) -> dict[str, Any]:
         document: dict[str, Any] = {"parts": [part.to_document() for part in self.parts]}
-        return {**document, "row_loss": self.row_loss} if self.row_loss else document
+        if self.row_loss:
+            document["row_loss"] = self.row_loss
+        if self.demands:
+            document["demands"] = [demand.to_document() for demand in self.demands]
+        if self.instead_of:
+            document["instead_of"] = [part.to_document() for part in self.instead_of]
+        return document
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
-        parts = tuple(Part.from_document(domain, part) for part in document["parts"])
-        return Plan(parts, document.get("row_loss", 0))
+        def parts(kind: str) -> tuple[Part, ...]:
+            return tuple(Part.from_document(domain, part) for part in document.get(kind, ()))
+
+        demands = document.get("demands", ())
+        return Plan(
+            parts("parts"),
+            document.get("row_loss", 0),
+            tuple(Demand.from_document(domain, demand) for demand in demands),
+            parts("instead_of"),
+        )
 
 
 def part_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Part:

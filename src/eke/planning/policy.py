@@ -1,93 +1,42 @@
-"""Policies: how much noise to buy for a question that history cannot answer well enough.
+"""Policies: what to measure for questions that history cannot answer well enough.
 
-A policy is a function of public facts: what history knows (as a law of error, never as values) and
-what is required. It returns the largest noise scale (Laplace scale or standard deviation) with
-which the question, measured once, meets the requirement.
+A policy sees public facts only: the demands, what history knows of them (as laws of error, never
+as values), the accounts, and what was paid for before. It returns a plan.
 
-`direct` is the papers' rule: measure the question as if nothing were known (ONLINE Th. 3.7).
-`top_up` buys only what is missing: history and the new measurement together must suffice.
+`direct` and `top_up` measure the questions themselves (`rent.py`); `look_ahead` may buy a table
+that answers them and the questions that are likely to follow (`look_ahead.py`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Literal, TypeAlias
-
-import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtri
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
 
 from eke.errors import AccuracyError
-from eke.inference import ComposedNoise, halfwidth
-from eke.planning.requirement import Requirement
-from eke.privacy.accountant import Measure
+from eke.planning.facts import Facts, Missing
+from eke.planning.look_ahead import look_ahead
+from eke.planning.plan import Plan
+from eke.planning.rent import direct, top_up
 
-Policy: TypeAlias = Callable[[Requirement, ComposedNoise | None, Measure], float]
-PolicyName: TypeAlias = Literal["direct", "top_up"]
-
-# The grid on which noise is drawn moves scales up by at most this share, and its step is at most
-# this share of the scale: an interval is wider by half a step.
-_GRID = 2.0**-20
-# Roots are found to this accuracy, always on the side of less noise.
-_ROOT = 1e-9
+PolicyName: TypeAlias = Literal["direct", "top_up", "look_ahead"]
 
 
-def direct(requirement: Requirement, known: ComposedNoise | None, measure: Measure) -> float:
-    """The noise with which the question alone meets the requirement, whatever is known.
+class Policy(Protocol):
+    """What `decide` needs of a policy."""
 
-    Laplace: P(|noise| > within) = exp(-within/b), so b = within / ln(1/δ), which is the papers'
-    epsilon = S·ln(1/δ)/within. Gaussian: σ = within / z(1 - δ/2).
-    """
-    del known
-    missing = 1.0 - requirement.confidence
-    quantile = -math.log(missing) if measure == "epsilon" else float(-ndtri(missing / 2.0))
-    return requirement.within / (quantile + _GRID * (quantile + 1.0))
+    @property
+    def name(self) -> str: ...
 
+    def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
+        """What to measure so that all demands are met; it may cost more than the limit allows."""
+        ...
 
-def top_up(requirement: Requirement, known: ComposedNoise | None, measure: Measure) -> float:
-    """The largest noise with which history and the new measurement together suffice."""
-    least = direct(requirement, None, measure)
-    if known is None:
-        return least
-
-    def excess(logarithm: float) -> float:
-        together = combined(known, math.exp(logarithm), measure)
-        return halfwidth(together, requirement.confidence) / requirement.within - 1.0
-
-    low = math.log(least)
-    # At confidences below about 0.7 an interval can grow when the estimate takes in what is known:
-    # the variance falls, but the law becomes less peaked. Less noise then makes up for it.
-    while excess(low) > 0.0:
-        low -= 0.1
-    high = low + 1.0
-    while excess(high) <= 0.0:
-        high += 2.0
-        if high > low + 60.0:  # history alone suffices, the caller should not have come here
-            return math.exp(high)
-    root = float(brentq(excess, low, high, xtol=_ROOT, rtol=1e-12))
-    while excess(root) > 0.0 and root > low:
-        root = max(low, root - 2.0 * _ROOT)
-    return math.exp(root)
+    def least_stretch(self, missing: Sequence[Missing], facts: Facts) -> float | None:
+        """The factor by which all demands must be relaxed to be affordable; None if none is."""
+        ...
 
 
-def combined(known: ComposedNoise, noise_scale: float, measure: Measure) -> ComposedNoise:
-    """The error of the best combination of what is known and one new measurement."""
-    drawn = noise_scale * (1.0 + _GRID)
-    new_variance = drawn**2 * (2.0 if measure == "epsilon" else 1.0)
-    share = new_variance / (new_variance + known.variance)  # of what is known
-    scales, counts = share * known.laplace_scales, known.counts
-    variance = share**2 * known.gaussian_variance
-    if measure == "epsilon":
-        scales = np.append(scales, (1.0 - share) * drawn)
-        counts = None if counts is None else np.append(counts, 1.0)
-    else:
-        variance += ((1.0 - share) * drawn) ** 2
-    slack = share * known.grid_slack + (1.0 - share) * 0.5 * _GRID * drawn
-    return ComposedNoise(scales, variance, slack, counts)
-
-
-POLICIES: dict[str, Policy] = {"direct": direct, "top_up": top_up}
+POLICIES: dict[str, Policy] = {one.name: one for one in (direct, top_up, look_ahead)}
 
 
 def policy_named(name: str) -> Policy:

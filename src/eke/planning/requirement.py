@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
-from eke.errors import AccuracyError
-from eke.query import Marginal, Query
+from eke.domain import Domain
+from eke.errors import AccuracyError, QueryError
+from eke.history import query_from_document
+from eke.query import Kronecker, Marginal, Query
 
 # Squares of widths, and of noise made for them, stay ordinary doubles.
 LEAST_WITHIN, MOST_WITHIN = 1e-100, 1e100
@@ -46,3 +50,17 @@ class Demand:
         """The same question with wider intervals."""
         wider = Requirement(self.requirement.within * stretch, self.requirement.confidence)
         return Demand(self.query, wider)
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "query": self.query.to_document(),
+            "within": self.requirement.within,
+            "confidence": self.requirement.confidence,
+        }
+
+    @staticmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Demand:
+        query = query_from_document(domain, document["query"])
+        if isinstance(query, Kronecker):
+            raise QueryError("a block of products is released by a plan, not asked for")
+        return Demand(query, Requirement(document["within"], document["confidence"]))

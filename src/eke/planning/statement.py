@@ -15,9 +15,11 @@ import math
 from dataclasses import replace
 
 from eke.planning.blocks import demands_of, inside_of
-from eke.planning.decide import Decision, Facts, decide_all
+from eke.planning.decide import Decision, decide_all
+from eke.planning.facts import Facts
 from eke.planning.known_formulas import KnownFormulas
-from eke.planning.policy import Policy, direct
+from eke.planning.policy import Policy
+from eke.planning.rent import direct
 from eke.planning.requirement import Demand, Requirement
 from eke.planning.statement_demand import StatementDemand, curved_aggregates, scale_of
 from eke.privacy.record_loss import NANO

@@ -65,6 +65,7 @@ class Accountant:
         self.measure: Measure = measure
         self.neighbours: Neighbours = neighbours
         self._factor = rows_per_unit if measure == "epsilon" else rows_per_unit**2
+        self._empty = domain, measure, neighbours, rows_per_unit
         sizes = dict(zip(domain.names, domain.shape, strict=True))
         self._losses = _Losses(LossTables(sizes), LossTables(sizes))
         self._flat = 0
@@ -74,6 +75,10 @@ class Accountant:
     def spent(self) -> int:
         """The loss so far; never decreases."""
         return self._spent
+
+    def empty(self) -> Accountant:
+        """The accounts of the same table before anything was measured."""
+        return Accountant(*self._empty)
 
     @property
     def sequential(self) -> int:

@@ -1,0 +1,1 @@
+"""Timed scripts and comparisons; each file is run by itself."""

@@ -1,0 +1,1 @@
+"""What `benchmarks/online.py` is made of: traces, systems and the yardstick."""

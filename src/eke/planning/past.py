@@ -1,0 +1,78 @@
+"""Past: the questions that were paid for before, as the ledger tells them.
+
+Reservations hold the plan, the demands that caused it, and, when something else was bought, what
+measuring the demands themselves would have been: the *rent*. Free answers leave no trace. So the
+past is the same for everyone who holds the ledger, and a policy that looks at nothing else can be
+replayed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eke.inference import table_weight
+from eke.planning.plan import Part, Plan
+from eke.planning.prospect import Prospect, prospect_of
+from eke.planning.requirement import Demand
+from eke.privacy.accountant import Accountant
+from eke.query import Marginal
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A demand that history did not meet, and the measurement of its own that would have."""
+
+    demand: Demand
+    rent: Part
+
+
+@dataclass(slots=True)
+class Past:
+    """What was demanded, rented and bought so far. It only grows."""
+
+    paid: list[Paid] = field(default_factory=list)
+    tables: list[Part] = field(default_factory=list)  # whole marginals that were measured
+    rents: list[Part] = field(default_factory=list)
+    bought: list[Part] = field(default_factory=list)  # measured instead of rents
+    _prospects: list[Prospect | None] = field(default_factory=list)
+    _accounts: Accountant | None = None
+    _accounted: int = 0
+
+    def learn(self, plan: Plan) -> None:
+        """Take in a plan that was charged."""
+        rents = plan.instead_of or plan.parts
+        if plan.demands:  # a release without a demand is the curator's own gift
+            self.rents += rents
+        if plan.instead_of:
+            self.bought += plan.parts
+        self.tables += [part for part in plan.parts if is_table(part)]
+        for demand in plan.demands:
+            own = next((part for part in rents if part.query == demand.query), None)
+            if own is None and len(plan.demands) == len(rents) == 1:
+                own = rents[0]  # the question had a constant
+            if own is not None:
+                self.paid.append(Paid(demand, own))
+
+    def prospects(self, like: Accountant, most: int) -> list[Prospect]:
+        """What may be asked next: questions like the latest that were paid for."""
+        for one in self.paid[len(self._prospects) :]:
+            self._prospects.append(prospect_of(one.demand, one.rent, like))
+        return [one for one in self._prospects[-most:] if one is not None]
+
+    def rent_loss(self, like: Accountant, more: tuple[Part, ...] = ()) -> int:
+        """The loss, had every demand been met by its rent; with some more rents."""
+        if self._accounts is None:
+            self._accounts = like.empty()
+        for part in self.rents[self._accounted :]:
+            self._accounts.add(part.query, part.law, 0)
+        self._accounted = len(self.rents)
+        return self._accounts.after_all([(p.query, p.law) for p in more], 2**60 - 1)
+
+    def bought_loss(self, like: Accountant) -> int:
+        """The prices of everything bought instead of rents, added up."""
+        return sum(like.price(part.query, part.law) for part in self.bought)
+
+
+def is_table(part: Part) -> bool:
+    """True for a whole marginal: every record counts alike, in one cell."""
+    return isinstance(part.query, Marginal) and table_weight(part.query) is not None
