@@ -115,7 +115,7 @@ def random_ranges(rng: np.random.Generator, table: Table, name: str, arrivals: i
     """Ranges over one to three attributes, half-widths log-uniform between 0.2 and 5 per cent."""
     sets = [names for k in (1, 2, 3) for names in combinations(table.domain.names, k)]
     demands = [_range(rng, table, sets[int(rng.integers(len(sets)))]) for _ in range(arrivals)]
-    return Trace(f"c. ranges, {name}", table, demands, list(range(arrivals)), NANO)
+    return Trace(f"c. ranges, {name}", table, demands, list(range(arrivals)), NANO // 4)
 
 
 def drifting(rng: np.random.Generator, table: Table, arrivals: int) -> Trace:
@@ -130,7 +130,7 @@ def drifting(rng: np.random.Generator, table: Table, arrivals: int) -> Trace:
         elif rng.random() < 0.3:
             names = (names[int(rng.integers(2))],)
         demands.append(_range(rng, table, names))
-    return Trace("d. drifting interests", table, demands, list(range(arrivals)), NANO)
+    return Trace("d. drifting interests", table, demands, list(range(arrivals)), NANO // 2)
 
 
 def abandoned_sets(rng: np.random.Generator, table: Table, each: int) -> Trace:
@@ -142,7 +142,7 @@ def abandoned_sets(rng: np.random.Generator, table: Table, each: int) -> Trace:
         for _ in range(each)
     ]
     name = f"e. sets abandoned after {each}"
-    return Trace(name, table, demands, list(range(len(demands))), NANO)
+    return Trace(name, table, demands, list(range(len(demands))), 15 * NANO // 100)
 
 
 def tightening(rng: np.random.Generator, table: Table, steps: int, factor: float) -> Trace:
@@ -153,7 +153,7 @@ def tightening(rng: np.random.Generator, table: Table, steps: int, factor: float
         share = 0.2 * factor**step if factor < 1 else 0.2 / factor ** (steps - step)
         demands.append(_range(rng, table, pair, share=share))
     kind = "tightening" if factor < 1 else "loosening"
-    return Trace(f"e. {kind}", table, demands, list(range(steps)), NANO)
+    return Trace(f"e. {kind}", table, demands, list(range(steps)), 3 * NANO // 10)
 
 
 def disjoint_cells(rng: np.random.Generator, table: Table) -> Trace:
@@ -168,7 +168,7 @@ def disjoint_cells(rng: np.random.Generator, table: Table) -> Trace:
         query = Query.of(table.domain, [Term(Fraction(1), vectors)])
         demands.append(Demand(query, Requirement(within, 0.95)))
     order = rng.permutation(len(demands)).tolist()
-    return Trace("e. disjoint cells", table, demands, order, NANO // 20)
+    return Trace("e. disjoint cells", table, demands, order, NANO // 50)
 
 
 def _range(

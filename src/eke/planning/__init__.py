@@ -14,6 +14,7 @@ from eke.planning.requirement import Demand, Requirement
 from eke.planning.statement import decide_statement
 from eke.planning.statement_demand import StatementDemand, checked, renumbered, scale_of
 from eke.planning.strategy.matrices import MatrixStrategy
+from eke.planning.suggestion import Point, Suggestion, suggestions
 from eke.planning.whole_numbers import whole_tables
 from eke.planning.workload import (
     Target,
@@ -36,11 +37,13 @@ __all__ = [
     "Part",
     "Past",
     "Plan",
+    "Point",
     "Policy",
     "PolicyName",
     "ReleasePlan",
     "Requirement",
     "StatementDemand",
+    "Suggestion",
     "Target",
     "Workload",
     "all_marginals",
@@ -65,6 +68,7 @@ __all__ = [
     "ranges",
     "renumbered",
     "scale_of",
+    "suggestions",
     "top_up",
     "whole_tables",
 ]

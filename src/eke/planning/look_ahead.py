@@ -35,10 +35,10 @@ RESERVE = 2.0
 """What may be bought for each unit of rent."""
 OCTAVES = 0.5
 """Accuracies to come are spread by this many factors of two around those seen."""
-MOST_REMEMBERED = 256
+MOST_REMEMBERED = 128
 """Paid questions that are looked back upon."""
-MOST_SETS = 12
-_NOISES = 12
+MOST_SETS = 8
+_NOISES = 10
 _TRIES = 10
 
 
@@ -79,7 +79,7 @@ class LookAhead:
             return []
         before = past.prospects(accountant, MOST_REMEMBERED)
         found: list[Purchase] = []
-        for names in _candidates(domain, present, before):
+        for names in candidates(domain, present, before):
             inside = [one for one in before if set(one.names).issubset(names)]
             prospects = [*inside, *present]
             outlook = Outlook.over(
@@ -103,7 +103,7 @@ class LookAhead:
         nothing = outlook.left(math.inf)
         best = Purchase(names, 0.0, -math.inf)
         for variance in np.geomspace(most, least, _NOISES):
-            part = _table(domain, names, float(variance), facts)
+            part = whole_table(domain, names, float(variance), facts)
             price = accountant.price(part.query, part.law)
             saved = nothing - outlook.left(float(variance))
             gain = rent + self.horizon * saved - price
@@ -119,7 +119,7 @@ class LookAhead:
             return None
         variance = purchase.variance
         for _ in range(_TRIES):
-            part = _table(facts.inference.domain, purchase.names, variance, facts)
+            part = whole_table(facts.inference.domain, purchase.names, variance, facts)
             plan = Plan((part,), instead_of=rented.parts)
             if loss_after(plan, facts) > facts.limit:
                 if variance >= purchase.most_variance:
@@ -167,7 +167,7 @@ def _present(missing: Sequence[Missing], rented: Plan, facts: Facts) -> list[Pro
     return found
 
 
-def _candidates(
+def candidates(
     domain: Domain, present: Sequence[Prospect], before: Sequence[Prospect]
 ) -> Iterator[Names]:
     """Sets of attributes to buy: that of the demands, and unions with those of the past."""
@@ -194,7 +194,8 @@ def _candidates(
     yield from [n for n in ranked if math.prod(domain.sizes(n)) <= MOST_CELLS][:MOST_SETS]
 
 
-def _table(domain: Domain, names: Names, cell_variance: float, facts: Facts) -> Part:
+def whole_table(domain: Domain, names: Names, cell_variance: float, facts: Facts) -> Part:
+    """The marginal over the names, to be measured with (a little less than) this variance."""
     everyone = Query.of(domain, [Term(Fraction(1), ())])
     measure = facts.accountant.measure
     noise_scale = math.sqrt(cell_variance / (2.0 if measure == "epsilon" else 1.0))

@@ -27,7 +27,7 @@ from eke.query import Marginal, Query
 FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
-MOST_CELLS = 2**14
+MOST_CELLS = 2**13
 """Tables of more cells are not bought."""
 
 

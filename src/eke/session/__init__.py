@@ -1,5 +1,6 @@
 """The public face: sessions, answers, budgets, histories."""
 
+from eke.session.advise import Advice, Advised
 from eke.session.answer import Answer, TableAnswer, simultaneous
 from eke.session.budget import Budget
 from eke.session.history import History
@@ -12,6 +13,8 @@ from eke.session.session import Session
 from eke.session.sql_answer import Cell, SqlAnswer
 
 __all__ = [
+    "Advice",
+    "Advised",
     "Answer",
     "Budget",
     "Cell",

@@ -27,6 +27,7 @@ from eke.privacy.budget import nano_floor
 from eke.privacy.record_loss import NANO
 from eke.publish import Published
 from eke.query import Expression, Marginal, MarginalExpression, Query, check_neighbours
+from eke.session.advise import Advice, advice_from
 from eke.session.answer import Answer, TableAnswer
 from eke.session.budget import Budget
 from eke.session.estimate import (
@@ -250,6 +251,14 @@ class Session:
         text = measured(self._vault, plan, self._measure, analyst or self.analyst, name)
         self._vault.facts()
         return release_of(plan, text, self._vault.measurements, self._measure)
+
+    def advise(self) -> Advice:
+        """Tables that would make questions like those paid for free, with their prices.
+
+        A suggestion is accepted by `session.release(advice[0].plan())`. Spends nothing.
+        """
+        with self._vault.lock:
+            return advice_from(self._vault.facts(), self.settings)
 
     # -- publishing ----------------------------------------------------------------------------
 

@@ -1,0 +1,121 @@
+"""How far a limit goes: one trace of questions under six ways to spend it.
+
+Traces: (a) the papers' multinomial questions, with and without a limit; (b) conjunctive counts with
+Zipf repetition; (c) random ranges over Adult and Census-Income; (d) drifting interests; (e) orders
+made to mislead. Systems: no reuse, an exact cache, `direct` with BLUE (the papers), `top_up`,
+`look_ahead`, and a yardstick that knows all questions beforehand. Printed: the share of questions
+answered, the loss, the share answered for free, the mean error as a share of the half-width asked
+for, and the coverage of the intervals.
+
+    python benchmarks/online.py [--traces a b c d e] [--share 0.1] [--measure rho] [--out x.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.lab import traces as lab
+from benchmarks.lab.systems import Alone, Build, Deciding, play
+from benchmarks.lab.yardstick import yardstick
+from eke.planning import direct, look_ahead, top_up
+from eke.privacy.accountant import Measure
+from eke.privacy.record_loss import NANO
+
+SEED = 8
+SYSTEMS: dict[str, Build] = {
+    "no reuse": lambda t, limit, m, rng: Alone(t, limit, m, rng, remember=False),
+    "exact cache": lambda t, limit, m, rng: Alone(t, limit, m, rng, remember=True),
+    "direct + BLUE": lambda t, limit, m, rng: Deciding(t, limit, m, rng, direct),
+    "top_up": lambda t, limit, m, rng: Deciding(t, limit, m, rng, top_up),
+    "look_ahead": lambda t, limit, m, rng: Deciding(t, limit, m, rng, look_ahead),
+}
+COLUMNS = ("answered", "loss", "free", "error/within", "coverage")
+
+
+def make_traces(kinds: str, share: float) -> list[lab.Trace]:
+    """The traces of some kinds, each with a share of its usual arrivals."""
+
+    def some(number: int) -> int:
+        return max(20, round(share * number))
+
+    def rng(*place: int) -> np.random.Generator:
+        return np.random.default_rng([SEED, *place])
+
+    found: list[lab.Trace] = []
+    if "a" in kinds:
+        found += [
+            lab.multinomial(rng(0), bounded=bounded, arrivals=some(1000))
+            for bounded in (True, False)
+        ]
+    if "b" in kinds:
+        found.append(lab.conjunctions(rng(1), some(70_000)))
+    if "c" in kinds:
+        tables = {"Adult": lab.adult(), "Census-Income": lab.census_income()}
+        for place, (name, table) in enumerate(tables.items()):
+            found.append(lab.random_ranges(rng(2, place), table, name, some(1000)))
+    if "d" in kinds:
+        found.append(lab.drifting(rng(3), lab.adult(), some(600)))
+    if "e" in kinds:
+        table = lab.adult()
+        found += [
+            lab.abandoned_sets(rng(4), table, some(20) // 4),
+            lab.tightening(rng(5), table, 40, 0.85),
+            lab.tightening(rng(6), table, 40, 1 / 0.85),
+            lab.disjoint_cells(rng(7), table),
+        ]
+    return found
+
+
+def compare(trace: lab.Trace, measure: Measure, systems: list[str]) -> dict[str, Any]:
+    """The figures of all systems on one trace."""
+    known = yardstick(trace, measure)
+    print(f"\n{trace.name}: {len(trace.arrivals):,} arrivals", end="")
+    print("" if trace.limit == lab.UNBOUNDED else f", limit {trace.limit / NANO:g}", flush=True)
+    print(f"  {'':<16}" + "".join(f"{column:>14}" for column in COLUMNS))
+    rows = []
+    for place, name in enumerate(systems):
+        rng = np.random.default_rng([SEED, 99, place])
+        system = SYSTEMS[name](trace.table, trace.limit, measure, rng)
+        line = play(name, system, trace).line()
+        rows.append(line)
+        print(f"  {name:<16}" + "".join(f"{line[c]:>14.4g}" for c in COLUMNS), flush=True)
+    print(f"  {'foresight':<16}{known.answered:>14.4g}{known.loss:>14.4g}")
+    print(f"  all answered: {known.all_answered:.4g} by tables chosen with foresight,", end=" ")
+    print(f"no pure mechanism with less than {known.least:.4g}", flush=True)
+    return {"trace": trace.name, "systems": rows, "yardstick": asdict(known)}
+
+
+def _under(trace: lab.Trace, measure: Measure) -> lab.Trace:
+    """The trace with its limit in this measure: pure ε implies ρ = ε²/2."""
+    if measure == "epsilon" or trace.limit == lab.UNBOUNDED:
+        return trace
+    return replace(trace, limit=trace.limit**2 // (2 * NANO))
+
+
+def main() -> None:
+    """Print the comparison, and write it if wanted."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--traces", nargs="+", default=list("abcde"), choices=list("abcde"))
+    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
+    parser.add_argument("--share", type=float, default=1.0, help="of the usual arrivals")
+    parser.add_argument("--measure", default="epsilon", choices=["epsilon", "rho"])
+    parser.add_argument("--out", type=Path)
+    chosen = parser.parse_args()
+    results = []
+    for trace in make_traces("".join(chosen.traces), chosen.share):
+        results.append(compare(_under(trace, chosen.measure), chosen.measure, chosen.systems))
+        if chosen.out is not None:
+            chosen.out.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

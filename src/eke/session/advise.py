@@ -1,0 +1,144 @@
+"""Advice: which tables would make the questions seen free, with what they cost.
+
+advice = session.advise()
+session.release(advice[0].plan())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from eke.domain import Domain
+from eke.errors import AccuracyError
+from eke.planning import (
+    Facts,
+    ReleasePlan,
+    Suggestion,
+    Workload,
+    plan_release,
+    suggestions,
+)
+from eke.privacy.accountant import Measure
+from eke.query import Neighbours
+
+_NOTHING = "No table is worth buying: nothing was paid for yet, or tables answer it already."
+_WIDTH, _HEIGHT, _MARGIN = 320, 120, 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Advised:
+    """One suggestion, ready to be accepted: `session.release(advised.plan())`."""
+
+    suggestion: Suggestion
+    domain: Domain
+    measure: Measure
+    neighbours: Neighbours
+    factor: int  # by which a unit of several rows multiplies every loss
+
+    def plan(self, share: float = 1.0) -> ReleasePlan:
+        """The plan of the cheapest table that serves this share of the questions seen."""
+        if not 0.0 < share <= 1.0:
+            raise AccuracyError("share is above 0 and at most 1: of the questions seen so far")
+        point = next(p for p in self.suggestion.frontier if p.share >= share - 1e-12)
+        return plan_release(
+            Workload.of(self.domain, [self.suggestion.attributes]),
+            measure=self.measure,
+            budget=point.cost / self.factor,
+            strategy="I",
+            neighbours=self.neighbours,
+        )
+
+    def __str__(self) -> str:
+        own = self.suggestion
+        names = ", ".join(own.attributes)
+        return (
+            f"{own.questions} questions about {names} cost {self.measure} {own.paid:.4g}; for "
+            f"{own.cost:.4g} questions like all of them become free ({own.cells:,} cells)"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<div>{escape(str(self))}{self._drawing()}</div>"
+
+    def _drawing(self) -> str:
+        """The frontier: the share of questions that become free against the cost of the table."""
+        own = self.suggestion
+        most = max(own.cost, own.paid) or 1.0
+
+        def place(cost: float, share: float) -> str:
+            across = _MARGIN + cost / most * (_WIDTH - 2 * _MARGIN)
+            return f"{across:.1f},{_HEIGHT - _MARGIN - share * (_HEIGHT - _MARGIN - 10):.1f}"
+
+        corners = [place(0.0, own.frontier[0].share - 1.0 / own.questions)]
+        before = own.frontier[0].share - 1.0 / own.questions
+        for point in own.frontier:
+            corners += [place(point.cost, before), place(point.cost, point.share)]
+            before = point.share
+        paid = place(own.paid, 0.0).partition(",")[0]
+        label = f"font-size='11' fill='currentColor' y='{_HEIGHT - 12}'"
+        return (
+            f"<br><svg viewBox='0 0 {_WIDTH} {_HEIGHT}' width='{_WIDTH}' height='{_HEIGHT}' "
+            "style='max-width:100%' role='img' aria-label='share of free questions against cost'>"
+            f"<polyline points='{' '.join(corners)}' fill='none' stroke='currentColor'/>"
+            f"<line x1='{paid}' x2='{paid}' y1='10' y2='{_HEIGHT - _MARGIN}' "
+            "stroke='currentColor' stroke-dasharray='3'/>"
+            f"<text x='{_MARGIN}' {label}>0</text>"
+            f"<text x='{paid}' text-anchor='middle' {label}>paid {own.paid:.3g}</text>"
+            "</svg>"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Advice:
+    """Suggestions, those that save most first; empty when nothing was paid for yet."""
+
+    suggestions: tuple[Advised, ...]
+
+    def __len__(self) -> int:
+        return len(self.suggestions)
+
+    def __iter__(self) -> Iterator[Advised]:
+        return iter(self.suggestions)
+
+    def __getitem__(self, place: int) -> Advised:
+        return self.suggestions[place]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The frontiers: one row for each suggestion and point."""
+        rows = [
+            {
+                "attributes": ", ".join(one.suggestion.attributes),
+                "questions": one.suggestion.questions,
+                "paid": one.suggestion.paid,
+                "cost": point.cost,
+                "share": point.share,
+                "noise": point.noise,
+            }
+            for one in self.suggestions
+            for point in one.suggestion.frontier
+        ]
+        columns = ["attributes", "questions", "paid", "cost", "share", "noise"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def __str__(self) -> str:
+        return "\n".join(str(one) for one in self.suggestions) or _NOTHING
+
+    def _repr_html_(self) -> str:
+        drawn = "".join(one._repr_html_() for one in self.suggestions)
+        return drawn or f"<div>{self}</div>"
+
+
+def advice_from(facts: Facts, settings: Mapping[str, Any]) -> Advice:
+    """The suggestions that follow from the ledger of a dataset with these settings."""
+    measure = facts.accountant.measure
+    unit = settings["unit"]
+    rows = 1 if unit is None else int(unit["rows"])
+    factor = rows if measure == "epsilon" else rows**2
+    relation, domain = facts.accountant.neighbours, facts.inference.domain
+    return Advice(
+        tuple(Advised(one, domain, measure, relation, factor) for one in suggestions(facts))
+    )
