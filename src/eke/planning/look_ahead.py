@@ -31,6 +31,8 @@ from eke.query import Marginal, Query, Term
 
 HORIZON = 2.0
 """How long the future is taken to be, in lengths of the past."""
+MOST_OF_THE_REST = 0.5
+"""Of what the limit leaves, a purchase takes at most this share."""
 RESERVE = 2.0
 """What may be bought for each unit of rent."""
 OCTAVES = 0.5
@@ -100,11 +102,14 @@ class LookAhead:
         tightest = min(outlook.cell_variance(i) for i in range(len(outlook.needed)))
         least = min(most, tightest) * 4.0**-self.octaves
         rent = sum(accountant.price(part.query, part.law) for part in rented.parts)
+        most_price = MOST_OF_THE_REST * (facts.limit - accountant.spent)
         nothing = outlook.left(math.inf)
         best = Purchase(names, 0.0, -math.inf)
         for variance in np.geomspace(most, least, _NOISES):
             part = whole_table(domain, names, float(variance), facts)
             price = accountant.price(part.query, part.law)
+            if price > max(rent, most_price):
+                break
             saved = nothing - outlook.left(float(variance))
             gain = rent + self.horizon * saved - price
             if gain > best.gain:

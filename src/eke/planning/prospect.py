@@ -156,7 +156,7 @@ class Outlook:
         return float(1.0 / (lacking * self.squares[prospect]))
 
     def left(self, cell_variance: float) -> float:
-        """The loss of renting every prospect that a table with this noise leaves unmet."""
+        """The loss of renting again every prospect that a table with this noise leaves unmet."""
         precision = self.known + 1.0 / (self.squares * cell_variance)
         with np.errstate(divide="ignore"):  # no table at all
             ratio = 0.5 * np.log2(precision * self.needed)  # octaves to spare
@@ -164,7 +164,10 @@ class Outlook:
             unmet = np.clip(0.5 - ratio / (2.0 * self.octaves), 0.0, 1.0)
         else:
             unmet = (ratio < -1e-9).astype(np.float64)
-        return float((unmet @ self.rents).max())
+        # What a record paid once is no reason to expect that it pays again: questions about
+        # disjoint cells cost the dearest of them, however many there are.
+        once = (unmet[:, None] * self.rents).max(axis=0)
+        return float((unmet @ self.rents - once).max())
 
 
 def _known_precision(prospect: Prospect, tables: Sequence[Part]) -> float:
