@@ -242,11 +242,11 @@ def uncovered(traces: int, shrink: float = 1.0) -> tuple[int, int]:
     for seed in range(traces):
         rng, facts, names = np.random.default_rng(seed), empty(), ("a", "b")
         for _ in range(10):
-            demand = Demand(random_range(rng, *names), Requirement(20, 0.8))
-            decision = decide(demand.query, demand.requirement, facts, look_ahead)
+            asked = random_range(rng, *names)
+            decision = decide(asked, Requirement(20, 0.8), facts, look_ahead)
             if decision.plan is not None:
                 learn(facts, decision, rng)
-            known = facts.inference.linear(demand.query)
+            known = facts.inference.linear(asked)
             assert known is not None
             misses += abs(known[0]) > shrink * halfwidth(known[1], 0.8)
             answers += 1
