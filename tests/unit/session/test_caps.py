@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable
@@ -22,7 +23,7 @@ def test_a_cap_stops_one_analyst_and_nobody_else(session: eke.Session) -> None:
     assert not seen.affordable
     assert seen.remaining == pytest.approx(0.1)
     before = session.budget
-    with pytest.raises(eke.Refused, match="0.1 is left"):
+    with pytest.raises(eke.Refused, match=r"0\.1 is left"):
         session.ask(eke.count(), within=10, analyst="ann")
     assert session.budget == before
     assert session.ask(eke.count(), within=10, analyst="ben").cost > 0.1
@@ -102,17 +103,15 @@ def test_a_cap_holds_in_a_race_of_one_analyst(new: Callable[..., eke.Session]) -
         def work(place: int, sessions=(first, second), together=together) -> None:
             together.wait()
             for age in (17 + place, 18 + place):
-                try:
+                with contextlib.suppress(BudgetExceeded):
                     sessions[place % 2].ask(eke.count(age=(17, age)), within=36, analyst="ann")
-                except BudgetExceeded:
-                    pass
 
         threads = [threading.Thread(target=work, args=(place,)) for place in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        costs = [e.payload["cost"] for e in first.ledger_entries() if e.kind == "reserve"]
+        costs = [int(str(e.payload["cost"])) for e in first.ledger_entries() if e.kind == "reserve"]
         assert sum(costs) == first.budget.spent_nano == first.shares.spent["ann"]
         spent[number] = first.budget.spent
     assert spent[1] <= 0.2
