@@ -49,9 +49,9 @@ def bad_bodies() -> list[tuple[str, bytes]]:
     """(path, body) of requests that make no sense."""
     found: list[tuple[str, Any]] = []
     sql: Any
-    body: Any
-    q: Any
-    p: Any
+    many: list[Any] = [GOOD, [1], ["x"], [None], "x", [{}], [[]], [], [GOOD] * 51, None]
+    curves: list[Any] = [[], [0], ["1"], [1] * 25, 4, None]
+    drawn: list[Any] = [1, "yes", None, []]
     for path, sql in itertools.product(_PATHS, _TEXTS):
         found.append((path, {**GOOD, "sql": sql}))
         found.append((path, {"sql": sql, "within": 10, "confidence": 0.9}))
@@ -73,10 +73,9 @@ def bad_bodies() -> list[tuple[str, bytes]]:
         found.append((path, {**GOOD, extra: 1}))
     for path, body in itertools.product(_PATHS, [[], [GOOD], "x", 1, None, True, {}]):
         found.append((path, body))
-    found += [("ask-many", body) for body in ({}, {"questions": []}, {"questions": [GOOD] * 51})]
-    found += [("ask-many", {"questions": q}) for q in (GOOD, [1], ["x"], [None], "x", [{}], [[]])]
-    found += [("curve", {"sql": COUNT, "within": w}) for w in ([], [0], ["1"], [1] * 25, 4, None)]
-    found += [("ask", {**GOOD, "posterior": p}) for p in (1, "yes", None, [])]
+    found += [("ask-many", {"questions": one}) for one in many]
+    found += [("curve", {"sql": COUNT, "within": one}) for one in curves]
+    found += [("ask", {**GOOD, "posterior": one}) for one in drawn]
     found += [("ask", {**GOOD, "within": None}), ("preview", {**GOOD, "within": None})]
     bodies = [(path, json.dumps(body).encode()) for path, body in found]
     raw = [b"", b"{", b"[", b"nul", b"\xff\xfe", b"{'sql': 1}", b'{"sql": NaN}', b"{}{}", b"\0" * 9]
