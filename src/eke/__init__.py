@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from eke import service as service
     from eke import session as session
     from eke import sql as sql
-    from eke.client import RemoteHistory, RemoteSession, connect
+    from eke.client import connect
     from eke.data import CsvFile, DuckDBFile, ParquetFile, PostgreSQLTable, SparkTable
     from eke.domain import (
         Binned,
@@ -81,8 +81,6 @@ __all__ = [
     "Refused",
     "Release",
     "ReleasePlan",
-    "RemoteHistory",
-    "RemoteSession",
     "Replace",
     "Session",
     "SparkTable",
@@ -117,7 +115,7 @@ __all__ = [
 # for it, so each name is fetched when it is first used. Type checkers see the imports above, and
 # `tests/unit/test_package.py` checks that both tell the same.
 _HOMES = {
-    "eke.client": ("RemoteHistory", "RemoteSession", "connect"),
+    "eke.client": ("connect",),
     "eke.data": ("CsvFile", "DuckDBFile", "ParquetFile", "PostgreSQLTable", "SparkTable"),
     "eke.domain": (
         *("Binned", "Boolean", "Categorical", "Domain", "Integer", "Replace"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from eke.service import Access, Account, Datasets, Settings, create_app
 from tests.service import listening, people
@@ -55,15 +55,19 @@ def page(browser: Browser, place: Place) -> Iterator[Page]:
     context = browser.new_context(base_url=place.url)
     opened = context.new_page()
     trouble: list[str] = []
-    opened.on("pageerror", lambda problem: trouble.append(str(problem)))
-    opened.on(
-        "console",
+
+    def heard(line: ConsoleMessage) -> None:
         # Asking who is signed in, and being refused, is no trouble.
-        lambda line: (
-            line.type == "error" and "status of 4" not in line.text and trouble.append(line.text)
-        ),
-    )
-    opened.on("request", lambda sent: sent.url.startswith(place.url) or trouble.append(sent.url))
+        if line.type == "error" and "status of 4" not in line.text:
+            trouble.append(line.text)
+
+    def loaded(sent: Request) -> None:
+        if not sent.url.startswith(place.url):
+            trouble.append(sent.url)
+
+    opened.on("pageerror", lambda problem: trouble.append(str(problem)))
+    opened.on("console", heard)
+    opened.on("request", loaded)
     yield opened
     context.close()
     assert trouble == []

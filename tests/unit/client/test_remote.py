@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 import eke
+from eke.client import RemoteSession
 from eke.errors import AccessDenied, KeyConflict, QueryError, ServiceError, SqlError
 from tests.service import BY_SEX, COUNT, Server, listening, serving
 
@@ -19,14 +20,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, st
 
 
 @pytest.fixture
-def remote(place: tuple[Server, str]) -> Iterator[eke.RemoteSession]:
+def remote(place: tuple[Server, str]) -> Iterator[RemoteSession]:
     server, url = place
     with eke.connect(url, server.tokens["ann"]) as session:
         yield session
 
 
 def test_answers_are_those_of_a_local_session(
-    place: tuple[Server, str], remote: eke.RemoteSession
+    place: tuple[Server, str], remote: RemoteSession
 ) -> None:
     local = place[0].session
     there = remote.ask(COUNT, within=40)
@@ -48,7 +49,7 @@ def test_answers_are_those_of_a_local_session(
 
 
 def test_the_posterior_is_drawn_well_enough(
-    place: tuple[Server, str], remote: eke.RemoteSession
+    place: tuple[Server, str], remote: RemoteSession
 ) -> None:
     there, here = remote.ask(COUNT, within=40), place[0].session.ask(COUNT, within=40)
     assert isinstance(there, eke.Answer)
@@ -65,7 +66,7 @@ def test_the_posterior_is_drawn_well_enough(
 
 
 def test_previews_budget_history_and_domain(
-    place: tuple[Server, str], remote: eke.RemoteSession
+    place: tuple[Server, str], remote: RemoteSession
 ) -> None:
     local = place[0].session
     remote.ask(COUNT, within=40)
@@ -78,7 +79,7 @@ def test_previews_budget_history_and_domain(
     assert remote.explain(COUNT)["aggregates"]["a0"]["cells"] == 1
 
 
-def test_errors_are_those_of_a_local_session(remote: eke.RemoteSession) -> None:
+def test_errors_are_those_of_a_local_session(remote: RemoteSession) -> None:
     with pytest.raises(SqlError, match="did you mean 'age'") as wrong:
         remote.ask("SELECT COUNT(*) FROM people WHERE agee > 40", within=10)
     assert (wrong.value.line, wrong.value.column) == (1, 35)

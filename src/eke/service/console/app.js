@@ -79,7 +79,6 @@ document.getElementById("sign-out").addEventListener("click", async () => {
   await call("DELETE", "/api/v1/session");
   remember(null);
   start();
-start();
 });
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 start();
