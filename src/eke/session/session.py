@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Literal, overload
 
 from eke.domain import Domain
@@ -68,6 +69,8 @@ class Session:
     ) -> None:
         policy_named(policy)
         self._vault = vault
+        # Reading a text takes milliseconds and depends on nothing else; servers see each one often.
+        self._parsed = lru_cache(maxsize=256)(partial(parse, domain=vault.domain))
         self._measure: Measure = measure
         self._policy = policy
         self.analyst = analyst
@@ -347,7 +350,7 @@ class Session:
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
         if isinstance(query, str):
-            statement = parse(query, self.domain)
+            statement = self._parsed(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)
         bound = self._bind(query)
         if within is None or isinstance(within, Mapping):

@@ -48,9 +48,9 @@ def test_shapes_are_what_comes(server: Server) -> None:
     }
     (row,), rows = SHAPES["table"]["rows"], found["table"]["rows"]
     assert all(same_shape(a, b) for one in rows for a, b in zip(row, one, strict=True))
-    found["table"]["rows"] = SHAPES["table"]["rows"]
     for name, document in found.items():
-        assert same_shape(SHAPES[name], document), (name, document)
+        example = {**SHAPES[name], "rows": []} if name == "table" else SHAPES[name]
+        assert same_shape(example, document), (name, document)
     wrong = server.ask(f"{COUNT} WHERE agee > 40", 40).json()
     assert wrong == SHAPES["error"]
     assert set(SHAPES) == {*found, "error"}
