@@ -71,8 +71,8 @@ def bad_bodies() -> list[tuple[str, bytes]]:
         _PATHS, ["analyst", "key", "seed", "epsilon", "__proto__"]
     ):
         found.append((path, {**GOOD, extra: 1}))
-    for path, body in itertools.product(_PATHS, [[], [GOOD], "x", 1, None, True, {}]):
-        found.append((path, body))
+    whole: list[Any] = [[], [GOOD], "x", 1, None, True, {}]
+    found += list(itertools.product(_PATHS, whole))
     found += [("ask-many", {"questions": one}) for one in many]
     found += [("curve", {"sql": COUNT, "within": one}) for one in curves]
     found += [("ask", {**GOOD, "posterior": one}) for one in drawn]
