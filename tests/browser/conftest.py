@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from eke.service import Access, Account, Datasets, Settings, create_app
 from tests.service import listening, people
 
+# A crowded machine may take its time; no test depends on how long.
+expect.set_options(timeout=60_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
