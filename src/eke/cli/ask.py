@@ -37,7 +37,7 @@ Examples:
   $ eke ask adult.eke "SELECT sex, AVG(age) FROM adult GROUP BY sex" -w 0.5
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 60" -c 0.99
   $ eke ask adult.eke - --within 100 --json < question.sql
-  $ eke ask adult "SELECT COUNT(*) FROM adult" -w 60 --server https://eke.example.org
+  $ eke ask adult "SELECT COUNT(*) FROM adult" -w 60 --server https://eke.org
 """
 
 

@@ -12,13 +12,12 @@ import typer
 import eke
 from eke.cli.failure import failures
 from eke.cli.opening import needed
-from eke.cli.options import AccessFile
+from eke.cli.options import AccessFile, AsJson
 from eke.cli.screen import errors, output, working
 from eke.errors import ServiceError
 
 EXAMPLES = """\
 Examples:
-  $ eke token new cleo --role curator
   $ eke serve adult.eke
   $ eke serve --folder tables --port 8000
   $ eke serve adult.eke --get /api/v1/datasets/adult/budget
@@ -36,7 +35,7 @@ def serve(
     places: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[DATASET...]",
+            metavar="DATASET",
             help="Datasets, as made by `eke init`; NAME=PLACE gives one another name.",
             show_default=False,
         ),
@@ -64,6 +63,7 @@ def serve(
         str | None,
         typer.Option(metavar="PATH", help="Print the answer to one GET and serve nothing."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Serve datasets over HTTP, with the console at the same address.
 
@@ -71,7 +71,7 @@ def serve(
     under way finish. With --get one request is answered in process, as a curator, and the exit
     code is 0 if it succeeded.
     """
-    with failures(as_json=False):
+    with failures(as_json=as_json):
         with needed("server"), working("Loading"):
             service = eke.service
         if not places and folder is None:
