@@ -10,7 +10,7 @@ DEMO    := $(BIN)/eke demo
 PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv servers demo test lint test-long format bench reproductions clean
+.PHONY: help .venv servers demo browser test lint test-long format bench reproductions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +43,18 @@ servers: ## PostgreSQL and Java for the tests, installed when run as root on Deb
 	  echo "The tests need: $$missing. Install them (apt-get install $$missing, or the same of your" >&2; \
 	  echo "system), or run make as root; PG_BIN=... names another folder with initdb." >&2; exit 1; fi
 
-test: servers lint ## every check, and all tests but the long ones
+# Root can install the system's Chromium with all it needs; others get Playwright's own copy, which
+# needs libraries that most desktops have.
+browser: $(STAMP) ## Chromium for the tests of the console, unless there is one
+	@command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null \
+	  || test -x "$$($(BIN)/python -c 'from playwright.sync_api import sync_playwright as s; p = s().start(); print(p.chromium.executable_path); p.stop()')" \
+	  || { echo "Installing Chromium for the tests of the console"; \
+	    if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; \
+	    then apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; \
+	    else $(BIN)/playwright install chromium; fi; } \
+	  || { echo "Install Chromium by hand (a package called chromium) and run make again." >&2; exit 1; }
+
+test: servers lint browser ## every check, and all tests but the long ones
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10
 
 lint: $(STAMP) ## ruff, mypy and the layer contracts
@@ -52,7 +63,7 @@ lint: $(STAMP) ## ruff, mypy and the layer contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-long: $(STAMP) servers ## the long tests: big audits, crashes, races
+test-long: $(STAMP) servers browser ## the long tests: big audits, crashes, races
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10 -m long
 
 format: $(STAMP) ## let ruff rewrite the sources

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.metadata import version
 
+    from eke import client as client
     from eke import data as data
     from eke import domain as domain
     from eke import errors as errors
     from eke import ledger as ledger
     from eke import query as query
+    from eke import service as service
     from eke import session as session
     from eke import sql as sql
+    from eke.client import connect
     from eke.data import CsvFile, DuckDBFile, ParquetFile, PostgreSQLTable, SparkTable
     from eke.domain import (
         Binned,
@@ -87,6 +90,7 @@ __all__ = [
     "Workload",
     "__version__",
     "all_marginals",
+    "connect",
     "constant",
     "count",
     "create",
@@ -111,6 +115,7 @@ __all__ = [
 # for it, so each name is fetched when it is first used. Type checkers see the imports above, and
 # `tests/unit/test_package.py` checks that both tell the same.
 _HOMES = {
+    "eke.client": ("connect",),
     "eke.data": ("CsvFile", "DuckDBFile", "ParquetFile", "PostgreSQLTable", "SparkTable"),
     "eke.domain": (
         *("Binned", "Boolean", "Categorical", "Domain", "Integer", "Replace"),
@@ -130,7 +135,10 @@ _HOMES = {
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("data", "dbapi", "domain", "errors", "ledger", "query", "session", "sql")
+_PACKAGES = (
+    *("client", "data", "dbapi", "domain", "errors", "ledger", "query"),
+    *("service", "session", "sql"),
+)
 
 if not TYPE_CHECKING:  # else every misspelt name would pass as Any
 

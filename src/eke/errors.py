@@ -13,6 +13,8 @@ EkeError
 │   ├── LedgerTampered   the hash chain, the balance or a high-water mark does not hold
 │   └── KeyConflict      an idempotency key was used before for another request
 ├── EstimateError        history does not determine the question
+├── ServiceError         a server, its settings or its accounts cannot do what was asked
+│   └── AccessDenied     who asks is not known there, or may not do this
 └── SecretLeak           something tried to look at an exact answer
 """
 
@@ -81,6 +83,14 @@ class KeyConflict(LedgerError):
 
 class EstimateError(EkeError):
     """The history does not determine the question."""
+
+
+class ServiceError(EkeError):
+    """A server, its settings or its accounts cannot do what was asked."""
+
+
+class AccessDenied(ServiceError):
+    """Who asks is not known there, or may not do this."""
 
 
 class SecretLeak(EkeError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import eke
-from eke.cli.opening import dataset
+from eke.cli.opening import dataset, remote
 from eke.cli.options import (
     Analyst,
     AsJson,
@@ -18,6 +18,8 @@ from eke.cli.options import (
     Dataset,
     PolicyName,
     Question,
+    ServerAddress,
+    ServerToken,
     Within,
     half_widths,
     question_text,
@@ -35,6 +37,7 @@ Examples:
   $ eke ask adult.eke "SELECT sex, AVG(age) FROM adult GROUP BY sex" -w 0.5
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 60" -c 0.99
   $ eke ask adult.eke - --within 100 --json < question.sql
+  $ eke ask adult "SELECT COUNT(*) FROM adult" -w 60 --server https://eke.org
 """
 
 
@@ -50,18 +53,26 @@ def ask(
         typer.Option("--key", help="The same key and question give the same stored answer."),
     ] = None,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", metavar="", help="Print CSV.")] = False,
 ) -> None:
     """Answer a question in SQL: free from history, or from the budget.
 
     Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
-    A question that the budget does not allow is refused with exit code 3 and advice.
+    A question that the budget does not allow is refused with exit code 3 and advice. With --server
+    the dataset is the name of one there.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
     accuracy, text = half_widths(within), question_text(sql)
-    with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
+    place = (
+        dataset(path, as_json=as_json, data=data, analyst=analyst)
+        if server is None
+        else remote(server, token, str(path), as_json=as_json)
+    )
+    with place as session:
         with working("Asking"):
             answer = session.ask(text, accuracy, confidence, key=key, policy=policy)
         screen = output()

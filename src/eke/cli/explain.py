@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import eke
 from eke.cli.opening import dataset
 from eke.cli.options import (
+    About,
     AsJson,
     Confidence,
     Data,
@@ -15,20 +17,14 @@ from eke.cli.options import (
     half_widths,
     question_text,
 )
-from eke.cli.reading import About, question_document
 from eke.cli.screen import Screen, output, working
 from eke.cli.shape import json_text
-from eke.errors import QueryError
-
-if TYPE_CHECKING:
-    from eke.session import Session
 
 EXAMPLES = """\
 Examples:
   $ eke explain adult.eke 3    (entry 3 of the history)
   $ eke explain adult.eke "SELECT AVG(age) FROM adult" --within 0.5
 """
-_NANO = 10**9
 
 
 def explain(
@@ -50,10 +46,10 @@ def explain(
     with dataset(path, as_json=as_json, data=data) as session:
         with working("Looking at the history"):
             if about.strip().isdigit():
-                document = measurement_document(session, int(about))
+                document = eke.session.measurement_document(session, int(about))
             else:
-                document = question_document(
-                    session, question_text(about), accuracy, confidence, policy
+                document = eke.session.question_document(
+                    session, question_text(about), accuracy, confidence, policy=policy
                 )
         screen = output()
         if as_json:
@@ -62,41 +58,6 @@ def explain(
             _show_question(screen, document)
         else:
             _show_measurement(screen, document)
-
-
-def measurement_document(session: Session, sequence: int) -> dict[str, Any]:
-    """What one entry of the ledger released, with the charge that was made for it."""
-    entries = {entry.sequence: entry for entry in session.ledger_entries()}
-    asked = entries.get(sequence)
-    if asked is None or asked.kind not in ("reserve", "commit"):
-        raise QueryError(f"entry {sequence} released nothing; `eke history` lists those that did")
-    released = [
-        (measurement, record)
-        for measurement, record in zip(session.history, session.history.to_records(), strict=True)
-        if sequence in (measurement.sequence, entries[measurement.sequence].about["reservation"])
-    ]
-    if not released:
-        raise QueryError(f"entry {sequence} is charged, but nothing was released for it yet")
-    closing = entries[released[0][0].sequence]
-    opening = entries[int(str(closing.about["reservation"]))]
-    return {
-        "sequence": closing.sequence,
-        "at": closing.at,
-        "analyst": opening.about["analyst"],
-        "measure": session.budget.measure,
-        "cost": int(str(opening.payload["cost"])) / _NANO,
-        "charged_by": opening.sequence,
-        "measurements": [
-            {
-                "question": record["question"],
-                "values": list(measurement.values),
-                "noise_deviation": record["noise_deviation"],
-                "noise": measurement.law.to_json(),
-                "linear_form": measurement.query.to_document(),
-            }
-            for measurement, record in released
-        ],
-    }
 
 
 def _show_measurement(screen: Screen, document: dict[str, Any]) -> None:

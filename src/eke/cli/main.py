@@ -1,6 +1,7 @@
 """The command line: thin commands over the session, one file each.
 
     draft → init → ask, preview, plan, release, budget, history, explain → publish, export, verify
+    → serve, token
 
 Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
 files imports the engine: `import eke` fetches names on first use, so that help is quick.
@@ -42,7 +43,11 @@ from eke.cli.publish import publish
 from eke.cli.release import EXAMPLES as RELEASE_EXAMPLES
 from eke.cli.release import release
 from eke.cli.screen import output
+from eke.cli.serve import EXAMPLES as SERVE_EXAMPLES
+from eke.cli.serve import serve
 from eke.cli.shape import json_text
+from eke.cli.token import EXAMPLES as TOKEN_EXAMPLES
+from eke.cli.token import token
 from eke.cli.verify import EXAMPLES as VERIFY_EXAMPLES
 from eke.cli.verify import verify
 
@@ -91,6 +96,8 @@ for _command, _examples in (
     (publish, PUBLISH_EXAMPLES),
     (export, EXPORT_EXAMPLES),
     (verify, VERIFY_EXAMPLES),
+    (serve, SERVE_EXAMPLES),
+    (token, TOKEN_EXAMPLES),
 ):
     app.command(help=_paragraphs(_command.__doc__ or ""), epilog=_examples)(_command)
 

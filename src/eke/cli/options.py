@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -31,6 +32,14 @@ Question: TypeAlias = Annotated[
         metavar="SQL", help="The question, or - to read it from stdin.", show_default=False
     ),
 ]
+About: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="NUMBER|SQL",
+        help="An entry of the history, or a question (- reads it from stdin).",
+        show_default=False,
+    ),
+]
 Within: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,6 +56,20 @@ Confidence: TypeAlias = Annotated[
 Analyst: TypeAlias = Annotated[
     str | None,
     typer.Option("--analyst", envvar="EKE_ANALYST", help="Who asks; else your user name."),
+]
+ServerAddress: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--server", envvar="EKE_SERVER", help="Ask the server at this address."),
+]
+ServerToken: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--token", envvar="EKE_TOKEN", show_envvar=True, help="Your token there; use the variable."
+    ),
+]
+AccessFile: TypeAlias = Annotated[
+    Path,
+    typer.Option("--access", envvar="EKE_ACCESS", help="The file with the server's accounts."),
 ]
 PolicyName: TypeAlias = Annotated[
     Policy | None, typer.Option("--policy", help="How much is bought; else as in `eke init`.")

@@ -58,18 +58,7 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
 
 def preview_document(preview: Preview) -> dict[str, Any]:
     """What a question would cost."""
-    return {
-        "question": preview.question,
-        "within": preview.within,
-        "confidence": preview.confidence,
-        "action": preview.action,
-        "measure": preview.measure,
-        "cost": preview.cost,
-        "first_step": preview.first_step,
-        "remaining": preview.remaining,
-        "known": preview.known,
-        "narrowest": preview.narrowest,
-    }
+    return eke.session.preview_document(preview)
 
 
 def budget_document(budget: Budget, delta: float | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from eke.data import Source
 from eke.domain import Domain
 from eke.engine.exact import exact_answers, needed_attributes
 from eke.engine.row_scores import RowPublisher, exact_scores
+from eke.engine.share import CAP, Shares, cap_document
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement, Row
 from eke.inference import Inference
@@ -81,6 +82,17 @@ class Vault:
             self._take_in(self.ledger.entries(after=self._seen))
             return Facts(self._inference, self._accountant, self._limit, self._past)
 
+    def facts_for(self, analyst: str, facts: Facts) -> Facts:
+        """The same facts with the limit that this analyst's cap leaves; call it under the lock."""
+        limit = self._shares.limit_for(analyst, facts.limit, facts.accountant.spent)
+        return replace(facts, limit=limit)
+
+    def shares(self) -> Shares:
+        """Who has spent how much, and who may spend how much."""
+        with self.lock:
+            self._take_in(self.ledger.entries(after=self._seen))
+            return self._shares
+
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
         with self.lock:
@@ -105,6 +117,11 @@ class Vault:
         """Replace the limit, in nano-units; one below the loss so far is refused."""
         with self.ledger.exclusive() as book:
             book.change_limit(limit, {"by": analyst})
+
+    def change_cap(self, analyst: str, cap: int | None, by: str) -> None:
+        """Let an analyst spend at most `cap` nano-units of the limit; None takes the cap away."""
+        with self.ledger.exclusive() as book:
+            book.note(CAP, cap_document(analyst, cap, by))
 
     @property
     def publishes_rows(self) -> bool:
@@ -210,10 +227,13 @@ class Vault:
             raise Stale
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")
+        # The cap is checked here, under the ledger's lock and with every entry taken in, so that it
+        # holds however many servers and requests of one analyst race.
+        limit = self._shares.limit_for(analyst, book.limit, book.spent)
         after = self._accountant.after_all(
-            [(part.query, part.law) for part in plan.parts], book.limit, plan.row_loss
+            [(part.query, part.law) for part in plan.parts], limit, plan.row_loss
         )
-        if after > book.limit:
+        if after > limit:
             raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
         cost = after - book.spent
         reservation = book.reserve(
@@ -259,6 +279,7 @@ class Vault:
         self._seen = 0
         self._last_change = 0
         self._limit = 0
+        self._shares = Shares()
         self._measurements: list[Measurement] = []
         self._reservations: dict[int, _Reserved] = {}
         self._past = Past()
@@ -285,12 +306,16 @@ class Vault:
                     self._accountant.add(part.query, part.law, spent_after)
                 self._accountant.charge_everyone(reserved.plan.row_loss, spent_after)
                 self._past.learn(reserved.plan)
+                self._shares = self._shares.charged(reserved.analyst, reserved.cost)
                 self._last_change = entry.sequence
             elif entry.kind == "commit":
                 self._learn(self._released(entry))
                 self._last_change = entry.sequence
             elif entry.kind in {"genesis", "limit"}:
                 self._limit = _whole(entry.about["limit"])
+                self._last_change = entry.sequence
+            elif entry.kind == CAP:
+                self._shares = self._shares.capped(entry.payload)
                 self._last_change = entry.sequence
             self._seen = entry.sequence
 

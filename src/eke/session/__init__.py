@@ -6,6 +6,7 @@ from eke.session.budget import Budget
 from eke.session.history import History
 from eke.session.opening import create, open_dataset
 from eke.session.preview import Preview
+from eke.session.reading import measurement_document, preview_document, question_document
 from eke.session.receipt import Receipt
 from eke.session.released import Release, ReleasedTable
 from eke.session.report import write_report
@@ -27,7 +28,10 @@ __all__ = [
     "SqlAnswer",
     "TableAnswer",
     "create",
+    "measurement_document",
     "open_dataset",
+    "preview_document",
+    "question_document",
     "simultaneous",
     "write_report",
 ]

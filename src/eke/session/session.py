@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Literal, overload
 
 from eke.domain import Domain
-from eke.engine import Stale, Vault
+from eke.engine import Shares, Stale, Vault
 from eke.errors import AccuracyError, BudgetExceeded, EstimateError, QueryError, Refused
 from eke.history import Measurement
 from eke.ledger import Entry, HighWaterMark, Verification
@@ -69,6 +70,8 @@ class Session:
     ) -> None:
         policy_named(policy)
         self._vault = vault
+        # Reading a text takes milliseconds and depends on nothing else; servers see each one often.
+        self._parsed = lru_cache(maxsize=256)(partial(parse, domain=vault.domain))
         self._measure: Measure = measure
         self._policy = policy
         self.analyst = analyst
@@ -183,13 +186,14 @@ class Session:
         within: Within = None,
         confidence: float | None = None,
         *,
+        analyst: str | None = None,
         policy: str | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
-        request = self._request(query, within, confidence, policy=policy)
+        request = self._request(query, within, confidence, policy=policy, analyst=analyst)
         with self._vault.lock:
-            facts = self._vault.facts()
-            return self._preview(request, request.decide(facts), facts)
+            allowed = self._vault.facts_for(request.analyst, self._vault.facts())
+            return self._preview(request, request.decide(allowed), allowed)
 
     def estimate(
         self,
@@ -298,14 +302,32 @@ class Session:
             facts = self._vault.facts()
             return History(self.domain, self._vault.measurements, facts.inference)
 
-    def change_limit(self, limit: float) -> Budget:
+    def change_limit(self, limit: float, *, by: str | None = None) -> Budget:
         """Raise or lower the limit, in the dataset's own measure; for the curator.
 
         Privacy: what people were promised changes with it. The change is an entry of the ledger; a
         limit below what is spent is refused.
         """
-        self._vault.change_limit(nano_floor(limit), self.analyst)
+        self._vault.change_limit(nano_floor(limit), by or self.analyst)
         return self.budget
+
+    @property
+    def shares(self) -> Shares:
+        """What each analyst has spent and may spend, in nano-units; the shares add up to `spent`.
+
+        An analyst without a cap may spend whatever the limit leaves.
+        """
+        return self._vault.shares()
+
+    def change_cap(self, analyst: str, cap: float | None, *, by: str | None = None) -> Shares:
+        """Let an analyst spend at most `cap` of the limit, or None for no cap; for the curator.
+
+        Privacy: a cap is checked with the limit, in the transaction that charges. The change is an
+        entry of the ledger; a cap below what the analyst has spent stops further spending.
+        """
+        nano = nano_floor(cap) if cap else cap
+        self._vault.change_cap(analyst, None if nano is None else int(nano), by or self.analyst)
+        return self.shares
 
     def ledger_entries(self) -> list[Entry]:
         """The ledger's entries, for reports and audits; they hold no exact answer."""
@@ -337,7 +359,7 @@ class Session:
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
         if isinstance(query, str):
-            statement = parse(query, self.domain)
+            statement = self._parsed(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)
         bound = self._bind(query)
         if within is None or isinstance(within, Mapping):
@@ -364,11 +386,12 @@ class Session:
         with self._vault.lock:
             facts = self._vault.facts()
             as_of = self._vault.sequence
-            decision = request.decide(facts)
+            allowed = self._vault.facts_for(request.analyst, facts)
+            decision = request.decide(allowed)
             if decision.action == "history":
                 return self._kept(request, key, request.text(facts, Finding("history", as_of)))
             if decision.plan is None:
-                refusal = self._preview(request, decision, facts)
+                refusal = self._preview(request, decision, allowed)
                 raise Refused(advice(refusal), refusal)
 
             def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
@@ -408,11 +431,12 @@ class Session:
             with self._vault.lock:
                 facts = self._vault.facts()
                 as_of = self._vault.sequence
-                decision = request.decide(facts)
+                allowed = self._vault.facts_for(request.analyst, facts)
+                decision = request.decide(allowed)
                 if decision.action == "history":
                     return self._kept(request, key, request.text(facts, taken(steps, as_of, known)))
                 if decision.plan is None:
-                    refusal = self._preview(request, decision, facts)
+                    refusal = self._preview(request, decision, allowed)
                     raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
                 tries += 1
                 known = decision.known if not steps else known

@@ -100,6 +100,8 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "export ledger": ("export", dataset, "ledger"),
         "export report": ("export", dataset, "report"),
         "verify": ("verify", dataset),
+        "token new": ("token", "new", "ann", "--access", tmp_path / "access.db"),
+        "token list": ("token", "list", "--access", tmp_path / "access.db"),
         "demo": ("demo", "--folder", tmp_path / "demo"),
     }
     assert {*calls, "error"} == set(SHAPES)

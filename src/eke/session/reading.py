@@ -4,44 +4,53 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Any
 
-import typer
+from eke.errors import QueryError
+from eke.privacy.record_loss import NANO
+from eke.query import Query, describe
+from eke.session.history import History
+from eke.session.preview import Preview
+from eke.session.session import Session
+from eke.session.statement_request import Within
+from eke.sql import Partition, Statement, formula_text, parse
 
-import eke
-from eke.cli.shape import preview_document
-
-if TYPE_CHECKING:
-    from eke.query import Query
-    from eke.session import History, Session
-    from eke.sql import Statement
-
-About: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="NUMBER|SQL",
-        help="An entry of the history, or a question (- reads it from stdin).",
-        show_default=False,
-    ),
-]
 _MOST_CELLS = 64
 _DEFAULT_CONFIDENCE = 0.95
+
+
+def preview_document(preview: Preview) -> dict[str, Any]:
+    """What a question would cost."""
+    return {
+        "question": preview.question,
+        "within": preview.within,
+        "confidence": preview.confidence,
+        "action": preview.action,
+        "measure": preview.measure,
+        "cost": preview.cost,
+        "first_step": preview.first_step,
+        "remaining": preview.remaining,
+        "known": preview.known,
+        "narrowest": preview.narrowest,
+    }
 
 
 def question_document(
     session: Session,
     text: str,
-    within: float | dict[str, float] | None,
+    within: Within,
     confidence: float | None,
-    policy: str | None,
+    *,
+    analyst: str | None = None,
+    policy: str | None = None,
 ) -> dict[str, Any]:
     """How a question is read, what history offers for each part, and what it would cost."""
-    statement = eke.sql.parse(text, session.domain)
+    statement = parse(text, session.domain)
     inline = statement.requirement
     sure = confidence or (inline and inline.confidence) or _DEFAULT_CONFIDENCE
     priced = None
     if within is not None or inline is not None:
-        found = session.preview(text, within, confidence, policy=policy)
+        found = session.preview(text, within, confidence, analyst=analyst, policy=policy)
         priced = {**preview_document(found), "sentence": found.explain().split("\n", 1)[1]}
     history = session.history
     return {
@@ -62,7 +71,7 @@ def question_document(
 def _formula(statement: Statement, formula: Any) -> str:
     """The formula with a0, a1, … for aggregates and the names of keys."""
     keys = [key.name for key in statement.group_by]
-    text = eke.sql.formula_text(formula)
+    text = formula_text(formula)
     text = re.sub(r"\bk(\d+)\b", lambda found: f"key {keys[int(found[1])]}", text)
     return text[1:-1] if text.startswith("(") and _wrapped(text) else text
 
@@ -103,10 +112,10 @@ def _aggregate(
 
 
 def _words(statement: Statement, block: Any) -> str:
-    if isinstance(block, eke.sql.Partition):
+    if isinstance(block, Partition):
         names = ", ".join(key.name for key in statement.group_by)
-        return f"{eke.query.describe(block.inside)} by {names}"
-    return str(eke.query.describe(block))
+        return f"{describe(block.inside)} by {names}"
+    return describe(block)
 
 
 def _known(history: History, cells: list[Query], confidence: float) -> float | None:
@@ -126,7 +135,7 @@ def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
     behind: dict[int, set[str]] = {}
     for cell in islice(cells, _MOST_CELLS):
         for measurement, weight in history.sources(cell):
-            question = eke.query.describe(measurement.query)
+            question = describe(measurement.query)
             behind.setdefault(measurement.sequence, set()).add(question)
             known = found.get(measurement.sequence)
             if known is None or abs(weight) > abs(known["weight"]):
@@ -136,3 +145,38 @@ def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
                     "weight": weight,
                 }
     return [{**found[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(found)]
+
+
+def measurement_document(session: Session, sequence: int) -> dict[str, Any]:
+    """What one entry of the ledger released, with the charge that was made for it."""
+    entries = {entry.sequence: entry for entry in session.ledger_entries()}
+    asked = entries.get(sequence)
+    if asked is None or asked.kind not in ("reserve", "commit"):
+        raise QueryError(f"entry {sequence} released nothing; `eke history` lists those that did")
+    released = [
+        (measurement, record)
+        for measurement, record in zip(session.history, session.history.to_records(), strict=True)
+        if sequence in (measurement.sequence, entries[measurement.sequence].about["reservation"])
+    ]
+    if not released:
+        raise QueryError(f"entry {sequence} is charged, but nothing was released for it yet")
+    closing = entries[released[0][0].sequence]
+    opening = entries[int(str(closing.about["reservation"]))]
+    return {
+        "sequence": closing.sequence,
+        "at": closing.at,
+        "analyst": opening.about["analyst"],
+        "measure": session.budget.measure,
+        "cost": int(str(opening.payload["cost"])) / NANO,
+        "charged_by": opening.sequence,
+        "measurements": [
+            {
+                "question": record["question"],
+                "values": list(measurement.values),
+                "noise_deviation": record["noise_deviation"],
+                "noise": measurement.law.to_json(),
+                "linear_form": measurement.query.to_document(),
+            }
+            for measurement, record in released
+        ],
+    }

@@ -1,0 +1,100 @@
+"""`eke serve`: datasets over HTTP with the console, or one request in process."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import eke
+from eke.cli.failure import failures
+from eke.cli.opening import needed
+from eke.cli.options import AccessFile, AsJson
+from eke.cli.screen import errors, output, working
+from eke.errors import ServiceError
+
+EXAMPLES = """\
+Examples:
+  $ eke serve adult.eke
+  $ eke serve --folder tables --port 8000
+  $ eke serve adult.eke --get /api/v1/datasets/adult/budget
+"""
+
+
+class Shared(StrEnum):
+    """Whose measurements an analyst sees."""
+
+    EVERYONE = "everyone"
+    OWN = "own"
+
+
+def serve(
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DATASET",
+            help="Datasets, as made by `eke init`; NAME=PLACE gives one another name.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8765,
+    access: AccessFile = Path("eke-access.db"),
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, file_okay=False, help="Serve its datasets, and let curators make more."
+        ),
+    ] = None,
+    history: Annotated[
+        Shared, typer.Option(help="Whose measurements an analyst sees in the history.")
+    ] = Shared.EVERYONE,
+    rate: Annotated[int, typer.Option(min=1, help="Requests a minute of one account.")] = 600,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure", metavar="", help="Cookies over plain http, to try it on this machine."
+        ),
+    ] = False,
+    get: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Print the answer to one GET and serve nothing."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve datasets over HTTP, with the console at the same address.
+
+    Everything but /health needs a token; `eke token new` makes them. SIGTERM lets the requests
+    under way finish. With --get one request is answered in process, as a curator, and the exit
+    code is 0 if it succeeded.
+    """
+    with failures(as_json=as_json):
+        with needed("server"), working("Loading"):
+            service = eke.service
+        if not places and folder is None:
+            raise typer.BadParameter("name a dataset, or a --folder", param_hint="DATASET")
+        with working("Opening the datasets"):
+            datasets = service.open_datasets(places or [], folder)
+        settings = service.Settings(
+            sharing=history.value,
+            folder=folder,
+            requests_per_minute=rate,
+            secure_cookies=not insecure,
+        )
+        if get is not None:
+            found = service.get(datasets, settings, get)
+            output().raw(found.text)
+            raise typer.Exit(0 if found.status < 400 else 1)
+        if not access.exists():
+            raise ServiceError(
+                "nobody has a token yet; make the first: eke token new YOUR-NAME --role curator "
+                f"--access {access}"
+            )
+        with closing(service.Access(access)) as accounts:
+            app = service.create_app(datasets, accounts, settings)
+            screen = errors()
+            screen.print(f"eke at [bold]http://{host}:{port}/[/], stop it with Ctrl-C")
+            service.run(app, host=host, port=port)

@@ -1,0 +1,151 @@
+"""`eke token`: the accounts of a server and their tokens."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import eke
+from eke.cli.failure import failures
+from eke.cli.opening import needed
+from eke.cli.options import AccessFile, AsJson
+from eke.cli.screen import errors, output
+from eke.cli.shape import json_text
+from eke.errors import ServiceError
+
+if TYPE_CHECKING:
+    from eke.service import Access
+
+EXAMPLES = """\
+Examples:
+  $ eke token new cleo --role curator
+  $ eke token new ann --datasets adult,census --days 90
+  $ eke token list
+  $ eke token revoke 3f9c2a7d1b04
+"""
+
+
+class Action(StrEnum):
+    """What can be done with tokens."""
+
+    NEW = "new"
+    LIST = "list"
+    REVOKE = "revoke"
+
+
+class RoleName(StrEnum):
+    """What an account may do."""
+
+    CURATOR = "curator"
+    ANALYST = "analyst"
+    AUDITOR = "auditor"
+
+
+def token(
+    action: Annotated[Action, typer.Argument(help="What to do.", show_default=False)],
+    name: Annotated[
+        str | None,
+        typer.Argument(help="new: who it is for. revoke: the id of a token.", show_default=False),
+    ] = None,
+    role: Annotated[
+        RoleName | None, typer.Option(help="For a new account; analyst if nothing is said.")
+    ] = None,
+    datasets: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="What a new account sees; everything if not given."),
+    ] = None,
+    days: Annotated[float | None, typer.Option(help="How long the token is valid.")] = None,
+    access: AccessFile = Path("eke-access.db"),
+    as_json: AsJson = False,
+) -> None:
+    """Make, list or revoke the tokens of a server's accounts.
+
+    A token is printed once; the file keeps only a hash of it. A server notices changes at the next
+    request. Revoking also ends the browser sessions that began with the token.
+    """
+    if (name is None) != (action is Action.LIST):
+        raise typer.BadParameter(f"eke token {action} " + ("takes no name" if name else "NAME"))
+    with failures(as_json=as_json):
+        with needed("server"):
+            opened = eke.service.Access(access)
+        with closing(opened) as accounts:
+            if action is Action.NEW:
+                _new(accounts, str(name), role, datasets, days, as_json=as_json)
+            elif action is Action.REVOKE:
+                accounts.revoke(str(name))
+                _say({"revoked": str(name)}, f"Revoked {name}.", as_json=as_json)
+            else:
+                _list(accounts, as_json=as_json)
+
+
+def _new(
+    accounts: Access,
+    name: str,
+    role: RoleName | None,
+    datasets: str | None,
+    days: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    known = accounts.find(name)
+    if known is None:
+        listed = None if datasets is None else tuple(datasets.split(","))
+        account = eke.service.Account(name, (role or RoleName.ANALYST).value, listed)
+        accounts.add(account)
+    elif role is not None or datasets is not None:
+        raise ServiceError(f"{name} is {known.role} already; leave out --role and --datasets")
+    else:
+        account = known
+    made = accounts.new_token(name, days)
+    document = {"name": name, "role": account.role, "id": made.identity, "token": made.text}
+    if as_json:
+        output().raw(json_text(document))
+        return
+    output().raw(made.text)
+    screen = errors()
+    screen.print(f"The token of {screen.escape(name)}, {account.role}. It is not shown again.")
+
+
+def _list(accounts: Access, *, as_json: bool) -> None:
+    roles = {account.name: account for account in accounts.accounts()}
+    now = datetime.now(UTC).timestamp()
+    found = [
+        {
+            "id": one.identity,
+            "name": one.account,
+            "role": roles[one.account].role,
+            "datasets": roles[one.account].datasets,
+            "expires_at": _day(one.expires_at),
+            "state": _state(one, now),
+        }
+        for one in accounts.tokens()
+    ]
+    if as_json:
+        output().raw(json_text(found))
+        return
+    screen = output()
+    for one in found:
+        until = f" until {one['expires_at'][:10]}" if one["expires_at"] else ""
+        screen.raw(f"{one['id']}  {one['state']:8} {one['role']:8} {one['name']}{until}")
+
+
+def _state(token: Any, now: float) -> str:
+    if token.revoked_at is not None:
+        return "revoked"
+    return "valid" if token.alive(now) else "expired"
+
+
+def _day(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _say(document: dict[str, str], text: str, *, as_json: bool) -> None:
+    if as_json:
+        output().raw(json_text(document))
+    else:
+        errors().print(text)

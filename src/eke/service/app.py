@@ -1,0 +1,105 @@
+"""The application: `gate.py` lets a request in, a route in `route/` answers it.
+
+    Gate → route → Session          (never past the session: no route has a handle on data)
+
+Publications and plans of workloads will be routes of their own beside `route/question.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+
+from eke.service import failure
+from eke.service.access import Access
+from eke.service.dataset import Datasets
+from eke.service.gate import Gate
+from eke.service.log import log
+from eke.service.route import browser, curating, question, reading, system
+from eke.service.settings import Settings
+from eke.service.state import State
+from eke.service.static import console_router
+
+_ERROR = {
+    "type": "object",
+    "required": ["error", "message", "status"],
+    "properties": {
+        "error": {"type": "string", "description": "The name of the error."},
+        "message": {"type": "string", "description": "What is wrong, and what to do next."},
+        "status": {"type": "integer"},
+    },
+}
+_FAILURES = {
+    "400": "The question, the accuracy or a privacy parameter makes no sense.",
+    "401": "No valid token.",
+    "402": "Refused: the budget does not allow it; `refusal` says what is available instead.",
+    "403": "The role does not allow it, or a browser sent no CSRF token.",
+    "404": "No such thing, or not the caller's to see.",
+    "409": "An idempotency key belongs to another request, or the name is taken.",
+    "413": "The body is too large.",
+    "422": "The body or a parameter has the wrong form.",
+    "429": "Too many requests; `Retry-After` says how long to wait.",
+    "503": "The dataset cannot be used; nothing was released.",
+}
+
+
+def create_app(datasets: Datasets, access: Access, settings: Settings | None = None) -> FastAPI:
+    """The web application over some datasets, for the accounts of one access file."""
+    state = State.of(datasets, access, settings or Settings())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        log("started", datasets=len(datasets.items()))
+        yield
+        log("stopped")  # the requests that were under way have been answered
+
+    app = FastAPI(
+        title="eke",
+        summary="Question sensitive tables under differential privacy.",
+        version=version("eke"),
+        docs_url=None,  # both pages load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.eke = state
+    failure.install(app)
+    for router in (system.router, browser.router, reading.router, question.router, curating.router):
+        app.include_router(router)
+    if state.settings.console:
+        app.include_router(console_router())
+    app.add_middleware(Gate, state=state)
+    _describe(app)
+    return app
+
+
+def _describe(app: FastAPI) -> None:
+    """Let the OpenAPI document tell of tokens and of the one shape of errors."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema:
+            return app.openapi_schema
+        document = plain()
+        components = document.setdefault("components", {})
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        schemas = components.setdefault("schemas", {})
+        schemas["Error"] = _ERROR
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+        for path, methods in document["paths"].items():
+            if path == "/health":
+                continue
+            for operation in methods.values():
+                for status, meaning in _FAILURES.items():
+                    operation["responses"][status] = {"description": meaning, "content": content}
+        app.openapi_schema = document
+        return document
+
+    setattr(app, "openapi", described)  # noqa: B010 - how FastAPI is extended

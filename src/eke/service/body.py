@@ -1,0 +1,107 @@
+"""Bodies: what a request may hold. Unknown fields, texts for numbers and NaN are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from eke.service.account import Role
+from eke.sql.guard import MOST_CHARACTERS
+
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Body(BaseModel):
+    """The strictness that all bodies share."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Question(Body):
+    """A question in SQL with the accuracy that it needs."""
+
+    sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)
+    within: _Positive | dict[str, _Positive] | None = Field(
+        None, description="Half-width: a number, or one for each column; or in the SQL itself."
+    )
+    confidence: float | None = Field(None, gt=0, lt=1)
+    policy: Literal["top_up", "direct"] | None = None
+
+
+class Asked(Question):
+    """A question to be answered."""
+
+    posterior: bool = Field(False, description="Also the density of a single number, to draw.")
+
+
+class AskedMany(Body):
+    """Questions to be answered one after the other."""
+
+    questions: list[Asked] = Field(min_length=1, max_length=50)
+
+
+class Curve(Body):
+    """A question whose price is wanted at several half-widths."""
+
+    sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)
+    within: list[_Positive] = Field(min_length=1, max_length=24)
+    confidence: float | None = Field(None, gt=0, lt=1)
+
+
+class SignIn(Body):
+    """A token to begin a browser session with."""
+
+    token: str = Field(min_length=1, max_length=200)
+
+
+class NewLimit(Body):
+    """A limit in the dataset's own measure."""
+
+    limit: _Positive
+
+
+class NewCap(Body):
+    """What an analyst may spend in all; null for no cap."""
+
+    cap: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+
+
+class NewAccount(Body):
+    """An account; its first token comes with the answer."""
+
+    name: str = Field(min_length=1, max_length=100)
+    role: Role
+    datasets: list[str] | None = Field(None, max_length=200)
+    days: Annotated[float, Field(gt=0, le=36_500)] | None = None
+
+
+class NewToken(Body):
+    """How long a further token is valid."""
+
+    days: Annotated[float, Field(gt=0, le=36_500)] | None = None
+
+
+class NewUnit(Body):
+    """What is protected: one value of an id column with so many rows."""
+
+    column: str = Field(min_length=1, max_length=200)
+    rows: int = Field(ge=1, le=1_000_000)
+
+
+class NewDataset(Body):
+    """A dataset to be made from a file in the server's folder."""
+
+    name: str = Field(min_length=1, max_length=64)
+    file: str = Field(min_length=1, max_length=200)
+    domain: dict[str, Any]
+    epsilon: _Positive | None = None
+    rho: _Positive | None = None
+    neighbours: Literal["add_remove", "replace_one"] = "add_remove"
+    unit: NewUnit | None = None
+
+
+class Drafted(Body):
+    """A file whose domain is to be drafted."""
+
+    file: str = Field(min_length=1, max_length=200)

@@ -1,0 +1,84 @@
+// The frame: who is signed in, which dataset is looked at, which page is shown.
+import { call, remember } from "./api.js";
+import { el, failure } from "./dom.js";
+import { askPage } from "./ask.js";
+import { budgetPage, historyPage } from "./look.js";
+import { accountsPage, datasetsPage, ledgerPage } from "./curate.js";
+import { signInPage } from "./sign-in.js";
+
+const PAGES = [
+  { name: "ask", title: "Ask", show: askPage, roles: ["analyst", "curator", "auditor"], data: true },
+  { name: "history", title: "History", show: historyPage, roles: ["analyst", "curator", "auditor"], data: true },
+  { name: "budget", title: "Budget", show: budgetPage, roles: ["analyst", "curator", "auditor"], data: true },
+  { name: "ledger", title: "Ledger", show: ledgerPage, roles: ["curator", "auditor"], data: true },
+  { name: "datasets", title: "Datasets", show: datasetsPage, roles: ["curator"] },
+  { name: "accounts", title: "Analysts", show: accountsPage, roles: ["curator"] },
+];
+let turn = 0; // of showing a page: one that was overtaken by another is dropped
+const state = { me: null, datasets: [], dataset: null };
+const main = document.getElementById("main");
+const pick = document.getElementById("dataset");
+
+async function start() {
+  try {
+    state.me = await call("GET", "/api/v1/session");
+  } catch {
+    state.me = null;
+  }
+  if (state.me === null) {
+    document.getElementById("top").hidden = true;
+    main.replaceChildren(signInPage(start));
+    main.querySelector("input").focus();
+    return;
+  }
+  remember(state.me.csrf);
+  document.getElementById("top").hidden = false;
+  document.getElementById("who").textContent = `${state.me.name}, ${state.me.role}`;
+  await loadDatasets();
+  await show();
+}
+
+async function loadDatasets(chosen) {
+  state.datasets = (await call("GET", "/api/v1/datasets")).datasets;
+  const names = state.datasets.map((one) => one.name);
+  state.dataset = chosen ?? (names.includes(state.dataset) ? state.dataset : names[0] ?? null);
+  pick.replaceChildren(...names.map((name) => el("option", { value: name, selected: name === state.dataset }, name)));
+}
+
+function allowed() {
+  return PAGES.filter((page) => page.roles.includes(state.me.role));
+}
+
+async function show() {
+  if (state.me === null) return;
+  const own = (turn += 1);
+  const wanted = location.hash.slice(2);
+  const pages = allowed();
+  let page = pages.find((one) => one.name === wanted) ?? pages[0];
+  if (page.data && state.dataset === null) page = pages.find((one) => !one.data) ?? page;
+  document.getElementById("nav").replaceChildren(...pages.map((one) =>
+    el("a", { href: `#/${one.name}`, "aria-current": one === page ? "page" : null }, one.title)));
+  document.title = `${page.title} · eke`;
+  if (page.data && state.dataset === null) {
+    main.replaceChildren(el("p", {}, "There is no dataset that you may see yet. A curator can give you one."));
+    return;
+  }
+  try {
+    const made = await page.show({ ...state, reload: loadDatasets, again: show });
+    if (own === turn) main.replaceChildren(...[made].flat());
+  } catch (problem) {
+    if (own !== turn) return;
+    if (problem.status === 401) { await start(); return; }
+    main.replaceChildren(failure(problem));
+  }
+}
+
+pick.addEventListener("change", () => { state.dataset = pick.value; show(); });
+window.addEventListener("hashchange", async () => { await show(); main.focus(); });
+document.getElementById("sign-out").addEventListener("click", async () => {
+  await call("DELETE", "/api/v1/session");
+  remember(null);
+  start();
+});
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+start();

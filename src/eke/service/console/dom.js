@@ -1,0 +1,49 @@
+// Elements from plain values. Texts are always text: nothing is ever parsed as HTML.
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+export function field(label, input) {
+  return el("label", { class: "field" }, el("span", {}, label), input);
+}
+
+export function table(heads, rows, caption) {
+  const numeric = (head) => (head.number ? { class: "number" } : {});
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {},
+      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", ...numeric(head) }, head.name)))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) =>
+        el("td", { class: heads[i].number ? "number" : heads[i].mono ? "mono" : null }, cell)))))));
+}
+
+export function failure(problem) {
+  return el("div", { class: "error", role: "alert" }, problem.message);
+}
+
+export function debounced(milliseconds, work) {
+  let timer = 0;
+  return (...values) => { clearTimeout(timer); timer = setTimeout(() => work(...values), milliseconds); };
+}
+
+export function number(value, digits = 6) {
+  if (value === null || value === undefined) return "–";
+  const shown = Number(value.toPrecision(digits));
+  return shown.toLocaleString("en", { maximumFractionDigits: 9, maximumSignificantDigits: digits });
+}
+
+export function label(key) {
+  if (key === null) return "missing";
+  if (typeof key === "object") return `${number(key.from)} to ${number(key.to)}`;
+  return String(key);
+}
+
+export function moment(text) {
+  return text ? text.slice(0, 16).replace("T", " ") : "";
+}

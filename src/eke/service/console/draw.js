@@ -1,0 +1,133 @@
+// Drawings in SVG, with classes instead of colours so that light and dark both work.
+import { label, number } from "./dom.js";
+
+const SPACE = "http://www.w3.org/2000/svg";
+
+function shape(tag, attributes, text) {
+  const made = document.createElementNS(SPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function canvas(width, height, description) {
+  return shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": description });
+}
+
+// As wide as there is room for, so that texts keep their size on narrow screens.
+const room = (most) => Math.max(260, Math.min(most, document.documentElement.clientWidth - 80));
+
+const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+
+export function posterior(answer) {
+  const width = room(640), height = 190, floor = 160;
+  const { points, density } = answer.posterior;
+  const drawn = canvas(width, height, `Posterior: ${number(answer.value)}, between ${number(answer.low)} and ${number(answer.high)}`);
+  if (points.length < 2) return drawn;
+  const [left, right] = [points[0], points.at(-1)], top = Math.max(...density);
+  const x = (value) => 30 + ((value - left) / (right - left)) * (width - 60);
+  const y = (value) => floor - (value / top) * (floor - 15);
+  const all = points.map((point, i) => [x(point), y(density[i])]);
+  const inside = all.filter((_, i) => points[i] >= answer.low && points[i] <= answer.high);
+  if (inside.length) {
+    drawn.append(shape("path", { class: "area",
+      d: path([[inside[0][0], floor], ...inside, [inside.at(-1)[0], floor]]) + "Z" }));
+  }
+  drawn.append(shape("path", { class: "curve", d: path(all) }));
+  drawn.append(shape("line", { class: "axis", x1: 20, x2: width - 20, y1: floor, y2: floor }));
+  for (const value of [answer.low, answer.value, answer.high]) {
+    drawn.append(shape("line", { class: "here", x1: x(value), x2: x(value), y1: value === answer.value ? 15 : floor - 40, y2: floor }));
+    drawn.append(shape("text", { x: x(value), y: floor + 20, "text-anchor": "middle" }, number(value, 6)));
+  }
+  return drawn;
+}
+
+export function bars(labels, cells, name) {
+  const shown = Math.min(labels.length, 60), row = 26, width = room(720), left = Math.min(190, width * 0.36);
+  const drawn = canvas(width, shown * row + 34, `${name} by group, with intervals`);
+  const known = cells.slice(0, shown).filter((cell) => cell.value !== null);
+  const low = Math.min(0, ...known.map((cell) => cell.low)), high = Math.max(1e-9, ...known.map((cell) => cell.high));
+  const x = (value) => left + ((value - low) / (high - low)) * (width - left - 90);
+  for (let i = 0; i < shown; i += 1) {
+    const y = i * row + 4, cell = cells[i], text = labels[i];
+    drawn.append(shape("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, text.length > left / 7 ? `${text.slice(0, Math.floor(left / 7) - 1)}…` : text));
+    if (cell.value === null) continue;
+    const [from, to] = [x(Math.min(0, cell.value)), x(Math.max(0, cell.value))];
+    drawn.append(shape("rect", { class: "bar", x: from, y, width: Math.max(1, to - from), height: row - 8 }));
+    drawn.append(shape("line", { class: "error-bar", x1: x(cell.low), x2: x(cell.high), y1: y + 9, y2: y + 9 }));
+    for (const end of [cell.low, cell.high]) {
+      drawn.append(shape("line", { class: "error-bar", x1: x(end), x2: x(end), y1: y + 4, y2: y + 14 }));
+    }
+    drawn.append(shape("text", { x: x(cell.high) + 8, y: y + 15 }, number(cell.value, 5)));
+  }
+  drawn.append(shape("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: shown * row }));
+  if (labels.length > shown) drawn.append(shape("text", { x: left, y: shown * row + 20 }, `${labels.length - shown} more in the table`));
+  return drawn;
+}
+
+export function costs(points, here, measure, choose) {
+  const width = room(640), height = 176, left = 56, floor = 150;
+  const drawn = canvas(width, height, `Cost in ${measure} against the half-width`);
+  const [first, last] = [Math.log(points[0].within), Math.log(points.at(-1).within)];
+  const payable = points.filter((point) => point.action !== "refuse").map((point) => point.cost);
+  const top = Math.max(1e-9, ...(payable.length ? payable : points.map((point) => point.cost)));
+  const x = (within) => left + ((Math.log(within) - first) / (last - first)) * (width - left - 20);
+  const y = (cost) => floor - Math.min(1.12, cost / top) * (floor - 26);
+  drawn.append(shape("line", { class: "axis", x1: left, x2: width - 10, y1: floor, y2: floor }));
+  drawn.append(shape("line", { class: "axis", x1: left, x2: left, y1: 10, y2: floor }));
+  drawn.append(shape("path", { class: "curve", d: path(points.map((point) => [x(point.within), y(point.cost)])) }));
+  for (const point of points) {
+    const dot = shape("circle", { class: `dot ${point.action === "history" ? "free" : point.action}`, cx: x(point.within), cy: y(point.cost), r: 4 });
+    dot.append(shape("title", {}, `±${number(point.within, 3)}: ${{ history: "free", measure: `${measure} ${number(point.cost, 3)}`, refuse: "refused" }[point.action]}`));
+    dot.addEventListener("click", () => choose(point.within));
+    drawn.append(dot);
+  }
+  if (here >= points[0].within && here <= points.at(-1).within) {
+    drawn.append(shape("line", { class: "here", x1: x(here), x2: x(here), y1: 10, y2: floor }));
+  }
+  drawn.append(shape("text", { x: left - 6, y: y(top) + 4, "text-anchor": "end" }, number(top, 2)));
+  drawn.append(shape("text", { x: left - 6, y: floor, "text-anchor": "end" }, "0"));
+  for (const point of [points[0], points[Math.floor(points.length / 2)], points.at(-1)]) {
+    drawn.append(shape("text", { x: x(point.within), y: floor + 18, "text-anchor": point === points.at(-1) ? "end" : "middle" }, `±${number(point.within, 2)}`));
+  }
+  return drawn;
+}
+
+export function steps(line, measure) {
+  const width = room(720), height = 230, left = 56, floor = 190;
+  const drawn = canvas(width, height, `Spent ${measure}, charge by charge`);
+  const top = Math.max(...line.map((point) => point.limit)) * 1.05;
+  const x = (i) => left + (i / Math.max(1, line.length - 1)) * (width - left - 20);
+  const y = (value) => floor - (value / top) * (floor - 15);
+  const stairs = (name) => line.flatMap((point, i) => (i ? [[x(i), y(line[i - 1][name])], [x(i), y(point[name])]] : [[x(0), y(point[name])]]));
+  drawn.append(shape("path", { class: "area", d: `${path([[x(0), floor], ...stairs("spent"), [x(line.length - 1), floor]])}Z` }));
+  drawn.append(shape("path", { class: "curve", d: path(stairs("spent")) }));
+  drawn.append(shape("path", { class: "limit", d: path(stairs("limit")) }));
+  drawn.append(shape("line", { class: "axis", x1: left, x2: width - 20, y1: floor, y2: floor }));
+  drawn.append(shape("text", { x: left - 6, y: y(line.at(-1).limit) + 4, "text-anchor": "end" }, number(line.at(-1).limit, 3)));
+  drawn.append(shape("text", { x: left - 6, y: floor, "text-anchor": "end" }, "0"));
+  drawn.append(shape("text", { x: left, y: floor + 22 }, line[0].at.slice(0, 10)));
+  drawn.append(shape("text", { x: width - 20, y: floor + 22, "text-anchor": "end" }, line.at(-1).at.slice(0, 16).replace("T", " ")));
+  return drawn;
+}
+
+export function losses(attribute, top, measure) {
+  const width = 260, height = 92, floor = 64, many = attribute.losses.length;
+  const drawn = canvas(width, height, `Largest loss in ${measure} by ${attribute.name}`);
+  attribute.losses.forEach((loss, i) => {
+    const tall = (loss / Math.max(top, 1e-12)) * (floor - 6), wide = (width - 10) / many;
+    const bar = shape("rect", { class: "bar", x: 5 + i * wide, y: floor - tall, width: Math.max(0.5, wide - (many > 40 ? 0 : 2)), height: tall });
+    bar.append(shape("title", {}, `${label(attribute.labels[i])}: ${number(loss, 3)}`));
+    drawn.append(bar);
+  });
+  drawn.append(shape("line", { class: "axis", x1: 5, x2: width - 5, y1: floor, y2: floor }));
+  drawn.append(shape("text", { x: 5, y: floor + 16 }, label(attribute.labels[0]).slice(0, 16)));
+  if (many > 1) drawn.append(shape("text", { x: width - 5, y: floor + 16, "text-anchor": "end" }, label(attribute.labels.at(-1)).slice(0, 16)));
+  return drawn;
+}
+
+export function meter(share) {
+  const drawn = shape("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" });
+  drawn.append(shape("rect", { width: Math.min(100, share * 100), height: 8 }));
+  return drawn;
+}

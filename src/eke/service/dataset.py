@@ -1,0 +1,61 @@
+"""Datasets: the sessions that a server has open, by name."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from eke.errors import ServiceError
+from eke.session import Session, open_dataset
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class Datasets:
+    """Open sessions by name; more can be added while the server runs."""
+
+    def __init__(self, opened: Iterable[tuple[str, Session]] = ()) -> None:
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        for name, session in opened:
+            self.add(name, session)
+
+    def add(self, name: str, session: Session) -> None:
+        if not NAME.fullmatch(name):
+            raise ServiceError(
+                "the name of a dataset has up to 64 letters, digits or any of . _ - ; give one as "
+                "NAME=PLACE"
+            )
+        with self._lock:
+            if name in self._sessions:
+                raise ServiceError(f"two datasets are called {name!r}; name one with NAME=PLACE")
+            self._sessions[name] = session
+
+    def get(self, name: str) -> Session | None:
+        return self._sessions.get(name)
+
+    def items(self) -> list[tuple[str, Session]]:
+        with self._lock:
+            return sorted(self._sessions.items())
+
+
+def read_place(text: str) -> tuple[str, str]:
+    """(name, place) of a dataset as the command line gives it: NAME=PLACE, a path or an address."""
+    name, equals, place = text.partition("=")
+    if equals and NAME.fullmatch(name):
+        return name, place
+    return Path(text.rpartition("?")[0] or text).stem, text
+
+
+def open_datasets(places: Iterable[str], folder: Path | None) -> Datasets:
+    """The datasets at these places, and all those in the folder."""
+    opened = Datasets()
+    for place in places:
+        name, where = read_place(place)
+        opened.add(name, open_dataset(where, analyst="server"))
+    for path in sorted(folder.glob("*.eke")) if folder else []:
+        if opened.get(path.stem) is None:
+            opened.add(path.stem, open_dataset(path, analyst="server"))
+    return opened

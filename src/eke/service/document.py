@@ -1,0 +1,149 @@
+"""Documents: answers, budgets and histories as JSON. The fields are in docs/reference/http.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from eke.privacy.record_loss import NANO
+from eke.service.account import Account
+from eke.session import Answer, Session, SqlAnswer, TableAnswer
+
+_POINTS = 161
+_MOST_CELLS = 1_000_000
+
+
+def finite(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with null for numbers that JSON does not have."""
+    return {key: _finite(value) for key, value in document.items()}
+
+
+def _finite(document: Any) -> Any:
+    if isinstance(document, Mapping):
+        return {str(key): _finite(value) for key, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [_finite(value) for value in document]
+    if isinstance(document, float) and not math.isfinite(document):
+        return None
+    return document
+
+
+def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool) -> dict[str, Any]:
+    """An answer with its receipt; the same bytes for the same stored answer."""
+    receipt = answer.receipt
+    shared = {
+        "question": receipt.question,
+        "confidence": receipt.confidence,
+        "source": receipt.source,
+        "measure": receipt.measure,
+        "cost": receipt.cost,
+        "why": receipt.sentence(),
+        "receipt": asdict(receipt),
+    }
+    if isinstance(answer, Answer):
+        low, high = answer.interval
+        number = {"kind": "number", "value": answer.value, "low": low, "high": high}
+        drawn = {"posterior": _curve(answer)} if posterior else {}
+        return finite({**number, "variance": answer.variance, **shared, **drawn})
+    if isinstance(answer, TableAnswer):  # of an expression; SQL never gives one
+        raise TypeError("answers over HTTP are those of SQL")
+    rows = [
+        [
+            _key(cell) if is_key else asdict(cell)
+            for is_key, cell in zip(answer.is_key, row, strict=True)
+        ]
+        for row in answer.rows
+    ]
+    columns = [
+        {"name": name, "key": is_key}
+        for name, is_key in zip(answer.columns, answer.is_key, strict=True)
+    ]
+    return finite({"kind": "table", "columns": columns, "rows": rows, **shared})
+
+
+def _key(label: Any) -> Any:
+    """A label; a bin is an object with its edges."""
+    if isinstance(label, tuple):
+        return {"from": label[0], "to": label[1]}
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _curve(answer: Answer) -> dict[str, list[float]]:
+    """The density of the posterior at points that are worth drawing."""
+    belief = answer.posterior
+    low, high = belief.support()
+    if not high > low:
+        return {"points": [answer.value], "density": [1.0]}
+    points = np.linspace(low, high, _POINTS)
+    return {"points": points.tolist(), "density": belief.density(points).tolist()}
+
+
+def budget_document(session: Session, account: Account) -> dict[str, Any]:
+    """The dataset's budget, and what the account may still spend of it."""
+    budget, shares = session.budget, session.shares
+    cap = shares.caps.get(account.name)
+    spent = shares.spent.get(account.name, 0)
+    left = budget.limit_nano - budget.spent_nano
+    own = left if cap is None else min(left, max(0, cap - spent))
+    document = {
+        **budget.to_dict(),
+        "yours": {
+            "spent": spent / NANO,
+            "cap": None if cap is None else cap / NANO,
+            "remaining": own / NANO,
+        },
+    }
+    if account.role != "analyst":
+        names = sorted({*shares.spent, *shares.caps})
+        document["analysts"] = [
+            {
+                "name": name,
+                "spent": shares.spent.get(name, 0) / NANO,
+                "cap": shares.caps[name] / NANO if name in shares.caps else None,
+            }
+            for name in names
+        ]
+    return document
+
+
+def timeline_document(session: Session, who: str | None) -> list[dict[str, Any]]:
+    """How loss and limit went, entry by entry; with a name, only that analyst is named."""
+    found: list[dict[str, Any]] = []
+    limit = spent = 0
+    for entry in session.ledger_entries():
+        if entry.kind in ("genesis", "limit"):
+            limit = int(str(entry.about["limit"]))
+        elif entry.kind == "reserve":
+            spent = int(str(entry.about["spent_after"]))
+        else:
+            continue
+        analyst = entry.about.get("analyst")
+        found.append(
+            {
+                "sequence": entry.sequence,
+                "at": entry.at,
+                "spent": spent / NANO,
+                "limit": limit / NANO,
+                "analyst": analyst if who is None or analyst == who else None,
+            }
+        )
+    return found
+
+
+def attribute_document(session: Session) -> list[dict[str, Any]] | None:
+    """For each attribute the largest loss of a record by its value; None for large domains."""
+    domain = session.domain
+    if domain.size > _MOST_CELLS:
+        return None
+    losses = session.history.cell_losses()
+    found = []
+    for place, (name, attribute) in enumerate(domain.attributes):
+        others = tuple(axis for axis in range(losses.ndim) if axis != place)
+        worst = losses.max(axis=others)
+        labels = [_key(label) for label in attribute.labels]
+        found.append({"name": name, "labels": labels, "losses": worst.tolist()})
+    return found

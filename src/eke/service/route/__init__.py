@@ -1,0 +1,1 @@
+"""Routes: the addresses of the API, by what they are about."""

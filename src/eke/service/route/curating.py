@@ -1,0 +1,173 @@
+"""Curating: accounts, tokens, limits, caps and new datasets."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+
+from eke.data import draft_domain
+from eke.domain import domain_from_document, domain_to_document
+from eke.errors import DataError, ServiceError
+from eke.privacy.unit import Unit
+from eke.service.account import Account
+from eke.service.body import (
+    Drafted,
+    NewAccount,
+    NewCap,
+    NewDataset,
+    NewLimit,
+    NewToken,
+)
+from eke.service.dataset import NAME
+from eke.service.document import budget_document, finite
+from eke.service.failure import Problem
+from eke.service.log import log
+from eke.service.permission import CURATING, Dataset, Who, roles
+from eke.service.state import State, state_of
+from eke.session import create
+
+router = APIRouter(prefix="/api/v1", tags=["curating"])
+AccountName = Annotated[str, Path(max_length=100, description="The name of an account.")]
+_TABLES = re.compile(r"[^/\\\0]+\.(csv|tsv|csv\.gz|parquet|duckdb)")
+
+
+@router.get("/accounts", **roles(*CURATING))
+def accounts(request: Request) -> dict[str, Any]:
+    """All accounts with what is known of their tokens."""
+    access = state_of(request).access
+    tokens: dict[str, list[dict[str, Any]]] = {}
+    for token in access.tokens():
+        tokens.setdefault(token.account, []).append(
+            {
+                "id": token.identity,
+                "made_at": _time(token.made_at),
+                "expires_at": _time(token.expires_at),
+                "revoked_at": _time(token.revoked_at),
+            }
+        )
+    return {
+        "accounts": [
+            {
+                "name": account.name,
+                "role": account.role,
+                "datasets": None if account.datasets is None else list(account.datasets),
+                "tokens": tokens.get(account.name, []),
+            }
+            for account in access.accounts()
+        ]
+    }
+
+
+@router.post("/accounts", status_code=201, **roles(*CURATING))
+def new_account(request: Request, who: Who, body: NewAccount) -> dict[str, Any]:
+    """A new account and its first token, which is shown here and never again."""
+    access = state_of(request).access
+    listed = None if body.datasets is None else tuple(body.datasets)
+    try:
+        account = Account(body.name, body.role, listed)
+    except ServiceError as problem:
+        raise Problem(422, "InvalidRequest", str(problem)) from None
+    access.add(account)
+    log("account added", account=body.name, role=body.role, by=who.name)
+    return {"name": body.name, "token": access.new_token(body.name, body.days).text}
+
+
+@router.post("/accounts/{account}/tokens", status_code=201, **roles(*CURATING))
+def new_token(request: Request, who: Who, account: AccountName, body: NewToken) -> dict[str, Any]:
+    """A further token of an account, which is shown here and never again."""
+    access = state_of(request).access
+    if access.find(account) is None:
+        raise Problem(404, "NotFound", "there is no such account")
+    token = access.new_token(account, body.days)
+    log("token made", account=account, token=token.identity, by=who.name)
+    return {"name": account, "token": token.text}
+
+
+@router.delete("/tokens/{token}", status_code=204, **roles(*CURATING))
+def revoke(request: Request, who: Who, token: Annotated[str, Path(max_length=40)]) -> None:
+    """End a token and its browser sessions, at once and for good."""
+    try:
+        state_of(request).access.revoke(token)
+    except ServiceError as problem:
+        raise Problem(404, "NotFound", str(problem)) from None
+    log("token revoked", token=token, by=who.name)
+
+
+@router.put("/datasets/{name}/limit", **roles(*CURATING))
+def change_limit(session: Dataset, who: Who, body: NewLimit) -> dict[str, Any]:
+    """Replace the limit; the change is an entry of the ledger."""
+    session.change_limit(body.limit, by=who.name)
+    return budget_document(session, who)
+
+
+@router.put("/datasets/{name}/caps/{account}", **roles(*CURATING))
+def change_cap(session: Dataset, who: Who, account: AccountName, body: NewCap) -> dict[str, Any]:
+    """Let an analyst spend at most so much; the change is an entry of the ledger."""
+    session.change_cap(account, body.cap, by=who.name)
+    return budget_document(session, who)
+
+
+@router.get("/files", **roles(*CURATING))
+def files(request: Request) -> dict[str, Any]:
+    """Tables in the server's folder that a dataset can be made of."""
+    folder = _folder(state_of(request))
+    found = (path.name for path in folder.iterdir() if path.is_file())
+    return {"files": sorted(name for name in found if _TABLES.fullmatch(name))}
+
+
+@router.post("/drafts", **roles(*CURATING))
+def draft(request: Request, body: Drafted) -> dict[str, Any]:
+    """A domain drafted from the table itself: private until a curator has checked every value."""
+    path = _table(state_of(request), body.file)
+    try:
+        found = draft_domain(path)
+    except DataError:
+        raise Problem(422, "InvalidRequest", "this file cannot be read as a table") from None
+    return finite({"domain": domain_to_document(found.domain), "notes": list(found.notes)})
+
+
+@router.post("/datasets", status_code=201, **roles(*CURATING))
+def new_dataset(request: Request, who: Who, body: NewDataset) -> dict[str, Any]:
+    """A new protected dataset, made from a file in the server's folder."""
+    state = state_of(request)
+    table = _table(state, body.file)
+    if not NAME.fullmatch(body.name):
+        raise Problem(422, "InvalidRequest", "a name has letters, digits or any of . _ -")
+    if state.datasets.get(body.name) is not None:
+        raise ServiceError(f"there is a dataset {body.name!r} already")
+    domain = domain_from_document(body.domain)
+    session = create(
+        _folder(state) / f"{body.name}.eke",
+        table,
+        domain,
+        epsilon=body.epsilon,
+        rho=body.rho,
+        neighbours=body.neighbours,
+        unit=None if body.unit is None else Unit(body.unit.column, body.unit.rows),
+        analyst=who.name,
+    )
+    state.datasets.add(body.name, session)
+    log("dataset made", dataset=body.name, by=who.name)
+    return {"name": body.name, "budget": session.budget.to_dict()}
+
+
+def _folder(state: State) -> FilePath:
+    if state.settings.folder is None:
+        raise ServiceError("this server makes no datasets; start it with --folder")
+    return state.settings.folder
+
+
+def _table(state: State, name: str) -> FilePath:
+    """The file of this name in the folder: never outside it, never a link."""
+    path = _folder(state) / name
+    if not _TABLES.fullmatch(name) or not path.is_file() or path.is_symlink():
+        raise Problem(422, "InvalidRequest", "there is no table of this name in the folder")
+    return path
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()

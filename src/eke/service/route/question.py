@@ -1,0 +1,114 @@
+"""Questions: asked, priced and explained."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request
+
+from eke.errors import BudgetExceeded, EkeError
+from eke.service.account import Account
+from eke.service.body import Asked, AskedMany, Curve, Question
+from eke.service.document import answer_document, finite
+from eke.service.failure import error_document, status_of
+from eke.service.log import log
+from eke.service.permission import ASKING, EVERYONE, Dataset, DatasetName, Who, roles
+from eke.service.state import State, state_of
+from eke.session import Session, preview_document, question_document
+
+router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["questions"])
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[!-~]+$",
+        description="The same key and body give the same stored answer, whatever crashes between.",
+    ),
+]
+
+
+@router.post("/ask", **roles(*ASKING))
+def ask(
+    request: Request, name: DatasetName, session: Dataset, who: Who, body: Asked, key: Key = None
+) -> dict[str, Any]:
+    """The answer to a question: free from history, or from the budget."""
+    return _answered(state_of(request), name, session, who, body, key)
+
+
+@router.post("/ask-many", **roles(*ASKING))
+def ask_many(
+    request: Request,
+    name: DatasetName,
+    session: Dataset,
+    who: Who,
+    body: AskedMany,
+    key: Key = None,
+) -> dict[str, Any]:
+    """Answers to several questions, one after the other; each is charged, or fails, by itself."""
+    results: list[dict[str, Any]] = []
+    for place, question in enumerate(body.questions, start=1):
+        own = None if key is None else f"{key}#{place}"
+        try:
+            answer = _answered(state_of(request), name, session, who, question, own)
+        except EkeError as problem:
+            if status_of(problem) >= 500:
+                raise
+            results.append({"answer": None, "error": error_document(problem)})
+        else:
+            results.append({"answer": answer, "error": None})
+    return {"results": results}
+
+
+@router.post("/preview", **roles(*EVERYONE))
+def preview(session: Dataset, who: Who, body: Question) -> dict[str, Any]:
+    """Price and source of an answer; spends nothing and touches no data."""
+    found = session.preview(
+        body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
+    )
+    sentence = found.explain().split("\n", 1)[1]
+    return finite({**preview_document(found), "hint": found.hint, "sentence": sentence})
+
+
+@router.post("/curve", **roles(*EVERYONE))
+def curve(session: Dataset, who: Who, body: Curve) -> dict[str, Any]:
+    """The price of a question at several half-widths; spends nothing."""
+    found = []
+    for within in body.within:
+        one = session.preview(body.sql, within, body.confidence, analyst=who.name)
+        found.append({"within": within, "action": one.action, "cost": one.cost})
+    budget = session.budget
+    return finite({"measure": budget.measure, "curve": found})
+
+
+@router.post("/explain", **roles(*EVERYONE))
+def explain(request: Request, session: Dataset, who: Who, body: Question) -> dict[str, Any]:
+    """How a question is read, what history says about it, and its price."""
+    found = question_document(
+        session, body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
+    )
+    if who.role == "analyst" and state_of(request).settings.sharing == "own":
+        own = {m.sequence for m in session.history if m.analyst == who.name}
+        for aggregate in found["aggregates"].values():
+            for source in aggregate["sources"]:
+                if source["sequence"] not in own:
+                    source["question"] = "a measurement of somebody else"
+    return finite(found)
+
+
+def _answered(
+    state: State, name: str, session: Session, who: Account, body: Asked, key: str | None
+) -> dict[str, Any]:
+    try:
+        answer = session.ask(
+            body.sql, body.within, body.confidence, key=key, analyst=who.name, policy=body.policy
+        )
+    except BudgetExceeded:
+        state.metrics.count("eke_answers_total", dataset=name, source="refused")
+        log("refused", dataset=name, account=who.name)
+        raise
+    source = answer.receipt.source
+    state.metrics.count("eke_answers_total", dataset=name, source=source)
+    log("answered", dataset=name, account=who.name, source=source, cost=answer.cost)
+    return answer_document(answer, posterior=body.posterior)

@@ -1,0 +1,149 @@
+"""The console in a real browser: the whole story, then keyboard, widths and hostile labels."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Place
+
+WIDE_CURVE = "#curve svg"
+
+
+def sign_in(page: Page, token: str) -> None:
+    page.goto("/")
+    page.get_by_label("Token").fill(token)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def analyst(browser: Browser, place: Place) -> str:
+    """The token of an analyst, made in the console by a curator who made the dataset before."""
+    context = browser.new_context(base_url=place.url)
+    page = context.new_page()
+    sign_in(page, place.token)
+    expect(page.get_by_role("heading", name="Datasets")).to_be_visible()  # there is none yet
+    page.get_by_label("Name").fill("people")
+    page.get_by_role("button", name="Draft it from the table").click()
+    domain = page.get_by_label("Domain as JSON")
+    expect(domain).to_have_value(re.compile("<script>"))
+    page.get_by_role("button", name="Make it").click()
+    expect(page.locator("#dataset")).not_to_have_value("people")  # the box is not ticked
+    page.get_by_label("I have checked").check()
+    page.get_by_role("button", name="Make it").click()
+    expect(page.locator("#dataset")).to_have_value("people")
+    page.get_by_role("link", name="Analysts").click()
+    page.get_by_label("Name").fill("ann")
+    page.get_by_role("button", name="Add").click()
+    shown = page.locator("#token")
+    expect(shown).to_have_text(re.compile("eke_"))
+    token = shown.inner_text()
+    page.get_by_role("link", name="Budget").click()
+    page.get_by_role("link", name="Analysts").click()
+    expect(page.locator("#token")).to_have_count(0)  # it is not shown again
+    page.get_by_label("Who").select_option("ann")
+    page.get_by_label("Cap (empty for none)").fill("0.2")
+    page.get_by_role("button", name="Set").click()
+    expect(page.get_by_role("row", name=re.compile("ann analyst"))).to_contain_text("0.2")
+    context.close()
+    return token
+
+
+def test_an_analyst_previews_asks_asks_again_for_free_and_is_refused(
+    page: Page, analyst: str
+) -> None:
+    sign_in(page, analyst)
+    assert page.get_by_role("link", name="Analysts").count() == 0
+    page.locator("#within").fill("40")
+    price = page.locator("#price")
+    expect(price).to_have_text(re.compile(r"Would cost epsilon 0\.0\d+ of 0\.2 left"))
+    expect(page.locator(WIDE_CURVE)).to_be_visible()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    answers = page.locator(".answer")
+    expect(answers).to_have_count(1)
+    expect(answers.first).to_contain_text("paid epsilon")
+    expect(answers.first.locator("svg .curve")).to_be_visible()
+    expect(price).to_have_text(re.compile("Free: history gives ±40"))
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(answers).to_have_count(2)
+    expect(answers.first).to_contain_text("free")
+    page.locator("#within").fill("1")
+    expect(price).to_have_text(re.compile("is left.*narrowest interval"))
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_disabled()
+    page.get_by_role("link", name="History").click()
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_role("link", name="Budget").click()
+    expect(page.get_by_text("of your cap of 0.2")).to_be_visible()
+
+
+def test_groups_are_drawn_with_error_bars_and_hostile_labels_stay_text(
+    page: Page, analyst: str
+) -> None:
+    sign_in(page, analyst)
+    page.locator("#sql").fill("SELECT city, COUNT(*) AS n FROM people GROUP BY city")
+    page.locator("#within").fill("150")
+    expect(page.locator("#price")).to_have_text(re.compile("Would cost|Free"))
+    page.get_by_role("button", name="Ask", exact=True).click()
+    drawn = page.locator(".answer").first
+    expect(drawn.locator("svg .error-bar")).to_have_count(9)
+    expect(drawn.get_by_role("cell", name="<script>alert(1)</script>")).to_be_visible()
+
+
+def test_mistakes_are_shown_where_they_are(page: Page, analyst: str) -> None:
+    sign_in(page, analyst)
+    page.locator("#sql").fill("SELECT COUNT(*) FROM people WHERE agee > 40")
+    expect(page.locator("#price")).to_have_text(
+        "Line 1, column 35: there is no column 'agee'; did you mean 'age'?"
+    )
+
+
+def test_it_works_with_the_keyboard_alone(page: Page, analyst: str) -> None:
+    sign_in(page, analyst)
+    page.goto("/console/#/ask")
+    page.reload()
+    expect(page.locator("#price")).to_have_class(re.compile("free|paid"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.locator("#sql:focus").count():
+            break
+    expect(page.locator("#sql")).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".answer")).to_have_count(1)
+    page.locator("#slider").focus()
+    before = page.locator("#within").input_value()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#within")).not_to_have_value(before)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_and_wide_pages_do_not_scroll_sideways(
+    page: Page, place: Place, analyst: str, scheme: str
+) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    sign_in(page, place.token)
+    for width in (360, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        for name in ("Ask", "History", "Budget", "Ledger", "Datasets", "Analysts"):
+            page.get_by_role("link", name=name, exact=True).click()
+            expect(page.locator("main h1").first).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (back == "rgb(20, 23, 26)") == (scheme == "dark")
+
+
+def test_signing_out_ends_it(page: Page, analyst: str) -> None:
+    sign_in(page, analyst)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+    page.goto("/console/#/budget")
+    expect(page.get_by_label("Token")).to_be_visible()
+    page.get_by_label("Token").fill("eke_wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("this token is not valid (any more)")

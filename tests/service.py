@@ -1,0 +1,124 @@
+"""A server in process with one account of each kind, for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import uvicorn
+from fastapi import FastAPI
+
+import eke
+from eke.service import Access, Account, Datasets, Reply, Settings, create_app, send
+
+DOMAIN = eke.Domain(
+    sex=eke.Categorical("Female", "Male"),
+    age=eke.Integer(17, 26),
+    city=eke.Categorical("<script>alert(1)</script>", "b & c", "d"),
+)
+COUNT = "SELECT COUNT(*) FROM people"
+BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+
+
+def people(rows: int = 400) -> pd.DataFrame:
+    """A table whose rows are fixed by arithmetic."""
+    cities = ["<script>alert(1)</script>", "b & c", "d"]
+    return pd.DataFrame(
+        {
+            "sex": ["Female" if n % 3 == 0 else "Male" for n in range(rows)],
+            "age": [17 + n % 10 for n in range(rows)],
+            "city": [cities[n // 7 % 3] for n in range(rows)],
+        }
+    )
+
+
+class Clock:
+    """A time that tests move."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Server:
+    """An application with its parts, and the tokens of its accounts by name."""
+
+    app: FastAPI
+    loop: asyncio.Runner
+    access: Access
+    session: eke.Session
+    clock: Clock
+    folder: Path
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        who: str | None = None,
+        json: Any = None,
+        **headers: str,
+    ) -> Reply:
+        """The response to a request of an account, by its token."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if who is not None:
+            sent["Authorization"] = f"Bearer {self.tokens.get(who, who)}"
+        if json is not None:
+            sent["Content-Type"] = "application/json"
+        body = b"" if json is None else json_module.dumps(json).encode()
+        return self.send(method, path, sent, body)
+
+    def send(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Reply:
+        return self.loop.run(send(self.app, method, path, headers, body))
+
+    def ask(self, sql: str, within: float | None, who: str = "ann", **headers: str) -> Reply:
+        body = {"sql": sql, "within": within}
+        return self.call("POST", "/api/v1/datasets/people/ask", who, body, **headers)
+
+
+@contextmanager
+def serving(folder: Path, epsilon: float = 1.0, **settings: Any) -> Iterator[Server]:
+    """A server with curator cleo, analysts ann and ben, auditor otto; ben sees no dataset."""
+    session = eke.create(folder / "people.eke", people(), DOMAIN, epsilon=epsilon, analyst="server")
+    clock = Clock()
+    access = Access(folder / "access.db", clock)
+    roles = {"cleo": "curator", "ann": "analyst", "ben": "analyst", "otto": "auditor"}
+    tokens = {}
+    for name, role in roles.items():
+        access.add(Account(name, role, ("other",) if name == "ben" else None))  # type: ignore[arg-type]
+        tokens[name] = access.new_token(name).text
+    chosen = Settings(folder=folder, secure_cookies=False, **settings)
+    app = create_app(Datasets([("people", session)]), access, chosen)
+    with asyncio.Runner() as loop:
+        yield Server(app, loop, access, session, clock, folder, tokens)
+    access.close()
+
+
+@contextmanager
+def listening(app: FastAPI) -> Iterator[str]:
+    """The address of a real server of the application, on a free port, in a thread."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()

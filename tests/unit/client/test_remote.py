@@ -1,0 +1,141 @@
+"""The client against a real server: the same answers and the same errors as a local session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+import eke
+from eke.client import RemoteSession
+from eke.errors import AccessDenied, KeyConflict, QueryError, ServiceError, SqlError
+from tests.service import BY_SEX, COUNT, Server, listening, serving
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str]]:
+    with serving(tmp_path_factory.mktemp("client")) as server, listening(server.app) as url:
+        yield server, url
+
+
+@pytest.fixture
+def remote(place: tuple[Server, str]) -> Iterator[RemoteSession]:
+    server, url = place
+    with eke.connect(url, server.tokens["ann"]) as session:
+        yield session
+
+
+def test_answers_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    there = remote.ask(COUNT, within=40)
+    here = local.ask(COUNT, within=40)
+    assert isinstance(there, eke.Answer)
+    assert isinstance(here, eke.Answer)
+    assert (there.value, there.interval, there.variance) == (
+        here.value,
+        here.interval,
+        here.variance,
+    )
+    assert here.free
+    assert remote.ask(COUNT, within=40) == here
+    rows_there, rows_here = remote.ask(BY_SEX, within=60), local.ask(BY_SEX, within=60)
+    assert isinstance(rows_there, eke.SqlAnswer)
+    assert isinstance(rows_here, eke.SqlAnswer)
+    assert rows_there.to_pandas().equals(rows_here.to_pandas())
+    assert "Free" in there.explain() or "Paid" in there.explain()
+
+
+def test_the_posterior_is_drawn_well_enough(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    there, here = remote.ask(COUNT, within=40), place[0].session.ask(COUNT, within=40)
+    assert isinstance(there, eke.Answer)
+    assert isinstance(here, eke.Answer)
+    for confidence in (0.5, 0.9, 0.95):
+        assert there.posterior.interval(confidence) == pytest.approx(
+            here.posterior.interval(confidence), abs=1.5
+        )
+    assert there.probability(above=here.value) == pytest.approx(0.5, abs=0.01)
+    assert there.probability(above=here.value - 20, below=here.value + 20) == pytest.approx(
+        here.probability(above=here.value - 20, below=here.value + 20), abs=0.02
+    )
+    assert "<svg" in there._repr_html_()
+
+
+def test_previews_budget_history_and_domain(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    remote.ask(COUNT, within=40)
+    assert remote.preview(BY_SEX, within=7) == local.preview(BY_SEX, within=7, analyst="ann")
+    assert remote.budget == local.budget
+    assert remote.history.to_records() == local.history.to_records()
+    assert len(remote.history) == len(local.history)
+    assert remote.history.to_pandas().equals(local.history.to_pandas())
+    assert remote.domain == local.domain
+    assert remote.explain(COUNT)["aggregates"]["a0"]["cells"] == 1
+
+
+def test_errors_are_those_of_a_local_session(remote: RemoteSession) -> None:
+    with pytest.raises(SqlError, match="did you mean 'age'") as wrong:
+        remote.ask("SELECT COUNT(*) FROM people WHERE agee > 40", within=10)
+    assert (wrong.value.line, wrong.value.column) == (1, 35)
+    with pytest.raises(eke.Refused, match="Nothing was spent") as refused:
+        remote.ask(COUNT, within=0.01)
+    assert refused.value.refusal.narrowest > 0.01  # type: ignore[attr-defined]
+    remote.ask(COUNT, within=40, key="k")
+    with pytest.raises(KeyConflict):
+        remote.ask(COUNT, within=41, key="k")
+    with pytest.raises(QueryError, match="SQL"):
+        remote.ask(eke.count(), within=10)  # type: ignore[arg-type]
+
+
+def test_strangers_and_wrong_addresses(place: tuple[Server, str]) -> None:
+    server, url = place
+    with pytest.raises(AccessDenied):
+        eke.connect(url, "eke_nonsense")
+    with pytest.raises(ServiceError, match="name the dataset; the server shows you none"):
+        eke.connect(url, server.tokens["ben"])
+    with pytest.raises(ServiceError, match="https://"):
+        eke.connect("localhost:1", "x")
+    with pytest.raises(AccessDenied), eke.connect(url, server.tokens["otto"]) as session:
+        session.ask(COUNT, within=10)
+
+
+class Flaky(httpx.BaseTransport):
+    """A network that loses the first responses after the server has acted on the request."""
+
+    def __init__(self, losses: int) -> None:
+        self.losses = losses
+        self._inner = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = self._inner.handle_request(request)
+        if self.losses:
+            self.losses -= 1
+            response.close()
+            raise httpx.ReadError("lost")
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def test_a_lost_answer_is_fetched_again_and_paid_once(
+    place: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eke.client.wire._PAUSE_SECONDS", 0.0)
+    server, url = place
+    sql = "SELECT COUNT(*) FROM people WHERE city = 'd'"
+    price = server.session.preview(sql, within=30).cost
+    before = server.session.budget.spent
+    flaky = Flaky(2)
+    with eke.connect(url, server.tokens["ann"], "people", transport=flaky) as session:
+        answer = session.ask(sql, within=30, key="flaky-1")
+    assert not answer.free, "the stored answer of the first, paid request"
+    assert server.session.budget.spent == pytest.approx(before + price)
+    with pytest.raises(ServiceError, match="cannot be reached"):
+        eke.connect(url, server.tokens["ann"], transport=Flaky(9))

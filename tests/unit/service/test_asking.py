@@ -1,0 +1,216 @@
+"""Asking over HTTP: the answers of the session, priced, stored under keys, and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eke.service.gate import SECURITY_HEADERS
+from tests.service import BY_SEX, COUNT, Server, serving
+
+PEOPLE = "/api/v1/datasets/people"
+
+
+def test_paid_then_free(server: Server) -> None:
+    first = server.ask(COUNT, 40).json()
+    assert first["kind"] == "number"
+    assert first["source"] == "measured"
+    assert first["low"] <= first["value"] <= first["high"]
+    assert first["why"].startswith("Paid")
+    second = server.ask(COUNT, 40).json()
+    assert second["source"] == "history"
+    assert second["cost"] == 0
+    assert second["value"] == first["value"]
+    assert server.session.budget.spent == pytest.approx(first["cost"])
+    assert [m.analyst for m in server.session.history] == ["ann"]
+
+
+def test_groups_come_as_rows_with_intervals(server: Server) -> None:
+    found = server.ask(BY_SEX, 60).json()
+    assert found["columns"] == [{"name": "sex", "key": True}, {"name": "n", "key": False}]
+    assert [row[0] for row in found["rows"]] == ["Female", "Male"]
+    for row in found["rows"]:
+        assert row[1]["low"] <= row[1]["value"] <= row[1]["high"]
+
+
+def test_a_posterior_comes_when_it_is_asked_for(server: Server) -> None:
+    body = {"sql": COUNT, "within": 40, "posterior": True}
+    drawn = server.call("POST", f"{PEOPLE}/ask", "ann", body).json()["posterior"]
+    step = drawn["points"][1] - drawn["points"][0]
+    assert sum(drawn["density"]) * step == pytest.approx(1.0, abs=0.02)
+    assert "posterior" not in server.ask(COUNT, 40).json()
+
+
+def test_a_key_gives_the_same_bytes_and_is_bound_to_request_and_analyst(server: Server) -> None:
+    first = server.ask(COUNT, 40, Idempotency_Key="monday-1")
+    server.ask(COUNT, 10)
+    again = server.ask(COUNT, 40, Idempotency_Key="monday-1")
+    assert again.body == first.body
+    other = server.ask(COUNT, 41, Idempotency_Key="monday-1")
+    assert other.status == 409
+    assert other.json()["error"] == "KeyConflict"
+    else_ = server.ask(COUNT, 41, "cleo", Idempotency_Key="monday-1")
+    assert else_.status == 200
+
+
+@pytest.mark.parametrize("key", ["", "a b", "ü", "x" * 201, "tab\there"])
+def test_bad_keys_cost_nothing(server: Server, key: str) -> None:
+    body = json.dumps({"sql": COUNT, "within": 40})
+    headers = {
+        "Authorization": f"Bearer {server.tokens['ann']}",
+        "Content-Type": "application/json",
+        "Idempotency-Key": key,
+    }
+    found = server.send("POST", f"{PEOPLE}/ask", headers, body.encode())
+    assert found.status == 422
+    assert server.session.budget.spent == 0
+
+
+def test_refusals_say_what_is_available(server: Server) -> None:
+    server.ask(COUNT, 40)
+    found = server.ask(COUNT, 0.5)
+    assert found.status == 402
+    body = found.json()
+    assert body["error"] == "Refused"
+    assert body["refusal"]["known"] == pytest.approx(40, rel=0.01)
+    assert body["refusal"]["narrowest"] < 10
+    assert "Nothing was spent" in body["message"]
+
+
+def test_many_questions_each_by_itself(server: Server) -> None:
+    questions = [
+        {"sql": COUNT, "within": 40},
+        {"sql": "SELECT nothing", "within": 40},
+        {"sql": COUNT, "within": 0.1},
+        {"sql": COUNT, "within": 40},
+    ]
+    sent = {"questions": questions}
+    found = server.call("POST", f"{PEOPLE}/ask-many", "ann", sent, Idempotency_Key="k")
+    errors = [one["error"] and one["error"]["error"] for one in found.json()["results"]]
+    assert errors == [None, "SqlError", "Refused", None]
+    assert found.json()["results"][3]["answer"]["source"] == "history"
+    again = server.call("POST", f"{PEOPLE}/ask-many", "ann", sent, Idempotency_Key="k")
+    assert again.body == found.body
+
+
+def test_previews_curves_and_explanations_are_free(server: Server) -> None:
+    seen = server.call("POST", f"{PEOPLE}/preview", "otto", {"sql": COUNT, "within": 40}).json()
+    assert seen["action"] == "measure"
+    curve = server.call(
+        "POST", f"{PEOPLE}/curve", "ann", {"sql": COUNT, "within": [0.1, 10, 40]}
+    ).json()["curve"]
+    assert [point["action"] for point in curve] == ["refuse", "measure", "measure"]
+    assert curve[1]["cost"] > curve[2]["cost"] == seen["cost"]
+    told = server.call("POST", f"{PEOPLE}/explain", "ann", {"sql": BY_SEX, "within": 40}).json()
+    assert told["aggregates"]["a0"]["cells"] == 2
+    assert server.session.budget.spent == 0
+
+
+def test_sql_errors_have_their_place(server: Server) -> None:
+    found = server.ask("SELECT COUNT(*) FROM people WHERE agee > 40", 40)
+    assert found.status == 400
+    assert found.json() == {
+        "error": "SqlError",
+        "message": "there is no column 'agee'; did you mean 'age'?",
+        "status": 400,
+        "line": 1,
+        "column": 35,
+    }
+
+
+def test_reading(server: Server) -> None:
+    server.ask(COUNT, 40)
+    server.ask("SELECT COUNT(*) FROM people WHERE sex = 'Male'", 40, "cleo")
+    listed = server.call("GET", "/api/v1/datasets", "ann").json()["datasets"]
+    assert [(one["name"], one["cells"]) for one in listed] == [("people", 60)]
+    about = server.call("GET", PEOPLE, "ann").json()
+    assert about["neighbours"] == "add_remove"
+    schema = server.call("GET", f"{PEOPLE}/schema", "ann").json()
+    assert schema["order"] == ["sex", "age", "city"]
+    budget = server.call("GET", f"{PEOPLE}/budget", "ann").json()
+    assert budget["yours"]["spent"] == pytest.approx(0.0747, abs=0.001)
+    assert "analysts" not in budget
+    shares = server.call("GET", f"{PEOPLE}/budget", "otto").json()["analysts"]
+    assert sum(one["spent"] for one in shares) == pytest.approx(budget["spent"])
+    line = server.call("GET", f"{PEOPLE}/budget/timeline", "ann").json()["timeline"]
+    assert [one["spent"] for one in line] == sorted(one["spent"] for one in line)
+    assert line[-1]["spent"] == budget["spent"]
+    losses = server.call("GET", f"{PEOPLE}/budget/attributes", "ann").json()["attributes"]
+    by_sex = dict(zip(losses[0]["labels"], losses[0]["losses"], strict=True))
+    assert by_sex["Male"] > by_sex["Female"] > 0
+    history = server.call("GET", f"{PEOPLE}/history?limit=1", "ann").json()
+    assert len(history["measurements"]) == 1
+    rest = server.call("GET", f"{PEOPLE}/history?after={history['next']}", "ann").json()
+    assert rest["next"] is None
+    assert [m["analyst"] for m in rest["measurements"]] == ["cleo"]
+    one = server.call("GET", f"{PEOPLE}/history/3", "ann").json()
+    assert one["analyst"] == "ann"
+    assert server.call("GET", f"{PEOPLE}/history/1", "ann").status == 404
+    ledger = server.call("GET", f"{PEOPLE}/ledger", "otto").json()
+    assert [entry["kind"] for entry in ledger["entries"]][:2] == ["genesis", "reserve"]
+    assert ledger["mark"]["sequence"] == len(ledger["entries"])
+    assert server.call("GET", f"{PEOPLE}/ledger/verification", "otto").json()["intact"]
+
+
+def test_history_can_be_each_ones_own(folder: Path) -> None:
+    with serving(folder, sharing="own") as server:
+        server.ask(COUNT, 40, "cleo")
+        server.ask(BY_SEX, 40, "ann")
+        mine = server.call("GET", f"{PEOPLE}/history", "ann").json()
+        assert {m["analyst"] for m in mine["measurements"]} == {"ann"}
+        assert mine["sharing"] == "own"
+        all_ = server.call("GET", f"{PEOPLE}/history", "otto").json()["measurements"]
+        assert {m["analyst"] for m in all_} == {"ann", "cleo"}
+        hers = next(m["sequence"] for m in all_ if m["analyst"] == "cleo")
+        assert server.call("GET", f"{PEOPLE}/history/{hers}", "ann").status == 404
+        line = server.call("GET", f"{PEOPLE}/budget/timeline", "ann").json()["timeline"]
+        assert {one["analyst"] for one in line} == {None, "ann"}
+        told = server.call("POST", f"{PEOPLE}/explain", "ann", {"sql": COUNT}).json()
+        sources = told["aggregates"]["a0"]["sources"]
+        assert "a measurement of somebody else" in {one["question"] for one in sources}
+
+
+def test_caps_and_limits_are_the_curators(server: Server) -> None:
+    put = server.call("PUT", f"{PEOPLE}/caps/ann", "cleo", {"cap": 0.05})
+    assert put.json()["analysts"] == [{"name": "ann", "spent": 0, "cap": 0.05}]
+    assert server.ask(COUNT, 40).status == 402
+    assert server.call("GET", f"{PEOPLE}/budget", "ann").json()["yours"]["remaining"] == 0.05
+    assert server.ask(COUNT, 70).status == 200
+    server.call("PUT", f"{PEOPLE}/caps/ann", "cleo", {"cap": None})
+    assert server.ask(COUNT, 40).status == 200
+    changed = server.call("PUT", f"{PEOPLE}/limit", "cleo", {"limit": 2})
+    assert changed.json()["limit"] == 2
+    assert server.call("PUT", f"{PEOPLE}/limit", "cleo", {"limit": 1e-6}).status == 402
+    assert [e.payload["by"] for e in server.session.ledger_entries() if e.kind == "limit"] == [
+        "cleo"
+    ]
+
+
+def test_every_answer_has_the_security_headers(server: Server) -> None:
+    for found in (
+        server.call("GET", "/health"),
+        server.call("GET", "/api/v1/nowhere"),
+        server.call("GET", "/console/"),
+        server.ask(COUNT, 40),
+        server.call("POST", f"{PEOPLE}/ask", "ann", "no"),
+    ):
+        assert {n: found.headers[n.lower()] for n in SECURITY_HEADERS} == SECURITY_HEADERS
+    assert "unsafe" not in SECURITY_HEADERS["Content-Security-Policy"]
+    assert server.call("GET", "/health").json() == {"status": "ok"}
+
+
+def test_metrics_count(server: Server) -> None:
+    server.ask(COUNT, 40)
+    server.ask(COUNT, 40)
+    server.ask(COUNT, 0.01)
+    text = server.call("GET", "/metrics", "otto").text
+    for line in (
+        'eke_answers_total{dataset="people",source="history"} 1',
+        'eke_answers_total{dataset="people",source="measured"} 1',
+        'eke_answers_total{dataset="people",source="refused"} 1',
+        'eke_budget_limit{dataset="people",measure="epsilon"} 1',
+        'eke_request_seconds_count{route="/api/v1/datasets/{name}/ask"} 3',
+    ):
+        assert line in text.splitlines()

@@ -1,0 +1,153 @@
+"""The auth matrix: every route with every kind of caller answers as declared here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.routing import APIRoute
+
+from tests.service import COUNT, Server, serving
+
+ASK = {"sql": COUNT, "within": 200}
+DOMAIN = {"attributes": {"x": {"type": "boolean"}}}
+# method, path, body, and the status for (analyst, other analyst, auditor, curator).
+# `other` is an analyst who may see another dataset only.
+MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
+    ("GET", "/health", None, (200, 200, 200, 200)),
+    ("GET", "/metrics", None, (403, 403, 200, 200)),
+    ("GET", "/api/v1/session", None, (200, 200, 200, 200)),
+    ("DELETE", "/api/v1/session", None, (204, 204, 204, 204)),
+    ("GET", "/api/v1/datasets", None, (200, 200, 200, 200)),
+    ("GET", "/api/v1/datasets/people", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/schema", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/budget", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/budget/timeline", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/budget/attributes", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/history", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/history/3", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/ledger", None, (403, 403, 200, 200)),
+    ("GET", "/api/v1/datasets/people/ledger/verification", None, (403, 403, 200, 200)),
+    ("POST", "/api/v1/datasets/people/ask", ASK, (200, 404, 403, 200)),
+    ("POST", "/api/v1/datasets/people/ask-many", {"questions": [ASK]}, (200, 404, 403, 200)),
+    ("POST", "/api/v1/datasets/people/preview", ASK, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/curve", {"sql": COUNT, "within": [9]}, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/explain", ASK, (200, 404, 200, 200)),
+    ("GET", "/api/v1/accounts", None, (403, 403, 403, 200)),
+    ("POST", "/api/v1/accounts", {"name": "new", "role": "analyst"}, (403, 403, 403, 201)),
+    ("POST", "/api/v1/accounts/ann/tokens", {}, (403, 403, 403, 201)),
+    ("DELETE", "/api/v1/tokens/000000000000", None, (403, 403, 403, 404)),
+    ("PUT", "/api/v1/datasets/people/limit", {"limit": 1}, (403, 403, 403, 200)),
+    ("PUT", "/api/v1/datasets/people/caps/zoe", {"cap": 1}, (403, 403, 403, 200)),
+    ("GET", "/api/v1/files", None, (403, 403, 403, 200)),
+    ("POST", "/api/v1/drafts", {"file": "none.csv"}, (403, 403, 403, 422)),
+    (
+        "POST",
+        "/api/v1/datasets",
+        {"name": "x", "file": "none.csv", "domain": DOMAIN, "epsilon": 1},
+        (403, 403, 403, 422),
+    ),
+]
+# For everyone, known or not: the way in, and the pages of the console.
+OPEN = {("POST", "/api/v1/session"), ("GET", "/"), ("GET", "/console/"), ("GET", "/console/{name}")}
+PUBLIC = {"/health"}
+CALLERS = ("ann", "ben", "otto", "cleo")
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("matrix")) as server:
+        server.ask(COUNT, 60)
+        expired = server.access.new_token("cleo", days=1)
+        server.clock.now += 2 * 86_400
+        revoked = server.access.new_token("cleo")
+        server.access.revoke(revoked.identity)
+        valid = server.tokens["cleo"]
+        forged = f"eke_{valid.split('_')[1]}_{'A' * 43}"
+        server.tokens |= {
+            "expired": expired.text,
+            "revoked": revoked.text,
+            "malformed": "eke_nonsense",
+            "forged": forged,
+            "empty": "",
+        }
+        yield server
+
+
+def declared(server: Server) -> set[tuple[str, str]]:
+    """(method, path) of all routes."""
+    document = server.app.openapi()
+    found = {(m.upper(), path) for path, methods in document["paths"].items() for m in methods}
+    hidden = {
+        (method, route.path)
+        for route in server.app.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
+    }
+    return found | hidden
+
+
+def template(path: str, paths: set[str]) -> str:
+    """The declared path that a path belongs to, literal ones first."""
+    fitting = [p for p in paths if re.fullmatch(re.sub(r"{\w+}", "[^/]+", p), path)]
+    return min(fitting, key=lambda p: p.count("{"))
+
+
+def test_the_matrix_has_every_route(one: Server) -> None:
+    routes = declared(one)
+    covered = {
+        (method, template(path, {p for m, p in routes if m == method}))
+        for method, path, *_ in MATRIX
+    }
+    assert routes - covered - OPEN == set()
+
+
+@pytest.mark.parametrize(("method", "path", "body", "expected"), MATRIX)
+def test_the_matrix(one: Server, method: str, path: str, body: Any, expected: tuple) -> None:
+    found = tuple(one.call(method, path, who, body).status for who in CALLERS)
+    assert found == expected
+    if path in PUBLIC:
+        return
+    before = one.session.budget
+    for who in (None, "malformed", "expired", "revoked", "forged", "empty"):
+        refused = one.call(method, path, who, body)
+        assert refused.status in (401, 429)
+        assert set(refused.json()) >= {"error", "message", "status"}
+    assert one.session.budget == before
+
+
+def test_declared_roles_are_those_of_the_matrix(one: Server) -> None:
+    """What the OpenAPI document says is what the matrix has seen."""
+    paths = one.app.openapi()["paths"]
+    for method, path, _, expected in MATRIX:
+        if path in PUBLIC:
+            continue
+        operation = paths[template(path, set(paths))][method.lower()]
+        seen = zip(("analyst", None, "auditor", "curator"), expected, strict=True)
+        assert operation["x-roles"] == sorted(r for r, status in seen if r and status != 403)
+
+
+def test_unknown_addresses_tell_strangers_nothing(one: Server) -> None:
+    assert one.call("GET", "/api/v1/nowhere").status == 401
+    assert one.call("GET", "/api/v1/nowhere", "ann").status == 404
+    assert one.call("GET", "/api/v1/openapi.json").status == 401
+    assert one.call("PATCH", "/api/v1/datasets", "ann").status == 405
+    assert one.call("GET", "/nowhere").status == 404
+
+
+def test_wrong_tokens_are_slowed_down_but_right_ones_are_not(folder: Path) -> None:
+    with serving(folder, failures_per_minute=3) as server:
+        statuses = [server.call("GET", "/api/v1/datasets", "wrong").status for _ in range(5)]
+        assert statuses == [401, 401, 401, 429, 429]
+        assert server.call("GET", "/api/v1/datasets", "ann").status == 200
+
+
+def test_each_account_has_its_rate(folder: Path) -> None:
+    with serving(folder, requests_per_minute=4) as server:
+        found = [server.call("GET", "/api/v1/datasets", "ann") for _ in range(5)]
+        assert [one.status for one in found] == [200, 200, 200, 200, 429]
+        assert int(found[-1].headers["retry-after"]) >= 1
+        assert server.call("GET", "/api/v1/datasets", "otto").status == 200

@@ -1,0 +1,68 @@
+"""The HTTP reference: its addresses, roles, statuses and shapes are those of the code."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from eke.service.app import _FAILURES
+from eke.service.failure import STATUS
+from eke.service.rate import Rate
+from eke.service.settings import Settings
+from tests.service import BY_SEX, COUNT, Server
+from tests.unit.cli.test_reference import same_shape
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "reference" / "http.md").read_text("utf-8")
+DEPLOY = (DOCS / "how-to" / "deploy.md").read_text("utf-8")
+SHAPES = {
+    name: json.loads(text)
+    for name, text in re.findall(r"<!-- shape: (.+?) -->\n```json\n(.*?)```", PAGE, re.DOTALL)
+}
+
+
+def test_addresses_and_roles_are_those_of_the_code(server: Server) -> None:
+    listed = re.findall(r"^\| (GET|POST|PUT|DELETE) \| `(.+?)` \| (.+?) \|", PAGE, re.MULTILINE)
+    declared = {
+        (method.upper(), path, ", ".join(operation.get("x-roles", ["everyone"])))
+        for path, methods in server.app.openapi()["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert set(listed) == declared
+    assert len(listed) == len(declared)
+
+
+def test_statuses_are_those_of_the_code() -> None:
+    listed = dict(re.findall(r"^\| (\d{3}) \| (.+?) \|$", PAGE, re.MULTILINE))
+    assert listed == _FAILURES
+    assert {str(status) for _, status in STATUS} <= set(listed)
+
+
+def test_shapes_are_what_comes(server: Server) -> None:
+    body = {"sql": BY_SEX, "within": 40}
+    found = {
+        "number": server.ask(COUNT, 40).json(),
+        "table": server.ask(BY_SEX, 40).json(),
+        "preview": server.call("POST", "/api/v1/datasets/people/preview", "ann", body).json(),
+    }
+    (row,), rows = SHAPES["table"]["rows"], found["table"]["rows"]
+    assert all(same_shape(a, b) for one in rows for a, b in zip(row, one, strict=True))
+    for name, document in found.items():
+        example = {**SHAPES[name], "rows": []} if name == "table" else SHAPES[name]
+        assert same_shape(example, document), (name, document)
+    wrong = server.ask(f"{COUNT} WHERE agee > 40", 40).json()
+    assert wrong == SHAPES["error"]
+    assert set(SHAPES) == {*found, "error"}
+
+
+def test_bounds_are_those_of_the_code() -> None:
+    settings = Settings()
+    for figure in (
+        f"Bodies: {settings.largest_body // 1024} KiB",
+        f"{settings.requests_per_minute} a minute and account",
+        f"wrong tokens {settings.failures_per_minute} a minute",
+        f"Browser sessions: {settings.session_hours:g} hours",
+    ):
+        assert figure in DEPLOY
+    assert Rate(settings.requests_per_minute).take("ann") == 0.0
