@@ -59,25 +59,36 @@ class Plan:
 
     `row_loss`, in nano-units, is what noisy scores of every row may cost on top (PCA); such scores
     are chosen after the parts are measured, so a plan knows their price and not their noise.
+    `later_loss` is the same for measurements and choices that follow from the parts' results
+    (selected marginals), with the factor for units of several rows already in it.
     """
 
     parts: tuple[Part, ...]
     row_loss: int = 0
+    later_loss: int = 0
 
     def __post_init__(self) -> None:
         if not self.parts:
             raise PrivacyError("a plan measures at least one question")
         if type(self.row_loss) is not int or self.row_loss < 0:
             raise PrivacyError("the loss of row scores is a whole number of nano-units")
+        if type(self.later_loss) is not int or self.later_loss < 0:
+            raise PrivacyError("the loss of later steps is a whole number of nano-units")
+
+    @property
+    def flat_loss(self) -> int:
+        """What every record is charged on top of the parts, whatever its cell."""
+        return self.row_loss + self.later_loss
 
     def to_document(self) -> dict[str, Any]:
         document: dict[str, Any] = {"parts": [part.to_document() for part in self.parts]}
-        return {**document, "row_loss": self.row_loss} if self.row_loss else document
+        losses = {"row_loss": self.row_loss, "later_loss": self.later_loss}
+        return {**document, **{name: loss for name, loss in losses.items() if loss}}
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
         parts = tuple(Part.from_document(domain, part) for part in document["parts"])
-        return Plan(parts, document.get("row_loss", 0))
+        return Plan(parts, document.get("row_loss", 0), document.get("later_loss", 0))
 
 
 def part_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Part:
