@@ -35,7 +35,7 @@ from eke.query import Query
 _MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
 """Released tables of counts with more cells together are kept; fewer are taken apart."""
-MOST_COARSE_ROWS = 1024
+MOST_COARSE_ROWS = 256
 """Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
 FloatArray = NDArray[np.float64]

@@ -104,8 +104,8 @@ def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
     Privacy: this and `choose_with_noise` are all that reads a `Secret`. A record that moves answer
     i by h_i loses the sum over i of |h_i| / laplace_scale (zCDP: h_i² / 2σ²); see
     docs/proofs/noise.md. Noise is drawn before the secret is opened: an error cannot meet exact
-    numbers in a local variable, and the time of drawing, the longest part, cannot depend on them. The time of the last
-    additions grows with the size of the noisy numbers; that is not hidden.
+    numbers in a local variable, and the time of drawing, the longest part, cannot depend on them.
+    The time of the last additions grows with the size of the noisy numbers; that is not hidden.
     """
     if not isinstance(secret, Secret):
         raise PrivacyError("only a Secret is revealed with noise")
