@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 Examples:
+  $ eke publish adult.eke max_entropy --epsilon 1 -o rows.csv
+  $ eke publish adult.eke max_entropy --from-history --rows 1000 -o rows.parquet
   $ eke publish adult.eke lda --target income --epsilon 1 -o rows.csv
   $ eke publish adult.eke pca --components 2 --epsilon 2 -o rows.parquet
   $ eke publish adult.eke pca --rho 0.1 --option recovery=shrunk -o rows.csv
@@ -26,7 +28,7 @@ Examples:
 
 def publish(
     path: Dataset,
-    mechanism: Annotated[str, typer.Argument(help="lda, pca, ….", show_default=False)],
+    mechanism: Annotated[str, typer.Argument(help="max_entropy, lda, pca, ….", show_default=False)],
     target: Annotated[
         Path, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
     ],
@@ -38,6 +40,12 @@ def publish(
     components: Annotated[
         str | None, typer.Option(help="pca: how many components, or auto.")
     ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="max_entropy: how many rows; else as many as estimated.")
+    ] = None,
+    from_history: Annotated[
+        bool, typer.Option("--from-history", help="max_entropy: from what is released; free.")
+    ] = False,
     attributes: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Which columns; else all of them.")
     ] = None,
@@ -64,19 +72,23 @@ def publish(
         options["target"] = class_attribute
     if components is not None:
         options["components"] = _value(components)
+    if rows is not None:
+        options["rows"] = rows
+    if from_history:
+        options["from_history"] = True
     if attributes is not None:
         options["attributes"] = [name.strip() for name in attributes.split(",")]
     with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
         with working("Publishing"):
-            rows = session.publish(mechanism, epsilon=epsilon, rho=rho, key=key, **options)
-            _write(rows, target)
+            made = session.publish(mechanism, epsilon=epsilon, rho=rho, key=key, **options)
+            _write(made, target)
         screen = output()
         if as_json:
-            shown = {"rows": len(rows), "file": str(target), "receipt": dict(rows.receipt)}
+            shown = {"rows": len(made), "file": str(target), "receipt": dict(made.receipt)}
             screen.raw(json_text(shown))
             return
-        screen.print(f"{rows!r}")
-        for note in rows.notes:
+        screen.print(f"{made!r}")
+        for note in made.notes:
             screen.print(screen.escape(note), indent=2)
         screen.print(f"Wrote {screen.escape(str(target))}.")
 

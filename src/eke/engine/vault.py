@@ -17,6 +17,7 @@ from typing import Any
 
 from eke.data import Source
 from eke.domain import Domain
+from eke.engine.adaptive import Adaptive, Desk
 from eke.engine.exact import exact_answers, needed_attributes
 from eke.engine.row_scores import RowPublisher, exact_scores
 from eke.engine.share import CAP, Shares, cap_document
@@ -129,6 +130,11 @@ class Vault:
         one_row = self._rows_per_unit == 1
         return self._neighbours == "replace_one" and self.domain.total and one_row
 
+    @property
+    def rows_per_unit(self) -> int:
+        """The most rows that one unit has; public."""
+        return self._rows_per_unit
+
     # -- the junction --------------------------------------------------------------------------
 
     def release(
@@ -141,12 +147,14 @@ class Vault:
         answer: AnswerText,
         as_of: int | None = None,
         rows: RowPublisher | None = None,
+        adaptive: Adaptive | None = None,
     ) -> str:
         """Measure a plan and return the stored answer.
 
         With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
         decision behind the plan has not seen. A plan with a `row_loss` needs `rows`, which chooses
-        the scores of each row from what was measured and takes them when they are noisy.
+        the scores of each row from what was measured and takes them when they are noisy. One with
+        a `later_loss` needs `adaptive`, which decides step by step what else to measure for that.
 
         Privacy: (0) The table is opened before anything is paid; whether that works has nothing
         to do with the question. (1) The cost is recomputed here, inside the transaction that checks
@@ -175,11 +183,16 @@ class Vault:
             failpoint("engine.reserved")
             if plan.row_loss and rows is None:
                 raise PrivacyError("this plan releases scores of rows; say which with rows=")
-            counts = self._source.counts([needed_attributes(part.query) for part in plan.parts])
+            if (adaptive is not None) != bool(plan.later_loss):
+                raise PrivacyError("a plan with a later_loss, and no other, needs adaptive=")
+            sets = () if adaptive is None else tuple(adaptive.attribute_sets)
+            needed = [needed_attributes(part.query) for part in plan.parts]
+            every = self._source.counts([*needed, *sets])
+            counts, later = every[: len(needed)], dict(zip(sets, every[len(needed) :], strict=True))
             secrets = [
                 exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)
             ]
-            del counts
+            del counts, every
             failpoint("engine.counted")
             measured = []
             for part, secret in zip(plan.parts, secrets, strict=True):
@@ -191,6 +204,11 @@ class Vault:
                 if wanted.loss_nano > plan.row_loss:  # recomputed from the scores and their noise
                     raise PrivacyError("the scores of rows cost more than was paid for them")
                 rows.receive(wanted, reveal_with_noise(exact_scores(wanted, in_order), wanted.law))
+            if adaptive is not None:
+                desk = Desk(later, plan.later_loss, self._accountant)
+                adaptive.proceed(desk, tuple(measured))
+                measured.extend(desk.measured)
+            del later
             failpoint("engine.noised")
             return self._commit(reservation, measured, cost, answer)
 
@@ -202,6 +220,7 @@ class Vault:
         digest: str,
         answer: AnswerText,
         rows: RowPublisher | None = None,
+        adaptive: Adaptive | None = None,
     ) -> str | None:
         """The answer of a request seen before; None when the key is new.
 
@@ -216,7 +235,13 @@ class Vault:
             self.facts()
             plan = self._reservations[request.sequence].plan
             return self.release(
-                plan, analyst=analyst, key=key, digest=digest, answer=answer, rows=rows
+                plan,
+                analyst=analyst,
+                key=key,
+                digest=digest,
+                answer=answer,
+                rows=rows,
+                adaptive=adaptive,
             )
 
     def _reserve(
@@ -231,7 +256,7 @@ class Vault:
         # holds however many servers and requests of one analyst race.
         limit = self._shares.limit_for(analyst, book.limit, book.spent)
         after = self._accountant.after_all(
-            [(part.query, part.law) for part in plan.parts], limit, plan.row_loss
+            [(part.query, part.law) for part in plan.parts], limit, plan.flat_loss
         )
         if after > limit:
             raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
@@ -304,7 +329,7 @@ class Vault:
                 spent_after = _whole(entry.about["spent_after"])
                 for part in reserved.plan.parts:
                     self._accountant.add(part.query, part.law, spent_after)
-                self._accountant.charge_everyone(reserved.plan.row_loss, spent_after)
+                self._accountant.charge_everyone(reserved.plan.flat_loss, spent_after)
                 self._past.learn(reserved.plan)
                 self._shares = self._shares.charged(reserved.analyst, reserved.cost)
                 self._last_change = entry.sequence

@@ -28,13 +28,15 @@ from eke.inference.posterior import (
 from eke.inference.posterior.product import ProductPosterior
 from eke.inference.regression import LinearEstimate, Regression
 from eke.inference.representation import linear_representations
-from eke.inference.tables import ReleasedTables, table_weight
+from eke.inference.tables import ReleasedTables, is_coarse, table_weight
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
 
 _MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
 """Released tables of counts with more cells together are kept; fewer are taken apart."""
+MOST_COARSE_ROWS = 256
+"""Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
 FloatArray = NDArray[np.float64]
 Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
@@ -72,9 +74,15 @@ class Inference:
             self.regression = MixedRegression(self.domain, self.tables, self.rows)
             self._estimates.clear()
         for measurement in released:
-            if not any(measurement is table for table in tables):
-                for row in measurement.rows():
-                    self.append(row)
+            if any(measurement is table for table in tables):
+                continue
+            # Coarse counts come by the ten thousand, for models, and the regression takes time
+            # quadratic in its rows. Least squares on fewer answers is as honest.
+            many = len(self.rows) + len(measurement.values) > MOST_COARSE_ROWS
+            if many and is_coarse(measurement.query):
+                continue
+            for row in measurement.rows():
+                self.append(row)
 
     def append(self, row: Row) -> None:
         self.rows.append(row)

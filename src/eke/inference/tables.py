@@ -239,6 +239,15 @@ def table_weight(block: Measurable) -> Fraction | None:
     return None if term.factors else term.weight
 
 
+def is_coarse(block: Measurable) -> bool:
+    """True for counts over groups of values: every value in exactly one group, some shared."""
+    if not isinstance(block, Kronecker) or block.cells >= math.prod(
+        block.domain.sizes(block.attributes)
+    ):
+        return False
+    return all(bool((m >= 0).all() and (m.sum(axis=0) == 1).all()) for m in block.matrices)
+
+
 def _gains(matrix: FloatArray) -> tuple[float, float] | None:
     """(α, β) with MᵀM = α·P + β·J/n; None when it has another form. Integers, so exact."""
     gram = matrix.T @ matrix

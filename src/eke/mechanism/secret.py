@@ -1,4 +1,4 @@
-"""Exact answers that cannot be looked at, and the one way out of them: with noise.
+"""Exact answers that cannot be looked at, and the ways out of them: with noise, or as a choice.
 
 A `Secret` refuses to be printed, formatted, logged, copied, stored, compared, iterated over,
 converted or computed with. That guards against accidents (a log line, an f-string, an error
@@ -8,6 +8,7 @@ report with local variables), not against an attacker who runs code in the same 
 from __future__ import annotations
 
 import operator
+import secrets
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
@@ -100,11 +101,11 @@ def _integers(answers: Iterable[int]) -> tuple[int, ...] | None:
 def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
     """The answers plus one independent draw of the law each, as integers of 2^law.exponent.
 
-    Privacy: the only function that reads a `Secret`. A record that moves answer i by h_i loses
-    the sum over i of |h_i| / laplace_scale (zCDP: h_i² / 2σ²); see docs/proofs/noise.md. Noise is
-    drawn before the secret is opened: an error cannot meet exact numbers in a local variable,
-    and the time of drawing, the longest part, cannot depend on them. The time of the last
-    additions grows with the size of the noisy numbers; that is not hidden.
+    Privacy: this and `choose_with_noise` are all that reads a `Secret`. A record that moves answer
+    i by h_i loses the sum over i of |h_i| / laplace_scale (zCDP: h_i² / 2σ²); see
+    docs/proofs/noise.md. Noise is drawn before the secret is opened: an error cannot meet exact
+    numbers in a local variable, and the time of drawing, the longest part, cannot depend on them.
+    The time of the last additions grows with the size of the noisy numbers; that is not hidden.
     """
     if not isinstance(secret, Secret):
         raise PrivacyError("only a Secret is revealed with noise")
@@ -118,3 +119,41 @@ def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
     noise = draw(law, secret.count).tolist()
     exact: tuple[int, ...] = _EXACT.__get__(secret)
     return list(map(operator.add, (answer << finer for answer in exact), noise))
+
+
+TRIES_EACH = 64
+"""Tries for each answer in one round of a choice; see `choose_with_noise`."""
+
+
+def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
+    """The place of one answer, drawn with chances ∝ exp(answer / laplace_scale), exactly.
+
+    The exponential mechanism by rejection: offer a place at random, and take it if a draw K of the
+    law is at least the answer's distance from the best. P(K ≥ d) = exp(-d / steps) / (1 + exp(-1 /
+    steps)) for whole d ≥ 0, so that accepted places have just these chances.
+
+    Privacy: if a neighbour moves no answer by more than Δ, the choice is 2Δ/b-DP and
+    (Δ/b)²/2-zCDP; see docs/proofs/selection.md. All offers and draws of a round are made before the
+    secret is opened, and all are looked at. A round has 64 tries for each answer and fails
+    with probability below e^-32, whatever the answers; only then is there another.
+    """
+    if not isinstance(secret, Secret) or secret.count < 1:
+        raise PrivacyError("a choice needs a Secret with at least one answer")
+    if not isinstance(law, DiscreteLaplace):
+        raise PrivacyError("a choice is drawn with discrete Laplace noise")
+    finer = secret.exponent - law.exponent
+    if finer < 0:
+        raise PrivacyError(
+            "the grid of the noise is coarser than that of the answers; make it by choose_grid"
+        )
+    while True:
+        offers = [secrets.randbelow(secret.count) for _ in range(TRIES_EACH * secret.count)]
+        noise = draw(law, len(offers)).tolist()
+        exact: tuple[int, ...] = _EXACT.__get__(secret)
+        best = max(exact)
+        missing = [(best - answer) << finer for answer in exact]
+        taken = [
+            place for place, drawn in zip(offers, noise, strict=True) if drawn >= missing[place]
+        ]
+        if taken:
+            return taken[0]

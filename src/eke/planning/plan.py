@@ -60,6 +60,8 @@ class Plan:
 
     `row_loss`, in nano-units, is what noisy scores of every row may cost on top (PCA); such scores
     are chosen after the parts are measured, so a plan knows their price and not their noise.
+    `later_loss` is the same for measurements and choices that follow from the parts' results
+    (selected marginals), with the factor for units of several rows already in it.
 
     The rest is for the record, and for later decisions: the demands that the plan was made for,
     and, when it measures something else than they ask for, what measuring them would have been.
@@ -67,6 +69,7 @@ class Plan:
 
     parts: tuple[Part, ...]
     row_loss: int = 0
+    later_loss: int = 0
     demands: tuple[Demand, ...] = ()
     instead_of: tuple[Part, ...] = ()
 
@@ -75,11 +78,18 @@ class Plan:
             raise PrivacyError("a plan measures at least one question")
         if type(self.row_loss) is not int or self.row_loss < 0:
             raise PrivacyError("the loss of row scores is a whole number of nano-units")
+        if type(self.later_loss) is not int or self.later_loss < 0:
+            raise PrivacyError("the loss of later steps is a whole number of nano-units")
+
+    @property
+    def flat_loss(self) -> int:
+        """What every record is charged on top of the parts, whatever its cell."""
+        return self.row_loss + self.later_loss
 
     def to_document(self) -> dict[str, Any]:
         document: dict[str, Any] = {"parts": [part.to_document() for part in self.parts]}
-        if self.row_loss:
-            document["row_loss"] = self.row_loss
+        losses = {"row_loss": self.row_loss, "later_loss": self.later_loss}
+        document |= {name: loss for name, loss in losses.items() if loss}
         if self.demands:
             document["demands"] = [demand.to_document() for demand in self.demands]
         if self.instead_of:
@@ -95,6 +105,7 @@ class Plan:
         return Plan(
             parts("parts"),
             document.get("row_loss", 0),
+            document.get("later_loss", 0),
             tuple(Demand.from_document(domain, demand) for demand in demands),
             parts("instead_of"),
         )

@@ -23,6 +23,7 @@ from eke.privacy.block_loss import block_cell_losses, block_loss
 from eke.privacy.extremum import maximum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
+from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query, Term, sensitivity
 
 Measure: TypeAlias = Literal["epsilon", "rho"]
@@ -89,6 +90,18 @@ class Accountant:
         """The loss of one measurement by itself."""
         return self._factor * self._own_loss(query, law)
 
+    def price_of_choice(self, reach: int, law: DiscreteLaplace) -> int:
+        """The loss of an exponential mechanism with chances ∝ exp(score / laplace_scale).
+
+        Privacy: `reach` is the most that an added record moves a score, in whole units; a replaced
+        one moves it twice as far. With Δ = that, the loss is 2Δ/b, and as zCDP (Δ/b)²/2: the range
+        of the privacy loss is 2Δ/b (Cesar and Rogers 2021). See docs/proofs/selection.md.
+        """
+        moved = reach if self.neighbours == "add_remove" else 2 * reach
+        ratio = Fraction(moved) / (law.steps * Fraction(2) ** law.exponent)
+        once = 2 * ratio if self.measure == "epsilon" else ratio**2 / 2
+        return self._factor * math.ceil(NANO * once)
+
     def after(self, query: Measurable, law: NoiseLaw, limit: int) -> int:
         """The certified loss after one more measurement; see `after_all`."""
         return self.after_all([(query, law)], limit)
@@ -121,7 +134,7 @@ class Accountant:
         return max(self._spent, flat + self._factor * loss)
 
     def charge_everyone(self, loss: int, spent_after: int) -> None:
-        """Take into account a loss that every record has, whatever its cell: noisy row scores."""
+        """Take into account a loss that every record has, as by row scores and choices."""
         self._flat += loss
         self._spent = max(self._spent, spent_after)
 

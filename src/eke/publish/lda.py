@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eke.engine import RowPublisher
+from eke.engine import Adaptive, RowPublisher
 from eke.errors import EstimateError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -61,10 +61,11 @@ class Lda:
         self._distance: Distance = check_distance(options.get("distance", "squared"))
         self._measured = statistics_for(features_of(domain, names), target, count=False)
         self.rows: RowPublisher | None = None
+        self.adaptive: Adaptive | None = None
         self.plan: Plan = plan_within(
             self._measured.statistics,
             check_split(options.get("split", "expected_error")),
-            setting.budget,
+            setting.budget // setting.group_factor,
             domain=domain,
             measure=setting.measure,
             neighbours=setting.neighbours,

@@ -9,6 +9,7 @@ pays for and records everything it does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -78,6 +79,13 @@ class Recipe:
         if not (0.0 < self.singles_share < 1.0 and 0.0 < self.selection_share < 1.0):
             raise PrivacyError("shares of a budget must lie strictly between 0 and 1")
 
+    def rounds(self, attributes: int) -> int:
+        """How many pairs are measured: no more than there are, each so often at most."""
+        if attributes < 2:
+            return 0
+        wanted = max(1, round(self.rounds_each * attributes))
+        return min(wanted, self.most_repeats * math.comb(attributes, 2))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synthesis:
@@ -114,7 +122,7 @@ def synthesise(
     plan = Recipe() if recipe is None else recipe
     source = np.random.default_rng() if generator is None else generator
     work = _Workshop(domain, curator, plan, measure)
-    rounds = max(1, round(plan.rounds_each * len(domain))) if len(domain) > 1 else 0
+    rounds = plan.rounds(len(domain))
     for_singles = plan.singles_share * loss if rounds else loss
     work.measure_singles(for_singles)
     per_round = (loss - for_singles) / rounds if rounds else 0.0

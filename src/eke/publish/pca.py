@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from eke.engine import RowPublisher, RowScores
+from eke.engine import Adaptive, RowPublisher, RowScores
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.planning import Facts, Plan
@@ -71,6 +71,7 @@ class Pca:
         )
         self.plan: Plan = Plan(moments.parts, row_loss)
         self.rows: RowPublisher = self
+        self.adaptive: Adaptive | None = None
         self._chosen: Components | None = None
         self._values: Floats | None = None
         check_size(self.plan, setting.public_rows)

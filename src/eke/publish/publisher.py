@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from eke.domain import Domain
-from eke.engine import RowPublisher
+from eke.engine import Adaptive, RowPublisher
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -39,6 +39,12 @@ class Setting:
     budget: int
     public_rows: int | None
     publishes_rows: bool
+    rows_per_unit: int = 1
+
+    @property
+    def group_factor(self) -> int:
+        """By how much a unit of several rows multiplies every loss (group privacy)."""
+        return self.rows_per_unit if self.measure == "epsilon" else self.rows_per_unit**2
 
 
 class Publisher(Protocol):
@@ -58,8 +64,13 @@ class Publisher(Protocol):
         """Who chooses the scores of rows, if rows leave the vault one by one."""
         ...
 
+    @property
+    def adaptive(self) -> Adaptive | None:
+        """Who decides further steps, if what is measured depends on what was measured."""
+        ...
+
     def stored(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
-        """The text the ledger keeps of the release."""
+        """The text the ledger keeps of the release; without a plan, `measured` is all history."""
         ...
 
     def finish(self, stored: str, inference_through: InferenceThrough) -> Published:

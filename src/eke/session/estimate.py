@@ -95,7 +95,12 @@ class Estimate:
                 f"{self.value:,.6g}, and with probability {self.confidence:.4g} "
                 f"between {low:,.6g} and {high:,.6g}."
             )
-        if self.determined:
+        if self.method == "max_entropy":
+            lines.append(
+                "Free: the answer of the most natural distribution that explains history. No "
+                'interval is known for it that keeps its promise; use method="shrinkage" for one.'
+            )
+        elif self.determined:
             lines.append("Free: history determines this question; only noise makes it uncertain.")
         else:
             lines.append(

@@ -64,8 +64,8 @@ def publish(
             return Published.from_text(vault.domain, kept.answer)
     stored = _stored(vault, publisher, request.analyst, key, digest)
     published = publisher.finish(stored, vault.inference_through)
-    if request.key is None or publisher.rows is not None:
-        return published  # rows that left the vault themselves are in the stored text already
+    if request.key is None or publisher.rows is not None or publisher.adaptive is not None:
+        return published  # rows made in the junction are in the stored text already
     text = vault.remember(request.analyst, rows_key, digest, published.to_text())
     return Published.from_text(vault.domain, text)
 
@@ -79,7 +79,10 @@ def _publisher(
         )
     amounts = {"epsilon": request.epsilon, "rho": request.rho}
     budget = amounts.pop(measure)
-    if budget is None or next(iter(amounts.values())) is not None:
+    free = request.options.get("from_history") is True
+    if free and (request.epsilon is not None or request.rho is not None):
+        raise PrivacyError("from_history=True spends nothing; leave epsilon and rho out")
+    if not free and (budget is None or next(iter(amounts.values())) is not None):
         raise PrivacyError(
             f"this dataset counts its loss in {measure}: say how much the publication may cost "
             f"with {measure}=..."
@@ -88,9 +91,10 @@ def _publisher(
         domain=vault.domain,
         measure=measure,
         neighbours=check_neighbours(str(settings["neighbours"])),
-        budget=nano_floor(budget),
+        budget=0 if budget is None else nano_floor(budget),
         public_rows=settings["public_rows"],
         publishes_rows=vault.publishes_rows,
+        rows_per_unit=vault.rows_per_unit,
     )
     return PUBLISHERS[request.mechanism](setting, request.options)
 
@@ -100,10 +104,15 @@ def _stored(vault: Vault, publisher: Publisher, analyst: str, key: str, digest: 
     if publisher.plan is None:  # from history as it is
         with vault.lock:
             facts = vault.facts()
-            text = publisher.stored(facts, (), 0)
+            text = publisher.stored(facts, vault.measurements, 0)
         return vault.remember(analyst, key, digest, text)
     found = vault.complete(
-        analyst=analyst, key=key, digest=digest, answer=publisher.stored, rows=publisher.rows
+        analyst=analyst,
+        key=key,
+        digest=digest,
+        answer=publisher.stored,
+        rows=publisher.rows,
+        adaptive=publisher.adaptive,
     )
     if found is not None:
         return found
@@ -114,4 +123,5 @@ def _stored(vault: Vault, publisher: Publisher, analyst: str, key: str, digest: 
         digest=digest,
         answer=publisher.stored,
         rows=publisher.rows,
+        adaptive=publisher.adaptive,
     )

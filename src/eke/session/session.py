@@ -278,8 +278,9 @@ class Session:
     ) -> Published:
         """A whole table of new rows in the schema of this one, for at most this much budget.
 
-        `mechanism` is "pca" (components=k or "auto") or "lda" (target=...). With `key` the same
-        request gets the same rows, whatever crashes in between.
+        `mechanism` is "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
+        (target=...) or "pca" (components=k or "auto"). With `key` the same request gets the same
+        rows, whatever crashes in between.
         """
         request = PublishRequest(mechanism, epsilon, rho, options, analyst or self.analyst, key)
         return publish(self._vault, self.settings, self._measure, request)

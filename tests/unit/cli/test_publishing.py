@@ -45,3 +45,20 @@ def test_what_is_wrong_costs_nothing(
     before = run("budget", dataset, "--json").json
     assert run("publish", dataset, *words).code == code
     assert run("budget", dataset, "--json").json == before
+
+
+def test_max_entropy_from_a_budget_and_then_from_history(
+    dataset: Path, tmp_path: Path, run: Run
+) -> None:
+    paid, free = tmp_path / "paid.csv", tmp_path / "free.parquet"
+    some = ("--attributes", "sex,age")
+    shown = run("publish", dataset, "max_entropy", *some, "--epsilon", 2, "--rows", 40, "-o", paid)
+    assert shown.code == 0, shown.err
+    assert len(pd.read_csv(paid)) == 40
+    before = run("budget", dataset, "--json").json
+    words = ("max_entropy", *some, "--from-history", "--rows", 30)
+    shown = run("publish", dataset, *words, "-o", free, "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["receipt"]["cost"] == 0
+    assert set(pd.read_parquet(free)["sex"]) <= {"Female", "Male"}
+    assert run("budget", dataset, "--json").json == before

@@ -1,0 +1,157 @@
+"""Adaptive releases: what is measured next depends on what was measured before, at a fixed price.
+
+A publisher that selects marginals cannot say beforehand which. It says what all of it may cost;
+the junction charges that, and then hands out a `Desk`, which measures and chooses as it is told,
+computes the price of every step itself, and refuses a step that the rest of the allowance does not
+cover. See docs/proofs/selection.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.data import Counts
+from eke.engine.exact import exact_answers, needed_attributes
+from eke.errors import PrivacyError
+from eke.history import Measurement
+from eke.mechanism import Secret, choose_with_noise, reveal_with_noise
+from eke.planning import Part
+from eke.privacy.accountant import Accountant
+from eke.privacy.law import DiscreteLaplace
+from eke.query import Kronecker
+
+Integers = NDArray[np.int64]
+_LARGEST_NUMBER = 2**52
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """A block of counts that could be measured, and what is expected of it, in steps of a grid."""
+
+    block: Kronecker
+    expected: Integers  # (cells,) in steps
+    handicap: int  # taken from the score, in steps
+
+    def __post_init__(self) -> None:
+        if self.expected.shape != (self.block.cells,) or self.expected.dtype != np.int64:
+            raise PrivacyError("an option needs one expected integer for each of its counts")
+        if type(self.handicap) is not int:
+            raise PrivacyError("the handicap of an option is a whole number of steps")
+        if max(int(np.abs(self.expected).max()), abs(self.handicap)) > _LARGEST_NUMBER:
+            raise PrivacyError("expected counts and handicaps must be at most 2^52 steps")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """A private choice of one option: the exponential mechanism on Σ |count − expected|.
+
+    The chance of an option is ∝ exp(score / b), b being the scale of the law; `exponent` is the
+    grid of the expected counts.
+    """
+
+    options: tuple[Option, ...]
+    exponent: int
+    law: DiscreteLaplace
+
+    def __post_init__(self) -> None:
+        if not self.options:
+            raise PrivacyError("a selection needs at least one option")
+        if not -30 <= self.exponent <= 0 or self.law.exponent > self.exponent:
+            raise PrivacyError("the noise grid must be at least as fine as the scores', and these")
+
+    @property
+    def reach(self) -> int:
+        """The most that one added record can move any score.
+
+        Privacy: | ‖c − e‖₁ − ‖c′ − e‖₁ | ≤ ‖c − c′‖₁, and the right side is at most the largest
+        sum of absolute coefficients of one cell, computed here from the blocks.
+        """
+        return max(option.block.largest_reach(1) for option in self.options)
+
+
+class Adaptive(Protocol):
+    """Whoever decides, from released values alone, what to measure next."""
+
+    @property
+    def attribute_sets(self) -> Sequence[tuple[str, ...]]:
+        """All sets of attributes that it may come to need, so that the table is read once."""
+        ...
+
+    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+        """Measure and choose at the desk; `measured` is what the plan's own parts gave."""
+        ...
+
+
+class Desk:
+    """Measurements and choices for at most an allowance that was charged before.
+
+    Privacy: a step is priced from its own integers before data is looked at; prices add up
+    (adaptive composition), and what goes beyond the allowance is refused. Exact numbers leave as
+    noisy values or as the index of a choice only.
+    """
+
+    def __init__(
+        self, counts: Mapping[tuple[str, ...], Counts], allowance: int, accountant: Accountant
+    ) -> None:
+        self._counts = counts
+        self._left = allowance
+        self._accountant = accountant
+        self._measured: list[Measurement] = []
+
+    @property
+    def left(self) -> int:
+        """What is left of the allowance, in nano-units; public."""
+        return self._left
+
+    @property
+    def measured(self) -> tuple[Measurement, ...]:
+        """Everything that was measured here, in order."""
+        return tuple(self._measured)
+
+    def measure(self, part: Part) -> Measurement:
+        """One more noisy answer or block."""
+        own = self._of(needed_attributes(part.query))
+        self._pay(self._accountant.price(part.query, part.law))
+        steps = reveal_with_noise(exact_answers(part.query, own), part.law)
+        found = Measurement(part.query, part.law, tuple(s * part.law.step for s in steps))
+        self._measured.append(found)
+        return found
+
+    def choose(self, selection: Selection) -> int:
+        """The index of one option, by the exponential mechanism."""
+        tables = [self._of(option.block.attributes) for option in selection.options]
+        self._pay(self._accountant.price_of_choice(selection.reach, selection.law))
+        return choose_with_noise(exact_distances(selection, tables), selection.law)
+
+    def _of(self, attributes: tuple[str, ...]) -> Counts:
+        if attributes not in self._counts:
+            raise PrivacyError("an adaptive release names all attribute sets before it begins")
+        return self._counts[attributes]
+
+    def _pay(self, price: int) -> None:
+        if price > self._left:
+            raise PrivacyError("this step costs more than is left of what was charged for it")
+        self._left -= price
+
+
+def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
+    """The exact score of each option, in units of 2^exponent.
+
+    Privacy: sums of Python integers, so that one record moves a score by no more than `reach`.
+    """
+    scores = []
+    per_record = int(Fraction(2) ** -selection.exponent)
+    for option, counts in zip(selection.options, tables, strict=True):
+        block = option.block
+        table = np.zeros(block.domain.sizes(block.attributes), np.int64)
+        table[tuple(counts.codes.T)] = counts.counts
+        exact = block.exact(table).reshape(-1).tolist()
+        pairs = zip(exact, option.expected.tolist(), strict=True)
+        scores.append(sum(abs(c * per_record - e) for c, e in pairs) - option.handicap)
+    return Secret(scores, selection.exponent)

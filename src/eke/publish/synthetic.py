@@ -1,0 +1,213 @@
+"""Synthetic rows from a maximum entropy model (HIST §4), paid for or from history as it is.
+
+With a budget: every attribute is measured by itself, then pairs are selected privately, round by
+round, and measured (`max_entropy.py`); the junction charges all of it first. With
+`from_history=True` the model explains what was released before, and nothing is spent. See
+docs/proofs/selection.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from eke.domain import Domain
+from eke.engine import Adaptive, Desk, Option, RowPublisher, Selection
+from eke.errors import PrivacyError, QueryError
+from eke.history import Measurement
+from eke.planning import Facts, Part, Plan, part_for
+from eke.privacy.accountant import Accountant
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, choose_grid
+from eke.privacy.record_loss import NANO
+from eke.publish.coarse import CoarseMarginal
+from eke.publish.from_history import HistoryModel
+from eke.publish.max_entropy import Curator, FloatArray, Recipe, Synthesis, synthesise
+from eke.publish.published import Published
+from eke.publish.publisher import (
+    InferenceThrough,
+    Setting,
+    check_options,
+    check_size,
+    chosen_attributes,
+)
+from eke.publish.selection import Candidate, measuring_law, split_of_singles
+from eke.query import Kronecker, marginal
+
+OPTIONS = ("rows", "attributes", "from_history")
+MOST_ROWS = 10_000_000
+MOST_PAIR_CELLS = 2**22
+"""Pairs over more cells are not counted; bin one of the attributes."""
+_SCORE_EXPONENT = -8
+
+
+class MaxEntropy:
+    """A publication by maximum entropy; also what decides its own adaptive steps."""
+
+    def __init__(self, setting: Setting, options: Mapping[str, Any]) -> None:
+        check_options(options, OPTIONS, "max_entropy")
+        self._setting = setting
+        self._names = chosen_attributes(setting.domain, options.get("attributes"))
+        self._rows = _check_rows(options.get("rows"))
+        self._synthesis: Synthesis | None = None
+        self._unspent = 0
+        self.rows: RowPublisher | None = None
+        self.adaptive: Adaptive | None = None
+        self.plan: Plan | None = None
+        self._history: HistoryModel | None = None
+        if _check_from_history(options.get("from_history", False)):
+            self._history = HistoryModel(setting, self._names, self._rows)
+            return
+        if len(self._names) < 2:
+            raise QueryError("max_entropy publishes at least two attributes; ask for a marginal")
+        self.attribute_sets = tuple(combinations(self._names, 2))
+        for pair in self.attribute_sets:
+            if np.prod([float(size) for size in setting.domain.sizes(pair)]) > MOST_PAIR_CELLS:
+                raise QueryError(
+                    f"{pair[0]!r} and {pair[1]!r} have too many values together; declare one of "
+                    "them in wider bins, or leave one out with attributes=[...]"
+                )
+        self._recipe = Recipe()
+        self._rounds = self._recipe.rounds(len(self._names))
+        self.plan = self._planned()
+        self.adaptive = self
+        check_size(self.plan, setting.public_rows)
+
+    def _planned(self) -> Plan:
+        setting = self._setting
+        once = 1 if setting.neighbours == "add_remove" else 2
+        loss = self._recipe.singles_share * setting.budget / NANO / (once * setting.group_factor)
+        sizes = setting.domain.sizes(self._names)
+        parts = []
+        for name, own in zip(
+            self._names, split_of_singles(sizes, loss, setting.measure), strict=True
+        ):
+            law = measuring_law(own, setting.measure)
+            scale = law.laplace_scale or law.variance**0.5
+            parts.append(part_for(marginal(name).on(setting.domain), scale, setting.measure))
+        accountant = Accountant(
+            setting.domain, setting.measure, setting.neighbours, setting.rows_per_unit
+        )
+        later = setting.budget - sum(accountant.price(part.query, part.law) for part in parts)
+        plan = Plan(tuple(parts), later_loss=max(later, 0))
+        if self._usable(plan) <= 0.0:
+            raise PrivacyError("this budget is too small to measure anything with; give more of it")
+        return plan
+
+    def _usable(self, plan: Plan) -> float:
+        """What rounds may use, in whole units: prices are rounded up to whole nano-units."""
+        slack = 4 * self._rounds * self._setting.group_factor
+        return (plan.later_loss * (1.0 - 1e-9) - slack) / NANO
+
+    # -- in the vault --------------------------------------------------------------------------
+
+    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+        """Select, measure and fit. Privacy: sees released values and the desk alone."""
+        if self.plan is None:
+            raise PrivacyError("a publication from history measures nothing")
+        setting = self._setting
+        once = 1 if setting.neighbours == "add_remove" else 2
+        factor = once * setting.group_factor * (once if setting.measure == "rho" else 1)
+        usable = self._usable(self.plan) / factor
+        clerk = _Clerk(setting.domain, desk, dict(zip(self._names, measured, strict=True)))
+        self._synthesis = synthesise(
+            Domain({name: setting.domain[name] for name in self._names}),
+            clerk,
+            usable / (1.0 - self._recipe.singles_share),
+            setting.measure,
+            rows=self._rows if self._rows is not None else setting.public_rows,
+            recipe=self._recipe,
+        )
+        self._unspent = desk.left
+
+    def stored(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
+        if self._history is not None:
+            return self._history.stored(measured)
+        made = self._synthesis
+        if made is None:
+            raise PrivacyError("nothing was measured for this publication")
+        notes = [
+            "rows follow released marginals of single attributes and of selected pairs",
+            f"the model: {made.fit.convergence}",
+        ]
+        if self._rows is None and self._setting.public_rows is None:
+            notes.append("the number of rows is an estimate, too")
+        receipt = {
+            "mechanism": "max_entropy",
+            "measure": self._setting.measure,
+            "cost": cost / NANO,
+            "budget": self._setting.budget / NANO,
+            "measurements": len(measured),
+            "unspent": self._unspent / NANO,
+            "pairs": [list(pair) for pair in made.pairs],
+            "groups": {name: int(labels.max()) + 1 for name, labels in made.groups.items()},
+            "total": made.total,
+            "notes": notes,
+        }
+        return Published(self._setting.domain, self._names, made.codes, receipt).to_text()
+
+    # -- afterwards ----------------------------------------------------------------------------
+
+    def finish(self, stored: str, inference_through: InferenceThrough) -> Published:
+        if self._history is None:
+            return Published.from_text(self._setting.domain, stored)
+        through = int(json.loads(stored)["through"])
+        return self._history.published(through, inference_through(through))
+
+
+class _Clerk(Curator):
+    """The desk as a synthesis sees it: coarse marginals in, noisy counts out."""
+
+    def __init__(self, domain: Domain, desk: Desk, singles: Mapping[str, Measurement]) -> None:
+        self._domain, self._desk, self._singles = domain, desk, singles
+
+    def measure(
+        self, block: CoarseMarginal, law: Laplace | Gaussian
+    ) -> tuple[FloatArray, DiscreteLaplace | DiscreteGaussian]:
+        if len(block.attributes) == 1:  # in the plan, and measured with it
+            found = self._singles[block.attributes[0]]
+        else:
+            found = self._desk.measure(Part(self._on_domain(block), _drawn(law)))
+        if not isinstance(found.law, (DiscreteLaplace, DiscreteGaussian)):
+            raise PrivacyError("only discrete noise is ever drawn")
+        return np.array(found.values), found.law
+
+    def choose(self, candidates: Sequence[Candidate], epsilon: float) -> int:
+        per_record = 2.0**-_SCORE_EXPONENT
+        options = tuple(
+            Option(
+                self._on_domain(candidate.marginal),
+                np.rint(candidate.expected * per_record).astype(np.int64),
+                round(candidate.noise_distance * per_record),
+            )
+            for candidate in candidates
+        )
+        law = choose_grid(DiscreteLaplace, 2.0 / epsilon, _SCORE_EXPONENT)
+        return self._desk.choose(Selection(options, _SCORE_EXPONENT, law))
+
+    def _on_domain(self, block: CoarseMarginal) -> Kronecker:
+        return CoarseMarginal(self._domain, block.attributes, block.groups).block()
+
+
+def _drawn(law: Laplace | Gaussian) -> DiscreteLaplace | DiscreteGaussian:
+    """The law on a grid, with at least as much noise."""
+    if isinstance(law, Laplace):
+        return choose_grid(DiscreteLaplace, law.laplace_scale, 0)
+    return choose_grid(DiscreteGaussian, law.variance**0.5, 0)
+
+
+def _check_rows(rows: object) -> int | None:
+    if rows is None:
+        return None
+    if type(rows) is not int or not 1 <= rows <= MOST_ROWS:
+        raise QueryError(f"rows must be a whole number from 1 to {MOST_ROWS:,}, or left out")
+    return rows
+
+
+def _check_from_history(chosen: object) -> bool:
+    if not isinstance(chosen, bool):
+        raise QueryError("from_history must be True or False")
+    return chosen

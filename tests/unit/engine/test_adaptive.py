@@ -1,0 +1,169 @@
+"""Adaptive releases: charged first, priced step by step, and the same after a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eke.data import open_source
+from eke.domain import Domain, Integer
+from eke.engine import Desk, Option, Selection, Vault
+from eke.errors import BudgetExceeded, PrivacyError
+from eke.history import Measurement
+from eke.ledger import Ledger
+from eke.planning import Facts, Plan, part_for
+from eke.privacy.law import DiscreteLaplace
+from eke.privacy.record_loss import NANO
+from eke.publish.coarse import CoarseMarginal
+from eke.query import count, marginal
+
+DOMAIN = Domain(a=Integer(0, 3), b=Integer(0, 1))
+ROWS = pd.DataFrame({"a": [3, 0, 2, 1, 1, 3, 0], "b": [1, 0, 0, 1, 0, 1, 0]})
+
+
+@dataclass
+class Two:
+    """Chooses between two marginals for ε = 0.25 and measures it for as much."""
+
+    scale: float = 4.0
+    fails: bool = False
+    sets: tuple[tuple[str, ...], ...] = (("a",), ("b",))
+    found: Measurement | None = None
+
+    @property
+    def attribute_sets(self) -> Sequence[tuple[str, ...]]:
+        return self.sets
+
+    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+        assert len(measured) == 1
+        assert desk.left == NANO // 2
+        options = tuple(
+            Option(
+                CoarseMarginal(DOMAIN, (n,), (np.arange(DOMAIN[n].size),)).block(),
+                np.zeros(DOMAIN[n].size, np.int64),
+                0,
+            )
+            for n in ("a", "b")
+        )
+        name = "ab"[desk.choose(Selection(options, 0, DiscreteLaplace(8, 0)))]
+        assert desk.left == NANO // 4
+        if self.fails:
+            raise RuntimeError("no memory left")
+        self.found = desk.measure(part_for(marginal(name).on(DOMAIN), self.scale, "epsilon"))
+        assert desk.measured == (self.found,)
+
+    def text(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
+        assert len(measured) == 2
+        return f"{measured[1].values} for {cost}"
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Vault]:
+    def vault() -> Vault:
+        path = tmp_path / "a.eke"
+        ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=NANO)
+        source = open_source(ROWS, DOMAIN)
+        return Vault(ledger, source, domain=DOMAIN, measure="epsilon", neighbours="add_remove")
+
+    return vault
+
+
+def plan_of(later_loss: int = NANO // 2) -> Plan:
+    part = part_for(count(a=0).on(DOMAIN), 4.0, "epsilon")
+    return Plan((part,), later_loss=later_loss)
+
+
+def release(vault: Vault, steps: Two | None, plan: Plan | None = None) -> str:
+    answer = Two().text if steps is None else steps.text
+    return vault.release(
+        plan or plan_of(), analyst="ann", key="one", digest="same", answer=answer, adaptive=steps
+    )
+
+
+def test_steps_are_charged_to_everyone_and_kept_in_history(make):
+    vault = make()
+    text = release(vault, Two())
+    assert text.endswith(f" for {3 * NANO // 4}")
+    assert release(vault, Two()) == text  # the same key, the same answer
+    other = part_for(count(a=3).on(DOMAIN), 4.0, "epsilon")
+    vault.release(Plan((other,)), analyst="ann", key="two", digest="d", answer=lambda *_: "x")
+    # a=0 and a=3 are different cells; what was chosen and measured later counts for both.
+    assert vault.ledger.balance().spent == 3 * NANO // 4
+    again = make()
+    assert again.facts().accountant.spent == 3 * NANO // 4
+    assert [len(one.values) for one in again.measurements] in ([1, 4, 1], [1, 2, 1])
+    assert again.ledger.verify().intact
+
+
+def test_what_was_paid_for_is_completed_after_a_failure(make):
+    vault = make()
+    with pytest.raises(RuntimeError):
+        release(vault, Two(fails=True))
+    assert vault.ledger.balance().spent == 3 * NANO // 4
+    assert vault.ledger.verify().open_reservations == (2,)
+    steps = Two()
+    text = make().complete(
+        analyst="ann", key="one", digest="same", answer=steps.text, adaptive=steps
+    )
+    assert steps.found is not None
+    assert text == f"{steps.found.values} for {3 * NANO // 4}"
+    assert make().ledger.balance().spent == 3 * NANO // 4
+
+
+def test_a_step_dearer_than_what_is_left_is_never_drawn(make):
+    steps = Two(scale=3.9)
+    with pytest.raises(PrivacyError, match="costs more"):
+        release(make(), steps)
+    assert steps.found is None
+
+
+def test_over_the_limit_nothing_is_spent(make):
+    vault = make()
+    with pytest.raises(BudgetExceeded):
+        release(vault, Two(), plan_of(NANO))
+    assert vault.ledger.balance().spent == 0
+
+
+def test_attribute_sets_are_named_before(make):
+    with pytest.raises(PrivacyError, match="names all attribute sets"):
+        release(make(), Two(sets=(("a",),)))
+
+
+def test_a_later_loss_needs_someone_who_decides(make):
+    with pytest.raises(PrivacyError, match="adaptive="):
+        release(make(), None)
+
+
+def test_plans_keep_their_later_loss():
+    plan = plan_of()
+    assert Plan.from_document(DOMAIN, plan.to_document()).later_loss == NANO // 2
+    assert "later_loss" not in Plan(plan.parts).to_document()
+    with pytest.raises(PrivacyError):
+        plan_of(-1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda block: Option(block, np.zeros(3, np.int64), 0),
+        lambda block: Option(block, np.zeros(2), 0),
+        lambda block: Option(block, np.zeros(2, np.int64), 0.5),
+        lambda block: Option(block, np.full(2, 2**60), 0),
+        lambda _block: Selection((), 0, DiscreteLaplace(8, 0)),
+        lambda block: Selection(
+            (Option(block, np.zeros(2, np.int64), 0),), 1, DiscreteLaplace(8, 0)
+        ),
+        lambda block: Selection(
+            (Option(block, np.zeros(2, np.int64), 0),), -2, DiscreteLaplace(8, 0)
+        ),
+    ],
+)
+def test_malformed_selections_are_refused(wrong):
+    block = CoarseMarginal(DOMAIN, ("b",), (np.arange(2),)).block()
+    with pytest.raises(PrivacyError):
+        wrong(block)
