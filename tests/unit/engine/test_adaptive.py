@@ -151,8 +151,8 @@ def test_plans_keep_their_later_loss():
     "wrong",
     [
         lambda block: Option(block, np.zeros(3, np.int64), 0),
-        lambda block: Option(block, np.zeros(2), 0),
-        lambda block: Option(block, np.zeros(2, np.int64), 0.5),
+        lambda block: Option(block, np.zeros(2), 0),  # type: ignore[arg-type]
+        lambda block: Option(block, np.zeros(2, np.int64), 0.5),  # type: ignore[arg-type]
         lambda block: Option(block, np.full(2, 2**60), 0),
         lambda _block: Selection((), 0, DiscreteLaplace(8, 0)),
         lambda block: Selection(

@@ -15,7 +15,7 @@ ANSWERS = [7, 10, 4, 10, -20]
 
 def chances(scale: float) -> np.ndarray:
     weights = np.exp((np.array(ANSWERS) - max(ANSWERS)) / scale)
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 def test_chances_are_those_of_the_exponential_mechanism(monkeypatch):
