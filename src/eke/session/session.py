@@ -11,25 +11,23 @@ in `eke.engine` only.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, Literal, overload
 
 from eke.domain import Domain
-from eke.engine import Shares, Stale, Vault
-from eke.errors import AccuracyError, BudgetExceeded, EstimateError, QueryError, Refused
-from eke.history import Measurement
+from eke.engine import Shares, Vault
+from eke.errors import AccuracyError, EstimateError, QueryError, Refused
 from eke.ledger import Entry, HighWaterMark, Verification
-from eke.planning import Decision, Facts, ReleasePlan, Requirement, policy_named
+from eke.planning import ReleasePlan, Requirement, policy_named
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
-from eke.privacy.record_loss import NANO
 from eke.publish import Published
 from eke.query import Expression, Marginal, MarginalExpression, Query, check_neighbours
 from eke.session.advise import Advice, advice_from
 from eke.session.answer import Answer, TableAnswer
+from eke.session.answering import Answering, single_use
 from eke.session.budget import Budget
 from eke.session.estimate import (
     Estimate,
@@ -39,20 +37,16 @@ from eke.session.estimate import (
     linear_question,
 )
 from eke.session.history import History
-from eke.session.preview import Preview, advice
+from eke.session.preview import Preview
 from eke.session.publish import PublishRequest, publish
-from eke.session.record import Finding
 from eke.session.release import Asked, measured, planned, workload_of
 from eke.session.released import Release, release_of
-from eke.session.request import AnyAnswer, QueryRequest, Request, finding_of
+from eke.session.request import AnyAnswer, QueryRequest, Request
 from eke.session.sql_answer import SqlAnswer
 from eke.session.statement_request import Within, statement_request
-from eke.session.steps import Step, spent_on_steps, step_text, taken
 from eke.sql import parse
 
 Question = str | Expression | MarginalExpression | Query | Marginal
-_MOST_STEPS = 40
-_TRIES_ON_A_MOVING_LEDGER = 5
 _MOST_CELLS = 4096
 
 
@@ -72,6 +66,7 @@ class Session:
         self._vault = vault
         # Reading a text takes milliseconds and depends on nothing else; servers see each one often.
         self._parsed = lru_cache(maxsize=256)(partial(parse, domain=vault.domain))
+        self._answering = Answering(vault, measure)
         self._measure: Measure = measure
         self._policy = policy
         self.analyst = analyst
@@ -168,16 +163,7 @@ class Session:
                 except (EstimateError, QueryError):  # a formula, or no history at all
                     raise refused from None
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
-        text = None if key is None else self._stored(request, key)
-        if text is None and request.in_steps:
-            text = self._in_steps(request, key)
-        for attempt in range(_TRIES_ON_A_MOVING_LEDGER):
-            if text is not None:
-                break
-            last = attempt == _TRIES_ON_A_MOVING_LEDGER - 1
-            text = self._answered(request, key, insist=last)
-        if text is None:
-            raise BudgetExceeded("others spent the budget meanwhile; nothing was spent here")
+        text = self._answering.text(request, key)
         return request.answer(text, self._vault.inference_through)
 
     def preview(
@@ -191,9 +177,7 @@ class Session:
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
-        with self._vault.lock:
-            allowed = self._vault.facts_for(request.analyst, self._vault.facts())
-            return self._preview(request, request.decide(allowed), allowed)
+        return self._answering.preview(request)
 
     def estimate(
         self,
@@ -251,7 +235,7 @@ class Session:
 
         What is released stays in the history, and later answers use it.
         """
-        name = _single_use() if key is None else key
+        name = single_use() if key is None else key
         text = measured(self._vault, plan, self._measure, analyst or self.analyst, name)
         self._vault.facts()
         return release_of(plan, text, self._vault.measurements, self._measure)
@@ -368,102 +352,6 @@ class Session:
         wanted = Requirement(within, 0.95 if confidence is None else confidence)
         return QueryRequest(bound, wanted, chosen, who)
 
-    def _stored(self, request: Request, key: str) -> str | None:
-        """The stored answer of a request seen before; one that a crash left half done is finished.
-
-        The steps of a formula are stored under keys of their own, so that there is nothing to
-        finish under the key itself.
-        """
-
-        def finished(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
-            return request.text(facts, finding_of(facts, released, cost, None))
-
-        return self._vault.complete(
-            analyst=request.analyst, key=key, digest=request.digest, answer=finished
-        )
-
-    def _answered(self, request: Request, key: str | None, *, insist: bool) -> str | None:
-        """The stored text of an answer; None when the ledger moved on: try again."""
-        with self._vault.lock:
-            facts = self._vault.facts()
-            as_of = self._vault.sequence
-            allowed = self._vault.facts_for(request.analyst, facts)
-            decision = request.decide(allowed)
-            if decision.action == "history":
-                return self._kept(request, key, request.text(facts, Finding("history", as_of)))
-            if decision.plan is None:
-                refusal = self._preview(request, decision, allowed)
-                raise Refused(advice(refusal), refusal)
-
-            def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
-                return request.text(facts, finding_of(facts, released, cost, decision.known))
-
-            try:
-                return self._vault.release(
-                    decision.plan,
-                    analyst=request.analyst,
-                    key=_single_use() if key is None else key,
-                    digest=request.digest,
-                    answer=answered,
-                    as_of=None if insist else as_of,
-                )
-            except (Stale, BudgetExceeded):
-                return None
-
-    def _in_steps(self, request: Request, key: str | None) -> str:
-        """The stored text of an answer that takes several measurements, each a charge of its own.
-
-        A step is an idempotent request under a key made from that of the whole: after a crash the
-        steps that were paid are found again.
-        """
-        name = _single_use() if key is None else key
-        steps: list[Step] = []
-        tries, known = 0, None
-        while len(steps) < _MOST_STEPS and tries < _MOST_STEPS:
-            place, digest = f"{name}/{len(steps) + 1}", f"{request.digest}/{len(steps) + 1}"
-            paid = None
-            if key is not None:
-                paid = self._vault.complete(
-                    analyst=request.analyst, key=place, digest=digest, answer=step_text
-                )
-            if paid is not None:
-                steps.append(Step.read(paid))
-                continue
-            with self._vault.lock:
-                facts = self._vault.facts()
-                as_of = self._vault.sequence
-                allowed = self._vault.facts_for(request.analyst, facts)
-                decision = request.decide(allowed)
-                if decision.action == "history":
-                    return self._kept(request, key, request.text(facts, taken(steps, as_of, known)))
-                if decision.plan is None:
-                    refusal = self._preview(request, decision, allowed)
-                    raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
-                tries += 1
-                known = decision.known if not steps else known
-                try:
-                    paid = self._vault.release(
-                        decision.plan,
-                        analyst=request.analyst,
-                        key=place,
-                        digest=digest,
-                        answer=step_text,
-                        as_of=as_of,
-                    )
-                except (Stale, BudgetExceeded):
-                    continue
-                steps.append(Step.read(paid))
-        raise Refused(
-            "the formula did not come within the half-width asked for; ask for a wider one. "
-            f"{spent_on_steps(steps)}."
-        )
-
-    def _kept(self, request: Request, key: str | None, text: str) -> str:
-        """The text, stored under the key if there is one."""
-        if key is None:
-            return text
-        return self._vault.remember(request.analyst, key, request.digest, text)
-
     def _bind(self, query: Question) -> Query | Marginal:
         if isinstance(query, (Expression, MarginalExpression)):
             bound: Query | Marginal = query.on(self.domain)
@@ -482,23 +370,3 @@ class Session:
                 f"at most {_MOST_CELLS:,} can"
             )
         return bound
-
-    def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
-        headline = request.headline
-        return Preview(
-            headline.question,
-            headline.within,
-            headline.confidence,
-            decision.action,
-            decision.cost / NANO,
-            decision.known,
-            decision.narrowest,
-            self._measure,
-            (facts.limit - facts.accountant.spent) / NANO,
-            first_step=request.in_steps and decision.action == "measure",
-            hint=decision.hint,
-        )
-
-
-def _single_use() -> str:
-    return f"once-{secrets.token_hex(16)}"

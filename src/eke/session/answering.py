@@ -1,0 +1,169 @@
+"""Answering: carries a request out: free from history, by one charge, in steps, or refused.
+
+The order in which charge, data, noise and answer follow each other is the engine's
+(`eke.engine.vault`); here a decision is made again whenever the ledger has moved on meanwhile.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from eke.engine import Stale, Vault
+from eke.errors import BudgetExceeded, Refused
+from eke.history import Measurement
+from eke.planning import Decision, Facts
+from eke.privacy.accountant import Measure
+from eke.privacy.record_loss import NANO
+from eke.session.preview import Preview, advice
+from eke.session.record import Finding
+from eke.session.request import Request, finding_of
+from eke.session.steps import Step, spent_on_steps, step_text, taken
+
+_MOST_STEPS = 40
+_TRIES_ON_A_MOVING_LEDGER = 5
+
+
+class Answering:
+    """What a session does with requests."""
+
+    def __init__(self, vault: Vault, measure: Measure) -> None:
+        self._vault = vault
+        self._measure: Measure = measure
+
+    def text(self, request: Request, key: str | None) -> str:
+        """The stored text of the answer; raises `Refused` when the budget does not allow it."""
+        text = None if key is None else self._stored(request, key)
+        if text is None and request.in_steps:
+            text = self._in_steps(request, key)
+        for attempt in range(_TRIES_ON_A_MOVING_LEDGER):
+            if text is not None:
+                break
+            last = attempt == _TRIES_ON_A_MOVING_LEDGER - 1
+            text = self._answered(request, key, insist=last)
+        if text is None:
+            raise BudgetExceeded("others spent the budget meanwhile; nothing was spent here")
+        return text
+
+    def preview(self, request: Request) -> Preview:
+        """Price and source of an answer; spends nothing and touches no data."""
+        with self._vault.lock:
+            allowed = self._vault.facts_for(request.analyst, self._vault.facts())
+            return self._preview(request, request.decide(allowed), allowed)
+
+    def _stored(self, request: Request, key: str) -> str | None:
+        """The stored answer of a request seen before; one that a crash left half done is finished.
+
+        The steps of a formula are stored under keys of their own, so that there is nothing to
+        finish under the key itself.
+        """
+
+        def finished(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+            return request.text(facts, finding_of(facts, released, cost, None))
+
+        return self._vault.complete(
+            analyst=request.analyst, key=key, digest=request.digest, answer=finished
+        )
+
+    def _answered(self, request: Request, key: str | None, *, insist: bool) -> str | None:
+        """The stored text of an answer; None when the ledger moved on: try again."""
+        with self._vault.lock:
+            facts = self._vault.facts()
+            as_of = self._vault.sequence
+            allowed = self._vault.facts_for(request.analyst, facts)
+            decision = request.decide(allowed)
+            if decision.action == "history":
+                return self._kept(request, key, request.text(facts, Finding("history", as_of)))
+            if decision.plan is None:
+                refusal = self._preview(request, decision, allowed)
+                raise Refused(advice(refusal), refusal)
+
+            def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+                return request.text(facts, finding_of(facts, released, cost, decision.known))
+
+            try:
+                return self._vault.release(
+                    decision.plan,
+                    analyst=request.analyst,
+                    key=single_use() if key is None else key,
+                    digest=request.digest,
+                    answer=answered,
+                    as_of=None if insist else as_of,
+                )
+            except (Stale, BudgetExceeded):
+                return None
+
+    def _in_steps(self, request: Request, key: str | None) -> str:
+        """The stored text of an answer that takes several measurements, each a charge of its own.
+
+        A step is an idempotent request under a key made from that of the whole: after a crash the
+        steps that were paid are found again.
+        """
+        name = single_use() if key is None else key
+        steps: list[Step] = []
+        tries, known = 0, None
+        while len(steps) < _MOST_STEPS and tries < _MOST_STEPS:
+            place, digest = f"{name}/{len(steps) + 1}", f"{request.digest}/{len(steps) + 1}"
+            paid = None
+            if key is not None:
+                paid = self._vault.complete(
+                    analyst=request.analyst, key=place, digest=digest, answer=step_text
+                )
+            if paid is not None:
+                steps.append(Step.read(paid))
+                continue
+            with self._vault.lock:
+                facts = self._vault.facts()
+                as_of = self._vault.sequence
+                allowed = self._vault.facts_for(request.analyst, facts)
+                decision = request.decide(allowed)
+                if decision.action == "history":
+                    return self._kept(request, key, request.text(facts, taken(steps, as_of, known)))
+                if decision.plan is None:
+                    refusal = self._preview(request, decision, allowed)
+                    raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
+                tries += 1
+                known = decision.known if not steps else known
+                try:
+                    paid = self._vault.release(
+                        decision.plan,
+                        analyst=request.analyst,
+                        key=place,
+                        digest=digest,
+                        answer=step_text,
+                        as_of=as_of,
+                    )
+                except (Stale, BudgetExceeded):
+                    continue
+                steps.append(Step.read(paid))
+        raise Refused(
+            "the formula did not come within the half-width asked for; ask for a wider one. "
+            f"{spent_on_steps(steps)}."
+        )
+
+    def _kept(self, request: Request, key: str | None, text: str) -> str:
+        """The text, stored under the key if there is one."""
+        if key is None:
+            return text
+        return self._vault.remember(request.analyst, key, request.digest, text)
+
+    def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
+        headline = request.headline
+        return Preview(
+            headline.question,
+            headline.within,
+            headline.confidence,
+            decision.action,
+            decision.cost / NANO,
+            decision.known,
+            decision.narrowest,
+            self._measure,
+            (facts.limit - facts.accountant.spent) / NANO,
+            first_step=request.in_steps and decision.action == "measure",
+            hint=decision.hint,
+        )
+
+
+def single_use() -> str:
+    """A key for a request that nobody will repeat."""
+    return f"once-{secrets.token_hex(16)}"
