@@ -17,7 +17,7 @@ from typing import Any, Literal, overload
 
 from eke.domain import Domain
 from eke.engine import Shares, Vault
-from eke.errors import AccuracyError, EstimateError, QueryError, Refused
+from eke.errors import AccuracyError, EstimateError, LedgerError, QueryError, Refused
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import ReleasePlan, Requirement, policy_named
 from eke.planning.strategy.matrices import MatrixStrategy
@@ -343,6 +343,8 @@ class Session:
     ) -> Request:
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
+        if not isinstance(who, str):
+            raise LedgerError('analyst is a name, for example analyst="ana"')
         if isinstance(query, str):
             statement = self._parsed(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)
