@@ -72,6 +72,7 @@ _STANDS_FOR: tuple[tuple[type[errors.EkeError], type[DatabaseError]], ...] = (
     (errors.DataError, OperationalError),
     (errors.SecretLeak, InternalError),
     (errors.EstimateError, OperationalError),
+    (errors.ServiceError, OperationalError),
     (errors.EkeError, ProgrammingError),
 )
 

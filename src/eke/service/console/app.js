@@ -20,11 +20,13 @@ const main = document.getElementById("main");
 const pick = document.getElementById("dataset");
 
 async function start() {
+  const own = (turn += 1); // whatever is still being shown belongs to somebody who left
   try {
     state.me = await call("GET", "/api/v1/session");
   } catch {
     state.me = null;
   }
+  if (own !== turn) return;
   if (state.me === null) {
     document.getElementById("top").hidden = true;
     main.replaceChildren(signInPage(start));
@@ -74,7 +76,11 @@ async function show() {
 }
 
 pick.addEventListener("change", () => { state.dataset = pick.value; show(); });
-window.addEventListener("hashchange", async () => { await show(); main.focus(); });
+window.addEventListener("hashchange", async () => {
+  if (state.me === null) return; // the form to sign in keeps the focus
+  await show();
+  main.focus();
+});
 document.getElementById("sign-out").addEventListener("click", async () => {
   await call("DELETE", "/api/v1/session");
   remember(null);
