@@ -382,7 +382,7 @@ def test_a_leaky_decision_is_caught(folder, monkeypatch):
 
 def test_an_error_that_quotes_the_data_is_caught(folder, monkeypatch):
     """Positive control, N = 5 pairs: a refusal that says how many rows there are."""
-    advice = "eke.session.session.advice"
+    advice = "eke.session.answering.advice"
     rows: list[int] = [0]
     facts_of = Vault.facts
 
