@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import eke
+
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _SIGNS = "_.-=+*#@"
 
@@ -90,11 +92,9 @@ def label(key: object) -> str:
     """A key of a group: a value, a bin, or what has no value."""
     if key is None:
         return "missing"
-    if isinstance(key, tuple) and len(key) == 2:
-        return f"[{key[0]:g}, {key[1]:g})"
     if isinstance(key, bool):
         return "true" if key else "false"
-    return str(key)
+    return str(eke.domain.plain_label(key))
 
 
 def chart(

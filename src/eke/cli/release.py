@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import eke
 from eke.cli.opening import dataset
 from eke.cli.options import Analyst, AsJson, Confidence, Data, Dataset
 from eke.cli.plan_picture import show_plan
@@ -137,7 +138,7 @@ def write_tables(released: Release, folder: Path, form: TableFormat) -> list[Pat
         frame = table.to_pandas()
         for name in frame.columns.intersection(list(table.attributes)):
             # One type a column, as Parquet wants it, also where a value stands for what is missing.
-            frame[name] = frame[name].map(_text).convert_dtypes()
+            frame[name] = frame[name].map(eke.domain.plain_label).convert_dtypes()
         if form is TableFormat.CSV:
             frame.to_csv(file, index=False)
         else:
@@ -156,11 +157,6 @@ def file_name(table: ReleasedTable) -> str:
     if len(name) > 120:
         name = f"{'+'.join(safe[:_MOST_NAMES])}+{len(safe) - _MOST_NAMES}_more"
     return "-".join([name, *kinds])
-
-
-def _text(label: object) -> object:
-    """A bin as a text with its edges; any other label as it is."""
-    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else label
 
 
 def _show(screen: Screen, released: Release, remaining: float, files: list[Path]) -> None:

@@ -34,7 +34,7 @@ def answer_document(answer: Answer | SqlAnswer) -> dict[str, Any]:
         ],
         "rows": [
             {
-                name: _key(cell) if is_key else asdict(cell)
+                name: eke.domain.plain_label(cell) if is_key else asdict(cell)
                 for name, is_key, cell in zip(answer.columns, answer.is_key, row, strict=True)
             }
             for row in answer.rows
@@ -104,7 +104,9 @@ def release_document(
             "largest_error": float(table.standard_error.max()),
         }
         if not files:
-            found["labels"] = [[_key(label) for label in axis] for axis in table.labels]
+            found["labels"] = [
+                [eke.domain.plain_label(label) for label in axis] for axis in table.labels
+            ]
             found["values"] = table.values.tolist()
         tables.append(found)
     for found, file in zip(tables, files, strict=False):
@@ -118,11 +120,6 @@ def release_document(
         "rmse": release.plan.rmse,
         "tables": tables,
     }
-
-
-def _key(label: object) -> object:
-    """A key as the other forms of an answer write it: a bin is a text with its edges."""
-    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else label
 
 
 def _finite(document: Any) -> Any:

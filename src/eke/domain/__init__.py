@@ -9,6 +9,7 @@ from eke.domain.attribute import (
     Label,
     Replace,
     Rule,
+    plain_label,
 )
 from eke.domain.document import (
     domain_from_document,
@@ -30,6 +31,7 @@ __all__ = [
     "Rule",
     "domain_from_document",
     "domain_to_document",
+    "plain_label",
     "read_domain",
     "write_domain",
 ]

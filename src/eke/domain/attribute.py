@@ -344,6 +344,13 @@ class Binned(_Attribute):
 Attribute: TypeAlias = Categorical | Boolean | Integer | Binned
 
 
+def plain_label(label: object) -> object:
+    """A label as one value, for tables and files: a bin is a text with its two edges."""
+    if not isinstance(label, tuple):
+        return label
+    return f"{number_text(label[0])} to {number_text(label[1])}"
+
+
 def _edge(edge: object) -> float:
     plain = _plain(edge)
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]
 def known_errors(query: Query | Marginal, inference: Inference) -> list[ComposedNoise | None]:
     """The errors of history's answers, None where it has none; each kind once for a block."""
     kinds: dict[object, ComposedNoise | None] = {}
-    for single in singles(query):
+    for single in query.queries():
         found = inference.linear(single)
         noise = None if found is None else found[1]
         kinds.setdefault(_kind(noise), noise)
@@ -60,8 +60,3 @@ def offered(errors: Sequence[ComposedNoise | None], confidence: float) -> float 
     widths = [None if noise is None else halfwidth(noise, confidence) for noise in errors]
     known = [width for width in widths if width is not None]
     return max(known) if len(known) == len(widths) else None
-
-
-def singles(query: Query | Marginal) -> Iterator[Query]:
-    """The questions of a block one by one, or the question itself."""
-    return query.queries() if isinstance(query, Marginal) else iter((query,))

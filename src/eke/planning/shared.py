@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,7 +26,7 @@ def common_cells(demands: Sequence[Demand], measure: Measure) -> Part | None:
     None when it has too many cells. A question that adds up cells adds up their errors, so this
     wins when many questions overlap on few cells, and loses when they are disjoint or wide.
     """
-    singles = [(one, demand) for demand in demands for one in _singles(demand.query)]
+    singles = [(one, demand) for demand in demands for one in demand.query.queries()]
     domain = demands[0].query.domain
     names = domain.in_order({name for query, _ in singles for name in query.attributes})
     cells = math.prod(domain[name].size for name in names)
@@ -55,7 +55,3 @@ def _width_at_unit_noise(query: Query, cells: int, demand: Demand, measure: Meas
 def _coefficients(query: Query) -> NDArray[np.float64]:
     table = query.table()
     return np.abs(np.asarray(table, dtype=np.float64).ravel()) * 2.0**query.exponent
-
-
-def _singles(query: Query | Marginal) -> Iterator[Query]:
-    return query.queries() if isinstance(query, Marginal) else iter((query,))

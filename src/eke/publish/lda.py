@@ -142,9 +142,8 @@ def estimate_from(inference: Inference) -> Estimate:
     """The best linear unbiased estimates from all of history."""
 
     def estimate(query: Query | Marginal) -> Floats:
-        singles = query.queries() if isinstance(query, Marginal) else iter((query,))
         values = []
-        for single in singles:
+        for single in query.queries():
             known = inference.estimate(single)
             if known is None:
                 raise EstimateError("history does not determine the moments of this publication")

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eke.domain import Domain
+from eke.domain import Domain, plain_label
 from eke.errors import QueryError
 from eke.history import Measurement
 from eke.planning import ReleasePlan, consistent_tables, whole_tables
@@ -159,4 +159,4 @@ def _word(label: Any) -> str:
     """A label within a longer one: a bin with its edges, what is missing by that word."""
     if label is None:
         return "missing"
-    return f"[{label[0]:g}, {label[1]:g})" if isinstance(label, tuple) else str(label)
+    return str(plain_label(label))

@@ -139,5 +139,4 @@ def exact_posterior(query: Query, inference: Inference) -> ExactPosterior:
 
 
 def _posteriors(asked: Query | Marginal, inference: Inference) -> list[Posterior]:
-    singles = asked.queries() if isinstance(asked, Marginal) else iter((asked,))
-    return [exact_posterior(single, inference) for single in singles]
+    return [exact_posterior(single, inference) for single in asked.queries()]

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from eke.domain import plain_label
 from eke.session import html
 from eke.session.receipt import Receipt
 
@@ -98,10 +99,5 @@ class SqlAnswer:
         return html.result(self)
 
 
-def label_text(label: Any) -> Any:
-    """A key as a plain value: a bin is written with its edges."""
-    return f"{label[0]:g} to {label[1]:g}" if isinstance(label, tuple) else label
-
-
 def _flat(cell: Any) -> tuple[Any, ...]:
-    return (cell.value, cell.low, cell.high) if isinstance(cell, Cell) else (label_text(cell),)
+    return (cell.value, cell.low, cell.high) if isinstance(cell, Cell) else (plain_label(cell),)

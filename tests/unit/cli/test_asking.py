@@ -49,7 +49,7 @@ def test_every_width_is_kept(dataset: Path, run: Run, width: int) -> None:
     assert max(map(len, shown.out.splitlines())) <= width
     assert ("●" in shown.out) == (width >= 120)
     assert "missing" in shown.out
-    assert "[20, 40)" in shown.words
+    assert "20 to 40" in shown.words
 
 
 def test_json_and_csv_hold_the_same_numbers(dataset: Path, run: Run) -> None:

@@ -85,7 +85,7 @@ def test_numbers_are_readable(value: float | None, places: int, text: str) -> No
 
 @pytest.mark.parametrize(
     ("key", "text"),
-    [(None, "missing"), ((0, 20), "[0, 20)"), (True, "true"), (3, "3"), ("a", "a")],
+    [(None, "missing"), ((0, 20), "0 to 20"), (True, "true"), (3, "3"), ("a", "a")],
 )
 def test_keys_are_readable(key: object, text: str) -> None:
     assert label(key) == text

@@ -93,7 +93,7 @@ def test_released_tables_are_files_and_free(dataset: Path, tmp_path: Path, run: 
     ]
     with (tmp_path / "tables" / "sex+hours.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["hours"] for row in rows[:4]] == ["[0, 20)", "[20, 40)", "[40, 60)", ""]
+    assert [row["hours"] for row in rows[:4]] == ["0 to 20", "20 to 40", "40 to 60", ""]
     assert sum(float(row["value"]) for row in rows) == pytest.approx(1000, abs=400)
     asked = run("ask", dataset, "SELECT COUNT(*) FROM people WHERE age < 30", "-w", 500, "--json")
     assert asked.json["source"] == "history"
