@@ -23,7 +23,7 @@ from scipy import stats
 
 from eke.data import open_source
 from eke.domain import Domain, Integer
-from eke.engine import Vault, vault
+from eke.engine import Vault, standing, vault
 from eke.engine.exact import exact_answers
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -52,7 +52,7 @@ class NoInference:
 
 @pytest.fixture(autouse=True)
 def _without_inference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault, "Inference", NoInference)
+    monkeypatch.setattr(standing, "Inference", NoInference)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,8 @@ class Desk:
 
     Privacy: a step is priced from its own integers before data is looked at; prices add up
     (adaptive composition), and what goes beyond the allowance is refused. Exact numbers leave as
-    noisy values or as the index of a choice only.
+    noisy values or as the index of a choice only, and only within the with block of the release:
+    whoever keeps the desk beyond it finds it closed and empty.
     """
 
     def __init__(
@@ -103,6 +104,14 @@ class Desk:
         self._left = allowance
         self._accountant = accountant
         self._measured: list[Measurement] = []
+        self._open = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open = False
+        self._counts = {}
 
     @property
     def left(self) -> int:
@@ -130,6 +139,8 @@ class Desk:
         return choose_with_noise(exact_distances(selection, tables), selection.law)
 
     def _of(self, attributes: tuple[str, ...]) -> Counts:
+        if not self._open:
+            raise PrivacyError("this adaptive release is over; start another one")
         if attributes not in self._counts:
             raise PrivacyError("an adaptive release names all attribute sets before it begins")
         return self._counts[attributes]

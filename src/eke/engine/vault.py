@@ -10,10 +10,9 @@ docs/proofs/release.md.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from eke.data import Source
 from eke.domain import Domain
@@ -21,14 +20,15 @@ from eke.engine.adaptive import Adaptive, Desk
 from eke.engine.exact import exact_answers, needed_attributes
 from eke.engine.row_scores import RowPublisher, exact_scores
 from eke.engine.share import CAP, Shares, cap_document
+from eke.engine.standing import Standing
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement, Row
 from eke.inference import Inference
-from eke.ledger import Book, Entry, Ledger
+from eke.ledger import Book, Ledger
 from eke.ledger.failpoint import failpoint
 from eke.mechanism import reveal_with_noise
-from eke.planning import Facts, Past, Plan
-from eke.privacy.accountant import Accountant, Measure
+from eke.planning import Facts, Plan
+from eke.privacy.accountant import Measure
 from eke.query import Neighbours
 
 AnswerText = Callable[[Facts, Sequence[Measurement], int], str]
@@ -60,48 +60,44 @@ class Vault:
         self.domain = domain
         self.lock = threading.RLock()
         self._source = source
-        self._measure: Measure = measure
         self._neighbours: Neighbours = neighbours
         self._rows_per_unit = rows_per_unit
-        self._public_rows = public_rows
-        self._forget()
+        self._at_first = partial(Standing, domain, measure, neighbours, rows_per_unit, public_rows)
+        self._standing = self._at_first()
 
     # -- public facts --------------------------------------------------------------------------
 
     @property
     def sequence(self) -> int:
         """The last ledger entry that the facts take into account."""
-        return self._seen
+        return self._standing.seen
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
-        return tuple(self._measurements)
+        return tuple(self._standing.measurements)
 
     def facts(self) -> Facts:
         """History and accounts, up to date with the ledger."""
         with self.lock:
-            self._take_in(self.ledger.entries(after=self._seen))
-            return Facts(self._inference, self._accountant, self._limit, self._past)
+            self._follow(self.ledger)
+            return self._standing.facts()
 
     def facts_for(self, analyst: str, facts: Facts) -> Facts:
         """The same facts with the limit that this analyst's cap leaves; call it under the lock."""
-        limit = self._shares.limit_for(analyst, facts.limit, facts.accountant.spent)
+        limit = self._standing.shares.limit_for(analyst, facts.limit, facts.accountant.spent)
         return replace(facts, limit=limit)
 
     def shares(self) -> Shares:
         """Who has spent how much, and who may spend how much."""
         with self.lock:
-            self._take_in(self.ledger.entries(after=self._seen))
-            return self._shares
+            self._follow(self.ledger)
+            return self._standing.shares
 
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
         with self.lock:
             self.facts()
-            known = [m for m in self._measurements if m.sequence <= sequence]
-            if len(known) == len(self._measurements):
-                return self._inference
-            return self._fresh_inference(known)
+            return self._standing.inference_through(sequence)
 
     def remember(self, analyst: str, key: str, digest: str, answer: str) -> str:
         """Store a free answer under a key; the text stored first, by whoever was first."""
@@ -171,20 +167,17 @@ class Vault:
                 request = book.find(analyst, key, digest)
                 if request is not None and request.answer is not None:
                     return request.answer
-                if request is not None:
-                    reservation = request.sequence
-                    self._take_in(book.entries(after=self._seen))
-                    held = self._reservations[reservation]
-                    plan, cost = held.plan, held.cost
-                else:
+                self._follow(book)
+                if request is None:
+                    _check_publishers(plan, rows, adaptive)
                     reservation, cost = self._reserve(
                         book, plan, analyst=analyst, key=key, digest=digest, as_of=as_of
                     )
+                else:
+                    held = self._standing.reservations[request.sequence]
+                    reservation, plan, cost = request.sequence, held.plan, held.cost
+                    _check_publishers(plan, rows, adaptive)
             failpoint("engine.reserved")
-            if plan.row_loss and rows is None:
-                raise PrivacyError("this plan releases scores of rows; say which with rows=")
-            if (adaptive is not None) != bool(plan.later_loss):
-                raise PrivacyError("a plan with a later_loss, and no other, needs adaptive=")
             sets = () if adaptive is None else tuple(adaptive.attribute_sets)
             needed = [needed_attributes(part.query) for part in plan.parts]
             every = self._source.counts([*needed, *sets])
@@ -205,8 +198,8 @@ class Vault:
                     raise PrivacyError("the scores of rows cost more than was paid for them")
                 rows.receive(wanted, reveal_with_noise(exact_scores(wanted, in_order), wanted.law))
             if adaptive is not None:
-                desk = Desk(later, plan.later_loss, self._accountant)
-                adaptive.proceed(desk, tuple(measured))
+                with Desk(later, plan.later_loss, self._standing.accountant) as desk:
+                    adaptive.proceed(desk, tuple(measured))
                 measured.extend(desk.measured)
             del later
             failpoint("engine.noised")
@@ -233,7 +226,7 @@ class Vault:
             return request.answer
         with self.lock:
             self.facts()
-            plan = self._reservations[request.sequence].plan
+            plan = self._standing.reservations[request.sequence].plan
             return self.release(
                 plan,
                 analyst=analyst,
@@ -247,15 +240,14 @@ class Vault:
     def _reserve(
         self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, as_of: int | None
     ) -> tuple[int, int]:
-        self._take_in(book.entries(after=self._seen))
-        if as_of is not None and self._last_change > as_of:
+        if as_of is not None and self._standing.last_change > as_of:
             raise Stale
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")
         # The cap is checked here, under the ledger's lock and with every entry taken in, so that it
         # holds however many servers and requests of one analyst race.
-        limit = self._shares.limit_for(analyst, book.limit, book.spent)
-        after = self._accountant.after_all(
+        limit = self._standing.shares.limit_for(analyst, book.limit, book.spent)
+        after = self._standing.accountant.after_all(
             [(part.query, part.law) for part in plan.parts], limit, plan.flat_loss
         )
         if after > limit:
@@ -275,22 +267,22 @@ class Vault:
     ) -> str:
         try:
             with self.ledger.exclusive() as book:
-                self._take_in(book.entries(after=self._seen))
+                self._follow(book)
                 stored = self._closed_already(book, reservation)
                 if stored is not None:
                     return stored
                 placed = [replace(one, sequence=book.state.sequence + 1) for one in measured]
-                self._learn(placed)
-                facts = Facts(self._inference, self._accountant, book.limit, self._past)
-                text = answer(facts, placed, cost)
+                self._standing.learn(placed)
+                text = answer(self._standing.facts(), placed, cost)
                 released = {"measurements": [one.to_document() for one in placed]}
                 closing = book.commit(reservation, released, text)
                 failpoint("engine.stored")
         except BaseException:
-            self._forget()  # memory may hold a measurement that the ledger does not
+            self._standing = self._at_first()  # it may hold what the ledger does not
             raise
         failpoint("engine.committed")
-        self._forget_if_behind(closing.entry)
+        if not self._standing.stepped_over(closing.entry):
+            self._standing = self._at_first()
         return closing.answer
 
     def _closed_already(self, book: Book, reservation: int) -> str | None:
@@ -298,112 +290,12 @@ class Vault:
         request = book.find(str(about["analyst"]), str(about["key"]))
         return None if request is None else request.answer
 
-    # -- following the ledger ------------------------------------------------------------------
-
-    def _forget(self) -> None:
-        self._seen = 0
-        self._last_change = 0
-        self._limit = 0
-        self._shares = Shares()
-        self._measurements: list[Measurement] = []
-        self._reservations: dict[int, _Reserved] = {}
-        self._past = Past()
-        self._inference = self._fresh_inference([])
-        self._accountant = Accountant(
-            self.domain, self._measure, self._neighbours, self._rows_per_unit
-        )
-
-    def _fresh_inference(self, known: list[Measurement]) -> Inference:
-        inference = Inference(self.domain)
-        for row in self._public_rows:
-            inference.append(row)
-        for _, released in groupby(known, key=lambda one: one.sequence):
-            inference.extend_all(list(released))
-        return inference
-
-    def _take_in(self, entries: list[Entry]) -> None:
-        for entry in entries:
-            if entry.kind == "reserve":
-                reserved = _reserved(self.domain, entry)
-                self._reservations[entry.sequence] = reserved
-                spent_after = _whole(entry.about["spent_after"])
-                for part in reserved.plan.parts:
-                    self._accountant.add(part.query, part.law, spent_after)
-                self._accountant.charge_everyone(reserved.plan.flat_loss, spent_after)
-                self._past.learn(reserved.plan)
-                self._shares = self._shares.charged(reserved.analyst, reserved.cost)
-                self._last_change = entry.sequence
-            elif entry.kind == "commit":
-                self._learn(self._released(entry))
-                self._last_change = entry.sequence
-            elif entry.kind in {"genesis", "limit"}:
-                self._limit = _whole(entry.about["limit"])
-                self._last_change = entry.sequence
-            elif entry.kind == CAP:
-                self._shares = self._shares.capped(entry.payload)
-                self._last_change = entry.sequence
-            self._seen = entry.sequence
-
-    def _learn(self, measured: Sequence[Measurement]) -> None:
-        self._measurements.extend(measured)
-        self._inference.extend_all(measured)
-
-    def _forget_if_behind(self, entry: Entry) -> None:
-        """Our own commit is in memory already: step over it, with who and when filled in."""
-        own = self._released(entry)
-        if (
-            self._seen + 1 != entry.sequence
-            or self._measurements[-len(own)].sequence != entry.sequence
-        ):
-            self._forget()
-            return
-        self._measurements[-len(own) :] = own
-        self._seen = self._last_change = entry.sequence
-
-    def _released(self, entry: Entry) -> list[Measurement]:
-        """The measurements that a commit holds."""
-        return [
-            Measurement.from_document(
-                self.domain,
-                _mapping(document),
-                sequence=entry.sequence,
-                analyst=self._reservations[_whole(entry.about["reservation"])].analyst,
-                at=entry.at,
-            )
-            for document in _list(entry.payload["measurements"])
-        ]
+    def _follow(self, ledger: Ledger | Book) -> None:
+        self._standing.take_in(ledger.entries(after=self._standing.seen))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reserved:
-    """What a reservation in the ledger is for."""
-
-    analyst: str
-    plan: Plan
-    cost: int
-
-
-def _reserved(domain: Domain, entry: Entry) -> _Reserved:
-    return _Reserved(
-        str(entry.about["analyst"]),
-        Plan.from_document(domain, _mapping(entry.payload["plan"])),
-        _whole(entry.payload["cost"]),
-    )
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int:
-        raise LedgerError("the ledger holds an amount that is no whole number")
-    return value
-
-
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise LedgerError("the ledger holds a release of an unknown form")
-    return value
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise LedgerError("the ledger holds a document of an unknown form")
-    return value
+def _check_publishers(plan: Plan, rows: RowPublisher | None, adaptive: Adaptive | None) -> None:
+    if (rows is not None) != bool(plan.row_loss):
+        raise PrivacyError("a plan with a row_loss, and no other, needs rows=")
+    if (adaptive is not None) != bool(plan.later_loss):
+        raise PrivacyError("a plan with a later_loss, and no other, needs adaptive=")

@@ -135,8 +135,34 @@ def test_attribute_sets_are_named_before(make):
 
 
 def test_a_later_loss_needs_someone_who_decides(make):
+    vault = make()
     with pytest.raises(PrivacyError, match="adaptive="):
-        release(make(), None)
+        release(vault, None)
+    with pytest.raises(PrivacyError, match="adaptive="):
+        release(vault, Two(), plan_of(0))
+    assert vault.ledger.balance().spent == 0
+    assert vault.ledger.verify().open_reservations == ()
+
+
+def test_a_desk_that_was_kept_is_closed(make):
+    """What was charged for is left over on purpose: the release is over all the same."""
+
+    @dataclass
+    class Keeper(Two):
+        desk: Desk | None = None
+
+        def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+            self.desk = desk
+
+        def text(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
+            return "done"
+
+    keeper = Keeper()
+    release(make(), keeper)
+    assert keeper.desk is not None
+    assert keeper.desk.left == NANO // 2
+    with pytest.raises(PrivacyError, match="over"):
+        keeper.desk.measure(part_for(marginal("a").on(DOMAIN), 8.0, "epsilon"))
 
 
 def test_plans_keep_their_later_loss():
