@@ -12,11 +12,11 @@ import numpy as np
 from eke.domain import Categorical, Domain, Integer
 from eke.history import Measurement
 from eke.inference import FormulaPosterior, Inference, Joint
-from eke.planning import Facts, StatementDemand, checked, decide_statement, renumbered, top_up
+from eke.planning import Facts, StatementDemand, checked, decide_statement, top_up
 from eke.privacy.accountant import Accountant, Measure
 from eke.privacy.record_loss import NANO
 from eke.query import Query
-from eke.sql import Aggregate, leaves, parse
+from eke.sql import parse
 
 DOMAIN = Domain(group=Categorical("a", "b"), x=Integer(0, 20))
 GROUP, X = (axis.ravel() for axis in np.meshgrid([0, 1], np.arange(21), indexing="ij"))
@@ -66,8 +66,7 @@ def carried_out(
             break
         after = facts.accountant.spent + decision.cost
         for part in decision.plan.parts:
-            singles = [part.query] if isinstance(part.query, Query) else part.query.queries()
-            true = np.array([exact(one) for one in singles])
+            true = np.array([exact(one) for one in part.query.queries()])
             noise = (
                 rng.laplace(scale=part.law.laplace_scale, size=len(true))
                 if measure == "epsilon"
@@ -83,11 +82,6 @@ def interval(
     demand: StatementDemand, facts: Facts, column: int, row: int
 ) -> tuple[float, float, float]:
     """(value, low, high) of one cell."""
-    formula = demand.statement.columns[column].formula
-    places = sorted({leaf.index for leaf in leaves(formula) if isinstance(leaf, Aggregate)})
-    joint = Joint.of(facts.inference, [demand.statement.query(i, row) for i in places])
-    assert joint is not None
-    posterior = FormulaPosterior(
-        renumbered(formula, places), joint, demand.seed(row, column), demand.bounds(formula)
-    )
+    posterior = demand.posterior(column, row, facts.inference)
+    assert posterior is not None
     return (posterior.value, *posterior.interval(demand.confidence))

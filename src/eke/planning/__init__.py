@@ -12,7 +12,7 @@ from eke.planning.release.accuracies import plan_for_accuracies
 from eke.planning.rent import direct, narrowest_affordable, top_up
 from eke.planning.requirement import Demand, Requirement
 from eke.planning.statement import decide_statement
-from eke.planning.statement_demand import StatementDemand, checked, renumbered, scale_of
+from eke.planning.statement_demand import StatementDemand, checked, scale_of
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.suggestion import Point, Suggestion, suggestions
 from eke.planning.whole_numbers import whole_tables
@@ -66,7 +66,6 @@ __all__ = [
     "policy_named",
     "prefixes",
     "ranges",
-    "renumbered",
     "scale_of",
     "suggestions",
     "top_up",

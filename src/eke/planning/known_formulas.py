@@ -50,6 +50,7 @@ class KnownFormulas:
     demand: StatementDemand
     places: tuple[int, ...]  # the aggregates in question
     joints: tuple[Joint, ...]  # one for each row
+    cells: tuple[tuple[int, FormulaPosterior, float], ...]  # row, belief, half-width asked for
 
     @staticmethod
     def of(demand: StatementDemand, inference: Inference) -> KnownFormulas | None:
@@ -61,7 +62,18 @@ class KnownFormulas:
             if joint is None:
                 return None
             joints.append(joint)
-        return KnownFormulas(demand, places, tuple(joints))
+        columns = [
+            (column, within)
+            for column, within in enumerate(demand.within)
+            if within is not None and demand.is_curved(column)
+        ]
+        cells = [
+            (row, posterior, within)
+            for row in range(demand.statement.rows)
+            for column, within in columns
+            if (posterior := demand.posterior(column, row, inference)) is not None
+        ]
+        return KnownFormulas(demand, places, tuple(joints), tuple(cells))
 
     def formulas(self) -> list[tuple[Formula, float]]:
         """The formulas over the aggregates in question, with their half-widths."""
@@ -83,12 +95,8 @@ class KnownFormulas:
 
     def _widths(self) -> Iterator[tuple[int, float, float]]:
         """(row, half-width, half-width asked for) of every cell."""
-        bounds = [self.demand.bounds(formula) for formula, _ in self.demand.curved]
-        for row, joint in enumerate(self.joints):
-            for column, (formula, within) in enumerate(self.formulas()):
-                seed = self.demand.seed(row, column)
-                posterior = FormulaPosterior(formula, joint, seed, bounds[column])
-                yield row, posterior.halfwidth(self.demand.confidence), within
+        for row, posterior, within in self.cells:
+            yield row, posterior.halfwidth(self.demand.confidence), within
 
     def clear(self) -> bool:
         """True when no denominator and no radicand can be 0, so that formulas are smooth."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eke.errors import QueryError
-from eke.inference import linear_ratio
+from eke.inference import FormulaPosterior, Inference, Joint, linear_ratio
 from eke.planning.blocks import inside_of
 from eke.planning.requirement import Requirement
 from eke.query import Query
@@ -37,6 +37,10 @@ class StatementDemand:
         """Those of them that are not linear."""
         return [(f, w) for f, w in self.columns if scale_of(f) is None]
 
+    def is_curved(self, column: int) -> bool:
+        """True for a column whose formula is not linear."""
+        return scale_of(self.statement.columns[column].formula) is None
+
     def bounds(self, formula: Formula) -> tuple[float, float]:
         """What a formula lies between whatever the data, if it is an average; else no bounds."""
         match formula:
@@ -45,10 +49,19 @@ class StatementDemand:
                 return average_bounds(inside_of(blocks[top]), inside_of(blocks[bottom]))
         return -math.inf, math.inf
 
-    def seed(self, row: int, column: int) -> int:
-        """The seed of the draws of one cell: the same for everyone who asks the same."""
-        digest = self.statement.query(0, row).digest
-        return int(digest[:12], 16) ^ (column << 48)
+    def posterior(self, column: int, row: int, inference: Inference) -> FormulaPosterior | None:
+        """What is known about a cell of the result; None when history leaves it undetermined.
+
+        Whoever decides and whoever answers look at this one, so that they agree on its width. Its
+        draws are the same for everyone who asks the same.
+        """
+        formula = self.statement.columns[column].formula
+        places = sorted(set(used_aggregates(formula)))
+        joint = Joint.of(inference, [self.statement.query(i, row) for i in places])
+        if joint is None:
+            return None
+        seed = int(self.statement.query(0, row).digest[:12], 16) ^ (column << 48)
+        return FormulaPosterior(renumbered(formula, places), joint, seed, self.bounds(formula))
 
 
 def checked(demand: StatementDemand) -> StatementDemand:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eke.errors import AccuracyError, EstimateError
-from eke.inference import FormulaPosterior, Inference, Joint, Posterior
+from eke.inference import Inference, Posterior
 from eke.planning import (
     Decision,
     Facts,
@@ -15,14 +15,13 @@ from eke.planning import (
     checked,
     decide_statement,
     policy_named,
-    renumbered,
     scale_of,
 )
 from eke.session.answer import Answer
 from eke.session.record import Finding, Headline, read_text, stored_text
 from eke.session.request import InferenceThrough, digest_of, exact_posterior
 from eke.session.sql_answer import Cell, SqlAnswer
-from eke.sql import Aggregate, Key, Row, Statement, evaluate, leaves
+from eke.sql import Key, Row, Statement, evaluate
 
 Within = float | Mapping[str, float] | None
 _EXAMPLE = "pass within=… or end the statement with ERROR WITHIN 60 AT CONFIDENCE 0.95"
@@ -151,16 +150,10 @@ class StatementRequest:
         scaled = scale_of(formula)
         if scaled is not None:
             return exact_posterior(self.statement.query(scaled[0], row), inference)
-        places = sorted({leaf.index for leaf in leaves(formula) if isinstance(leaf, Aggregate)})
-        joint = Joint.of(inference, [self.statement.query(i, row) for i in places])
-        if joint is None:
+        posterior = self.demand.posterior(column, row, inference)
+        if posterior is None:
             raise EstimateError("history does not determine this question")
-        return FormulaPosterior(
-            renumbered(formula, places),
-            joint,
-            self.demand.seed(row, column),
-            self.demand.bounds(formula),
-        )
+        return posterior
 
 
 def statement_request(

@@ -119,6 +119,22 @@ def test_averages_have_intervals_and_are_free_the_second_time(session, people):
     assert 0.0 < whole.probability(above=whole.value - 0.1) < 1.0
 
 
+def test_answers_are_as_wide_as_the_decision_said(session):
+    """Draws decide the widths of spreads: the answer shows those that the decision looked at."""
+    text = (
+        "SELECT sex, AVG(age) AS a, STDDEV(age) AS s, VARIANCE(age) AS v FROM people GROUP BY sex"
+    )
+    asked = {"a": 2.0, "s": 1.0, "v": 30.0}
+    answer = session.ask(text, within=asked)
+    shares = [
+        (cell.high - cell.low) / 2.0 / asked[name]
+        for row in answer.rows
+        for name, cell in zip(answer.columns[1:], row[1:], strict=True)
+    ]
+    assert max(shares) <= 1.0
+    assert session.preview(text, within=asked).known == pytest.approx(max(shares) * asked["a"])
+
+
 def test_a_key_gives_the_same_text_and_charges_once(session):
     text = "SELECT AVG(age) FROM people"
     first = session.ask(text, within=0.5, key="k")
