@@ -13,11 +13,11 @@ import pyarrow as pa
 from eke.errors import AccuracyError
 from eke.inference import Posterior
 from eke.session import html
-from eke.session.receipt import Receipt
+from eke.session.receipt import Receipt, Receipted
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer:
+class Answer(Receipted):
     """One number with its interval. Same history, same answer, for everyone who asks."""
 
     value: float
@@ -27,26 +27,9 @@ class Answer:
     _posterior: Callable[[], Posterior] = field(repr=False, compare=False)
 
     @property
-    def confidence(self) -> float:
-        return self.receipt.confidence
-
-    @property
     def within(self) -> float:
         """Half the width of the interval: at most what was asked for."""
         return (self.interval[1] - self.interval[0]) / 2.0
-
-    @property
-    def cost(self) -> float:
-        return self.receipt.cost
-
-    @property
-    def free(self) -> bool:
-        """True when nothing was measured: the answer follows from what was released before."""
-        return self.receipt.source == "history"
-
-    @property
-    def source(self) -> str:
-        return "from history" if self.free else "paid"
 
     @property
     def posterior(self) -> Posterior:
@@ -100,7 +83,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TableAnswer:
+class TableAnswer(Receipted):
     """One answer for each combination of values of some attributes; they share one receipt."""
 
     attributes: tuple[str, ...]
@@ -110,23 +93,6 @@ class TableAnswer:
     variances: tuple[float, ...]
     receipt: Receipt
     _posteriors: Callable[[], Sequence[Posterior]] = field(repr=False, compare=False)
-
-    @property
-    def confidence(self) -> float:
-        """Of each interval by itself; see `simultaneous` for all of them together."""
-        return self.receipt.confidence
-
-    @property
-    def cost(self) -> float:
-        return self.receipt.cost
-
-    @property
-    def free(self) -> bool:
-        return self.receipt.source == "history"
-
-    @property
-    def source(self) -> str:
-        return "from history" if self.free else "paid"
 
     def __len__(self) -> int:
         return len(self.values)

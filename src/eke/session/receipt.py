@@ -59,3 +59,29 @@ class Receipt:
             f"question was measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
             f"of {self.limit_nano / NANO:.6g}."
         )
+
+
+class Receipted:
+    """What every answer with a receipt says about its price."""
+
+    __slots__ = ()
+    receipt: Receipt
+
+    @property
+    def confidence(self) -> float:
+        """Of each interval by itself."""
+        return self.receipt.confidence
+
+    @property
+    def cost(self) -> float:
+        """By how much the dataset's loss grew, in epsilon or rho."""
+        return self.receipt.cost
+
+    @property
+    def free(self) -> bool:
+        """True when nothing was measured: the answer follows from what was released before."""
+        return self.receipt.source == "history"
+
+    @property
+    def source(self) -> str:
+        return "from history" if self.free else "paid"

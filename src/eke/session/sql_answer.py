@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eke.domain import plain_label
 from eke.session import html
-from eke.session.receipt import Receipt
+from eke.session.receipt import Receipt, Receipted
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SqlAnswer:
+class SqlAnswer(Receipted):
     """Rows of keys and values, as the statement orders them; they share one receipt.
 
     A key is its label (a bin is the pair of its edges); a value is a `Cell`.
@@ -34,23 +34,6 @@ class SqlAnswer:
     is_key: tuple[bool, ...]
     rows: tuple[tuple[Any, ...], ...]
     receipt: Receipt
-
-    @property
-    def confidence(self) -> float:
-        """Of each interval by itself."""
-        return self.receipt.confidence
-
-    @property
-    def cost(self) -> float:
-        return self.receipt.cost
-
-    @property
-    def free(self) -> bool:
-        return self.receipt.source == "history"
-
-    @property
-    def source(self) -> str:
-        return "from history" if self.free else "paid"
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from eke.domain import Domain, Integer
 from eke.errors import AccuracyError, QueryError
 from eke.inference import halfwidth
-from eke.planning import Facts, decide_statement, scale_of, top_up
-from eke.planning.statement_demand import MOST_PARTITION_ROWS
+from eke.planning import Facts, StatementDemand, checked, decide_statement, scale_of, top_up
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal
 from eke.sql import Constant, Operation, parse
@@ -141,7 +141,22 @@ def test_nonsense_is_refused():
         demanded("SELECT COUNT(*) FROM t", -3)
     with pytest.raises(AccuracyError, match="confidence"):
         demanded("SELECT COUNT(*) FROM t", 3, 1.5)
-    assert MOST_PARTITION_ROWS < 1024
+
+
+@pytest.mark.parametrize(
+    ("key", "largest", "smallest"), [("x", 4096, 4095), ("FLOOR(x / 2)", 1025, 1023)]
+)
+def test_results_with_too_many_groups_are_refused(key, largest, smallest):
+    def ask(highest: int) -> None:
+        statement = parse(
+            f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY {key}",
+            Domain(x=Integer(0, highest)),
+        )
+        checked(StatementDemand(statement, (None, 10.0), 0.95))
+
+    ask(smallest)
+    with pytest.raises(QueryError, match="groups and at most"):
+        ask(largest)
 
 
 def test_an_average_lies_between_the_values_it_averages(rng):
