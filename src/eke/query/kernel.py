@@ -18,6 +18,8 @@ from eke.query.linear import Query
 
 FloatArray = NDArray[np.float64]
 
+_CHUNK_NUMBERS = 2**22
+
 
 class Prior:
     """A product distribution p0 over the cells: one probability vector an attribute."""
@@ -128,6 +130,44 @@ class TermStack:
             )
         return self._by_row(values)
 
+    def averaged(self, names: Sequence[str], weights: FloatArray) -> FloatArray:
+        """Σ_row weight · E[row | names] as a table over the names, for several weightings at once.
+
+        weights: (rows, weightings) -> (|A_1|, …, |A_k|, weightings)
+        """
+        terms = weights if self._terms == self.rows else np.repeat(weights, self._lengths(), axis=0)
+        longest, others = self._longest(names)
+        rest = self._side_by_side(others) * self._outside(names)[:, None]  # (terms, cells)
+        first = self._written(longest)
+        table = np.empty((first.shape[1], rest.shape[1], weights.shape[1]))
+        step = max(1, _CHUNK_NUMBERS // max(1, rest.size))
+        for start in range(0, weights.shape[1], step):
+            some = rest[:, :, None] * terms[:, None, start : start + step]
+            product = first.T @ some.reshape(len(some), -1)
+            table[:, :, start : start + step] = product.reshape(len(product), rest.shape[1], -1)
+        shape = [len(self.prior.vectors[name]) for name in others]
+        whole = table.reshape(first.shape[1], *shape, -1)
+        return np.moveaxis(whole, 0, list(names).index(longest))
+
+    def totals(self, names: Sequence[str], tables: FloatArray) -> FloatArray:
+        """Σ_cells E[row | names] · table, the transpose of `averaged`.
+
+        tables: (|A_1|, …, |A_k|, columns) -> (rows, columns)
+        """
+        longest, others = self._longest(names)
+        rest = self._side_by_side(others) * self._outside(names)[:, None]
+        first = self._written(longest)
+        columns = tables.shape[-1]
+        moved = np.moveaxis(tables, list(names).index(longest), 0)
+        flat = moved.reshape(first.shape[1], rest.shape[1], columns)
+        found = np.empty((self._terms, columns))
+        step = max(1, _CHUNK_NUMBERS // max(1, rest.size))
+        for start in range(0, columns, step):
+            some = np.ascontiguousarray(flat[:, :, start : start + step])
+            product = (first @ some.reshape(len(some), -1)).reshape(*rest.shape, -1)
+            found[:, start : start + step] = np.einsum("tc,tcn->tn", rest, product)
+        return self._by_row(found)
+
     def gram(self) -> FloatArray:
         """All inner products of the rows held; shape (rows, rows)."""
         product = np.multiply.outer(self._weight[: self._terms], self._weight[: self._terms])
@@ -138,6 +178,34 @@ class TermStack:
             return product
         by_rows = np.add.reduceat(product, self._start, axis=0)
         return np.add.reduceat(by_rows, self._start, axis=1)
+
+    def _lengths(self) -> NDArray[np.intp]:
+        return np.diff([*self._start, self._terms])
+
+    def _longest(self, names: Sequence[str]) -> tuple[str, list[str]]:
+        longest = max(names, key=lambda name: len(self.prior.vectors[name]))
+        return longest, [name for name in names if name != longest]
+
+    def _written(self, name: str) -> FloatArray:
+        """The factors of one attribute, ones where it is absent; shape (terms, |A_k|)."""
+        factor = self._factor.get(name)
+        if factor is None:
+            return np.ones((self._terms, len(self.prior.vectors[name])))
+        return factor[: self._terms]
+
+    def _side_by_side(self, names: Sequence[str]) -> FloatArray:
+        """Products of the factors of some attributes over their cells; shape (terms, cells)."""
+        product = np.ones((self._terms, 1))
+        for name in names:
+            written = self._written(name)
+            product = (product[:, :, None] * written[:, None, :]).reshape(self._terms, -1)
+        return product
+
+    def _outside(self, names: Sequence[str]) -> FloatArray:
+        """Weights times the means along all other attributes; shape (terms,)."""
+        means = self._mean[: self._terms].copy()
+        means[:, [self._column[name] for name in names]] = 1.0
+        return np.asarray(means.prod(axis=1) * self._weight[: self._terms])
 
     def _by_row(self, per_term: FloatArray) -> FloatArray:
         if self._terms == self.rows:  # one term each, or nothing held at all

@@ -18,6 +18,7 @@ from typing import Any, Literal, overload
 from eke.domain import Domain
 from eke.engine import Shares, Vault
 from eke.errors import AccuracyError, EstimateError, LedgerError, QueryError, Refused
+from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import ReleasePlan, Requirement, policy_named
 from eke.planning.strategy.matrices import MatrixStrategy
@@ -32,10 +33,10 @@ from eke.session.budget import Budget
 from eke.session.estimate import (
     Estimate,
     EstimateMethod,
-    Estimator,
     TableEstimate,
     linear_question,
 )
+from eke.session.estimator import Estimator
 from eke.session.history import History
 from eke.session.preview import Preview
 from eke.session.publish import PublishRequest, publish
@@ -184,11 +185,14 @@ class Session:
         query: Question,
         method: EstimateMethod = "shrinkage",
         confidence: float | None = None,
+        *,
+        progress: Progress = silent,
     ) -> Estimate | TableEstimate:
         """What history says about a question, asked before or not; free, and touches no data.
 
         "blue" is unbiased and answers only what history determines; "shrinkage" answers every
         linear question, with an interval; "max_entropy" answers from a fitted distribution.
+        `progress` is called with what is being done and how much of it is done, from 0 to 1.
         """
         bound = linear_question(parse(query, self.domain)) if isinstance(query, str) else query
         asked = self._bind(bound)
@@ -200,7 +204,8 @@ class Session:
                 fresh = Estimator(self.domain, self._vault.measurements, inference)
                 self._estimator = (as_of, fresh)
             estimator = self._estimator[1]
-        return estimator.estimate(asked, method, 0.95 if confidence is None else confidence)
+            sure = 0.95 if confidence is None else confidence
+        return estimator.estimate(asked, method, sure, progress)
 
     # -- releasing -----------------------------------------------------------------------------
 

@@ -1,0 +1,185 @@
+"""Choosing α for a large history: leave-one-out cross-validation on a sample of its answers.
+
+With P = (K + Σ/α²)⁻¹, corrected for an unknown number of records, the answer i predicted from all
+others is off by (Py)_i / P_ii, and its variance is α² / P_ii (HIST Th. 4 with folds of one answer).
+That takes one solve for each answer left out, so only a sample is: the same rows for everyone,
+spread over the history. Instead of a whole grid, α moves from a first guess to where the error is
+least and is then refined; the curve need not have one valley only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.errors import EstimateError
+from eke.inference.progress import Progress, silent
+from eke.inference.shrinkage.cross_validation import AlphaChoice
+from eke.inference.shrinkage.large.conjugate_gradients import NOTHING_SOLVED, Convergence
+from eke.inference.shrinkage.large.estimator import Ridge
+from eke.inference.shrinkage.large.evidence import LargeEvidence
+from eke.inference.shrinkage.large.preconditioner import Parts
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+SAMPLE = 256
+_COLUMNS = 64
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_FACTOR = 4.0  # between the first values of α
+_FARTHEST = 6  # such factors from the first guess at most
+_REFINEMENTS = 2
+_EXPECTED = 7  # values of α that are tried as a rule
+_OFF = 1e-2  # of a prediction's deviation: how far solving may leave it off
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LargeChoice:
+    """The α of least estimated error, and how it was found."""
+
+    choice: AlphaChoice
+    left_out: IndexArray  # the rows that were predicted
+    convergence: Convergence
+
+    @property
+    def alpha(self) -> float:
+        return self.choice.alpha
+
+    @property
+    def inflation(self) -> float:
+        return self.choice.inflation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """Each left-out answer as predicted by all others, at one α."""
+
+    errors: FloatArray  # (sample,) unbiased estimates of squared errors; may be negative
+    noise_variances: FloatArray  # (sample,) of the predictions
+    model_variances: FloatArray  # (sample,) what the other answers leave open
+
+    @property
+    def mean_error(self) -> float:
+        return float(self.errors.mean())
+
+    @property
+    def standard_error(self) -> float:
+        return float(self.errors.std()) / math.sqrt(len(self.errors))
+
+    @property
+    def inflation(self) -> float:
+        """How much larger than stated the model's part of the error is; never less than stated."""
+        stated = float(self.model_variances.sum())
+        excess = float((self.errors - self.noise_variances).sum())
+        return max(1.0, excess / stated) if stated > 0.0 else 1.0
+
+
+def choose_alpha_by_sample(
+    evidence: LargeEvidence,
+    *,
+    parts: Parts | None = None,
+    sample: int = SAMPLE,
+    progress: Progress = silent,
+) -> LargeChoice:
+    """The α with the least error among those tried. Privacy: free; reads released values only."""
+    if sample < 2:
+        raise EstimateError("leave-one-out needs a sample of at least 2 answers")
+    prepared = Parts(evidence.kernel) if parts is None else parts
+    rows = spread_rows(evidence.size, sample)
+    tried: dict[float, Predictions] = {}
+    report = NOTHING_SOLVED
+
+    def error(exponent: float) -> float:
+        nonlocal report
+        if exponent not in tried:
+            progress("choosing alpha", min(len(tried) / _EXPECTED, 0.95))
+            ridge = Ridge(evidence, prepared, first * _FACTOR**exponent)
+            tried[exponent] = predictions(ridge, rows)
+            report = Convergence.together(report, ridge.convergence)
+        return tried[exponent].mean_error
+
+    first = first_guess(evidence)
+    best = _descended(error)
+    low, high = best - 1.0, best + 1.0
+    for _ in range(_REFINEMENTS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if error(left) <= error(right):
+            high = right
+        else:
+            low = left
+    progress("choosing alpha", 1.0)
+    order = sorted(tried)
+    found = min(order, key=lambda exponent: tried[exponent].mean_error)
+    choice = AlphaChoice(
+        first * _FACTOR**found,
+        np.array([first * _FACTOR**exponent for exponent in order]),
+        np.array([tried[exponent].mean_error for exponent in order]),
+        np.array([tried[exponent].standard_error for exponent in order]),
+        tried[found].mean_error,
+        tried[found].inflation,
+    )
+    return LargeChoice(choice, rows, report)
+
+
+def predictions(ridge: Ridge, rows: IndexArray) -> Predictions:
+    """The answers of some rows, each predicted from all other rows."""
+    evidence, alpha = ridge.evidence, ridge.alpha
+    allowed = (_OFF * alpha) ** 2
+    solved = ridge.solve(evidence.deviations[:, None], absolute=allowed)
+    explained = ridge.projected(solved)[rows, 0]
+    own, noise = np.empty(len(rows)), np.empty(len(rows))
+    for start in range(0, len(rows), _COLUMNS):
+        some = rows[start : start + _COLUMNS]
+        unit = np.zeros((evidence.size, len(some)))
+        unit[some, np.arange(len(some))] = 1.0
+        columns = ridge.projected(ridge.solve(unit, relative=_OFF**2))
+        here = np.arange(start, start + len(some))
+        own[here] = columns[some, np.arange(len(some))]
+        columns[some, np.arange(len(some))] = 0.0
+        noise[here] = (columns**2).T @ evidence.variances
+    variances = evidence.variances[rows]
+    own = np.maximum(own, 1e-300)
+    noise /= own**2
+    errors = (explained / own) ** 2 - variances
+    model = np.maximum(alpha**2 / own - variances - noise, 0.0)
+    return Predictions(errors, noise, model)
+
+
+def spread_rows(size: int, sample: int) -> IndexArray:
+    """So many different rows, spread evenly without a period; all of them if there are no more."""
+    if sample >= size:
+        return np.arange(size, dtype=np.intp)
+    places = np.modf(np.arange(1, 4 * sample + 1) * _GOLDEN)[0]
+    drawn = dict.fromkeys((places * size).astype(np.intp).tolist())
+    return np.sort(np.array(list(drawn)[:sample], np.intp))
+
+
+def first_guess(evidence: LargeEvidence) -> float:
+    """An α that explains the size of the deviations from the prior.
+
+    No less than the noise could hide, so that error bars are wide rather than narrow.
+    """
+    values, means = evidence.deviations, evidence.means
+    if evidence.has_free_total:
+        precision = means / evidence.variances
+        total = float(precision @ values) / max(float(precision @ means), 1e-300)
+        values = values - total * means
+    explained = float(evidence.kernel.diagonal().sum())
+    if explained <= 1e-12 * float((means**2).sum()):
+        return 1.0
+    excess = max(float((values**2).sum()), float(evidence.variances.sum()))
+    return math.sqrt(excess / explained)
+
+
+def _descended(error: Callable[[float], float]) -> float:
+    """The exponent at which going on by one, up or down, makes the error larger."""
+    here, step = 0.0, 1.0
+    if error(-1.0) <= error(0.0):
+        here, step = -1.0, -1.0
+    while abs(here) < _FARTHEST and error(here + step) < error(here):
+        here += step
+    return here
