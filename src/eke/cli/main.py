@@ -1,7 +1,7 @@
 """The command line: thin commands over the session, one file each.
 
-    draft → init → ask, preview, plan, release, budget, history, explain → publish, export, verify
-    → serve, token
+    draft → init → ask, preview, estimate, plan, release, budget, history, explain → publish,
+    export, verify → serve, token
 
 Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
 files imports the engine: `import eke` fetches names on first use, so that help is quick.
@@ -24,6 +24,8 @@ from eke.cli.budget import EXAMPLES as BUDGET_EXAMPLES
 from eke.cli.budget import budget
 from eke.cli.draft import EXAMPLES as DRAFT_EXAMPLES
 from eke.cli.draft import draft
+from eke.cli.estimate import EXAMPLES as ESTIMATE_EXAMPLES
+from eke.cli.estimate import estimate
 from eke.cli.explain import EXAMPLES as EXPLAIN_EXAMPLES
 from eke.cli.explain import explain
 from eke.cli.export import EXAMPLES as EXPORT_EXAMPLES
@@ -88,6 +90,7 @@ for _command, _examples in (
     (init, INIT_EXAMPLES),
     (ask, ASK_EXAMPLES),
     (preview, PREVIEW_EXAMPLES),
+    (estimate, ESTIMATE_EXAMPLES),
     (plan, PLAN_EXAMPLES),
     (release, RELEASE_EXAMPLES),
     (budget, BUDGET_EXAMPLES),

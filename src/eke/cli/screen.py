@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import typer
 from rich.console import Console, RenderableType
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 # For terminals that know ASCII only.
@@ -96,3 +97,23 @@ def working(what: str) -> Iterator[None]:
     spinner = "dots" if screen.unicode else "line"
     with screen.console.status(screen.escape(what), spinner=spinner):
         yield
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[str, float], None]]:
+    """Within it a terminal shows a bar; what it yields is told what is done and how much of it."""
+    screen = errors()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
+    hidden = not screen.console.is_terminal
+    with Progress(*columns, console=screen.console, transient=True, disable=hidden) as bar:
+        task = bar.add_task(screen.escape(what), total=1.0)
+
+        def shown(doing: str, done: float) -> None:
+            bar.update(task, description=screen.escape(doing.capitalize()), completed=done)
+
+        yield shown

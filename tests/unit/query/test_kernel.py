@@ -105,3 +105,31 @@ def test_queries_over_another_domain_are_refused():
         with pytest.raises(QueryError, match="different domains"):
             act(other)
     assert stack.rows == 0
+
+
+def test_averages_over_some_attributes_are_those_of_all_cells():
+    generator = np.random.default_rng(3)
+    domain = Domain(a=Integer(0, 3), b=Integer(0, 1), c=Integer(0, 2))
+    prior = Prior(domain, {"a": [1, 2, 3, 4], "c": [5, 1, 1]})
+    queries = [
+        count(a=(1, 2), c=1).on(domain),
+        (count(a=1) * 3 - count(b=0, c=(0, 1))).on(domain),
+        table(["a", "b"], generator.integers(-3, 4, (4, 2))).on(domain),
+        constant(5).on(domain),
+        count(b=1).on(domain),
+    ]
+    p0 = {name: prior.vectors[name] for name in domain.names}
+    weights, cells = generator.normal(size=(5, 3)), np.array(list(np.ndindex(4, 2, 3)))
+    for kept in (queries, queries[:1], queries[4:]):
+        stack = TermStack(prior)
+        for query in kept:
+            stack.append(query)
+        dense = stack.at(cells).reshape(-1, 4, 2, 3)
+        given = weights[: len(kept)]
+        over_a_c = np.einsum("qabc,b,qw->acw", dense, p0["b"], given)
+        np.testing.assert_allclose(stack.averaged(["a", "c"], given), over_a_c, atol=1e-12)
+        over_b = np.einsum("qabc,a,c,qw->bw", dense, p0["a"], p0["c"], given)
+        np.testing.assert_allclose(stack.averaged(["b"], given), over_b, atol=1e-12)
+        tables = generator.normal(size=(4, 3, 2))
+        totals = np.einsum("qabc,b,acw->qw", dense, p0["b"], tables)
+        np.testing.assert_allclose(stack.totals(["a", "c"], tables), totals, atol=1e-12)

@@ -38,14 +38,15 @@ class Averages:
         sums: dict[Names, FloatArray] = {}
         for parts in own.values():
             for subset, part in parts.items():
-                sums[subset] = sums[subset] + part if subset in sums else part
-        sums[()] = np.zeros_like(sums[()])
+                before = sums.get(subset)
+                sums[subset] = part if before is None else before + part
         found = {}
         for names, table in tables.items():
             total = table.copy()
             for subset, part in own[names].items():
                 lengths = [len(self._prior.vectors[n]) if n in subset else 1 for n in names]
-                total += (sums[subset] - part).reshape(*lengths, -1)
+                others = sums[subset] - part if subset else -part
+                total += others.reshape(*lengths, -1)
             found[names] = total
         return found
 

@@ -101,7 +101,7 @@ def block_part(
     components = [c for size in range(len(names)) for c in combinations(names, size + 1)]
     known = [component for component in components if component in put_back]
     rest = [component for component in components if component not in put_back]
-    only_whole = rest == [names]
+    only_whole = rest == [names] and all(name in roots for name in names)
     rotations, means, turned = [], [], []
     own: FloatArray = np.full((1,) * len(names), float(copies) if rest else 0.0)
     for axis, (name, matrix) in enumerate(zip(names, block.matrices, strict=True)):

@@ -101,7 +101,12 @@ class Ridge:
             return np.maximum(left, _ROUNDING * own_squares)
 
         found, report = solve(
-            self.times, self._precondition, columns, allowed, most_steps=self._most_steps
+            self.times,
+            self._precondition,
+            columns,
+            allowed,
+            least_eigenvalue=float(self._ridges.min()),
+            most_steps=self._most_steps,
         )
         self.convergence = Convergence.together(self.convergence, report)
         return found

@@ -66,8 +66,9 @@ class ImplicitKernel:
         """K·columns; (size, columns) -> (size, columns)."""
         split = self.block_rows
         result = np.empty_like(columns)
-        tables = self._added_up(columns[:split])
-        result[:split] = self._answers(self._averages.given_each(tables))
+        if self.blocks:
+            tables = self._added_up(columns[:split])
+            result[:split] = self._answers(self._averages.given_each(tables))
         if self.singles.size:
             result[:split] += self.from_singles(columns[split:])
             result[split:] = self.among_singles @ columns[split:]
@@ -76,7 +77,7 @@ class ImplicitKernel:
 
     def from_singles(self, weights: FloatArray) -> FloatArray:
         """The blocks' answers on the weighted sum of single questions; (block rows, columns)."""
-        if self._across is not None:
+        if self._across is not None:  # also when there are no blocks
             return np.asarray(self._across @ weights)
         mean = self._single_means @ weights
         seen = {names: self.singles.averaged(names, weights) - mean for names in self._weights}
@@ -135,8 +136,7 @@ class ImplicitKernel:
     def _answers(self, seen: Mapping[Names, FloatArray]) -> FloatArray:
         """The blocks' answers on functions of their attributes; (block rows, columns)."""
         weighted = {names: self._weights[names] * table for names, table in seen.items()}
-        answers = [block.answers(weighted[block.attributes]) for block in self.blocks]
-        return np.concatenate(answers) if answers else np.empty((0, 0))
+        return np.concatenate([b.answers(weighted[b.attributes]) for b in self.blocks])
 
     def _block_products(self, asked: Singles) -> FloatArray:
         """⟨row, question⟩ of all block rows with questions, centred; (block rows, questions)."""
@@ -146,6 +146,6 @@ class ImplicitKernel:
             some, unit = asked.some(start, stop), np.eye(stop - start)
             means = some.features.means(self.prior)
             seen = {names: some.averaged(names, unit) - means for names in self._weights}
-            if seen:
+            if self.blocks:
                 result[:, start:stop] = self._answers(seen)
         return result

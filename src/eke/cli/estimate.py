@@ -1,0 +1,52 @@
+"""`eke estimate`: what history says about a question, for nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from eke.cli.opening import dataset
+from eke.cli.options import AsJson, Confidence, Data, Dataset, Question, question_text
+from eke.cli.screen import output, progress_bar
+from eke.cli.shape import json_text
+
+if TYPE_CHECKING:
+    from eke.session.estimate import Estimate
+
+EXAMPLES = """\
+Examples:
+  $ eke estimate adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65"
+  $ eke estimate adult.eke "SELECT SUM(age) FROM adult" --method blue -c 0.99
+"""
+
+
+def estimate(
+    path: Dataset,
+    sql: Question,
+    method: Annotated[
+        Literal["shrinkage", "blue", "max_entropy"],
+        typer.Option("--method", "-m", help="How to estimate; blue is unbiased."),
+    ] = "shrinkage",
+    confidence: Confidence = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what history says about a count or a sum, asked before or not. Nothing is spent.
+
+    Shrinkage answers every such question with an interval; blue only what history determines;
+    max_entropy answers as a possible table would, without an interval.
+    """
+    text = question_text(sql)
+    with dataset(path, as_json=as_json, data=data) as session:
+        with progress_bar("Reading the history") as progress:
+            asked = session.estimate(text, method, confidence, progress=progress)
+        found = cast("Estimate", asked)  # SQL with groups is refused
+        screen = output()
+        if as_json:
+            screen.raw(json_text(found.to_dict()))
+            return
+        question, *rest = found.explain().split("\n")
+        screen.print(f"[bold]{screen.escape(question)}[/]")
+        for line in rest:
+            screen.print(screen.escape(line), indent=2)
