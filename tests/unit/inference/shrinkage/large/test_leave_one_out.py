@@ -53,7 +53,7 @@ def test_the_choice_costs_little_more_than_knowing_alpha() -> None:
     """N = 20 tables drawn from the prior with α = 30, the best there is on average.
 
     The estimates at the chosen α are off those at 30 by less than a tenth of their variance, on
-    average. Positive control: at a thirtieth and at thirty times of it they are off by more than twice that.
+    average. Positive control: at a thirtieth and at thirty times of it they are off by a fifth.
     """
     generator = np.random.default_rng(2)
     sums = dict.fromkeys(("sample", "small", "large"), 0.0)
