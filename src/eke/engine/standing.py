@@ -68,18 +68,26 @@ class Standing:
 
     def take_in(self, entries: Iterable[Entry]) -> None:
         """Follow the ledger by its next entries."""
-        for entry in entries:
-            if entry.kind == "reserve":
-                self._reserve(entry)
-            elif entry.kind == "commit":
-                self.learn(self._released(entry))
-            elif entry.kind in {"genesis", "limit"}:
-                self.limit = _whole(entry.about["limit"])
-            elif entry.kind == CAP:
-                self.shares = self.shares.capped(entry.payload)
-            if entry.kind in _CHANGES:
-                self.last_change = entry.sequence
-            self.seen = entry.sequence
+        try:
+            for entry in entries:
+                self._take_in(entry)
+        finally:
+            self._inference.settle()
+
+    def _take_in(self, entry: Entry) -> None:
+        if entry.kind == "reserve":
+            self._reserve(entry)
+        elif entry.kind == "commit":
+            measured = self._released(entry)
+            self.measurements.extend(measured)
+            self._inference.take_in(measured)
+        elif entry.kind in {"genesis", "limit"}:
+            self.limit = _whole(entry.about["limit"])
+        elif entry.kind == CAP:
+            self.shares = self.shares.capped(entry.payload)
+        if entry.kind in _CHANGES:
+            self.last_change = entry.sequence
+        self.seen = entry.sequence
 
     def learn(self, measured: Sequence[Measurement]) -> None:
         """Take in what was measured together."""
@@ -132,7 +140,8 @@ class Standing:
         for row in self._public_rows:
             inference.append(row)
         for _, released in groupby(known, key=lambda one: one.sequence):
-            inference.extend_all(list(released))
+            inference.take_in(list(released))
+        inference.settle()
         return inference
 
 

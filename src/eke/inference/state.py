@@ -49,20 +49,27 @@ class Inference:
         self.domain = domain
         self.rows: list[Row] = []
         self.tables = ReleasedTables(domain)
-        self.regression: Regression | MixedRegression = Regression(domain)
+        self._regression: Regression | MixedRegression | None = Regression(domain)
         # The same question is decided upon, answered and looked at: estimate it once.
         self._estimates: dict[str, tuple[float, ComposedNoise] | None] = {}
         for _, released in groupby(measurements, key=lambda one: one.sequence):
-            self.extend_all(list(released))
+            self.take_in(list(released))
+        self.settle()
 
     def extend(self, measurement: Measurement) -> None:
         """Take one more measurement into account."""
         self.extend_all([measurement])
 
     def extend_all(self, released: Sequence[Measurement]) -> None:
-        """Take everything that was released together into account.
+        """Take everything that was released together into account."""
+        self.take_in(released)
+        self.settle()
 
-        Tables of counts stay tables, unless they are so few cells that single answers are cheaper.
+    def take_in(self, released: Sequence[Measurement]) -> None:
+        """The same, but what new tables change about earlier answers waits for `settle`.
+
+        Following a ledger with many tables then does that work once. Tables of counts stay tables,
+        unless they are so few cells that single answers are cheaper.
         """
         tables = [one for one in released if table_weight(one.query) is not None]
         if sum(len(one.values) for one in tables) <= LEAST_CELLS:
@@ -71,7 +78,7 @@ class Inference:
             self.tables.append(table)
         if tables:
             # What is single is told apart anew: more of it may follow from the tables now.
-            self.regression = MixedRegression(self.domain, self.tables, self.rows)
+            self._regression = None
             self._estimates.clear()
         for measurement in released:
             if any(measurement is table for table in tables):
@@ -86,8 +93,21 @@ class Inference:
 
     def append(self, row: Row) -> None:
         self.rows.append(row)
-        self.regression.append(row)
+        if self._regression is not None:
+            self._regression.append(row)
         self._estimates.clear()
+
+    def settle(self) -> None:
+        """Finish what `take_in` left to do."""
+        if self._regression is None:
+            self._regression = MixedRegression(self.domain, self.tables, self.rows)
+
+    @property
+    def regression(self) -> Regression | MixedRegression:
+        """Least squares on everything that is known."""
+        if self._regression is None:
+            raise ValueError("settle before asking")
+        return self._regression
 
     def linear(self, query: Query) -> tuple[float, ComposedNoise] | None:
         """The BLUE of a query and the noise in it; None when history does not determine it."""

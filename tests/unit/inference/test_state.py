@@ -13,6 +13,7 @@ from eke.inference import (
     Posterior,
     ProductPosterior,
     noise_of,
+    state,
 )
 from eke.inference.regression import LinearEstimate
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, NoiseLaw
@@ -147,3 +148,41 @@ def test_what_was_estimated_before_is_estimated_anew_after_a_new_row():
     second = inference.linear(question)
     assert second is not None
     assert second[0] == pytest.approx((8.0 / 4.0 + 2.0 / 8.0) / (1 / 4.0 + 1 / 8.0))
+
+
+def test_many_tables_taken_in_are_told_apart_once(monkeypatch):
+    """Following a ledger is linear in its tables, and ends where taking them one by one ends."""
+    domain = domain_of(20, 20, 3)
+    generator = np.random.default_rng(1)
+    released = []
+    for step in range(4):
+        values = generator.normal(50.0, 5.0, 400).tolist()
+        released.append([Measurement(marginal("a0", "a1").on(domain), Laplace(2.0), (*values,))])
+        asked = count(a0=step, a2=step % 3).on(domain)
+        released.append([Measurement(asked, Laplace(3.0), (float(step),))])
+    one_by_one, followed = Inference(domain), Inference(domain)
+    made = []
+    original = state.MixedRegression
+    monkeypatch.setattr(state, "MixedRegression", lambda *given: made.append(1) or original(*given))
+    for part in released:
+        followed.take_in(part)
+    followed.settle()
+    assert len(made) == 1
+    for part in released:
+        one_by_one.extend_all(part)
+    assert len(made) == 5
+    for query in (count(a0=1, a2=1), count(a0=(0, 9)), count(a2=1), count(a0=3, a1=2, a2=1)):
+        first, second = one_by_one.linear(query.on(domain)), followed.linear(query.on(domain))
+        assert (first is None) == (second is None)
+        if first is not None and second is not None:
+            assert first[0] == second[0]
+            assert first[1].variance == second[1].variance
+
+
+def test_nothing_is_asked_in_between():
+    domain = domain_of(20, 20)
+    inference = Inference(domain)
+    values = (1.0,) * 400
+    inference.take_in([Measurement(marginal("a0", "a1").on(domain), Laplace(2.0), values)])
+    with pytest.raises(ValueError, match="settle"):
+        inference.linear(count().on(domain))
