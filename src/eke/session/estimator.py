@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import get_args
 
 import numpy as np
@@ -52,12 +51,19 @@ class Estimator:
     """
 
     def __init__(
-        self, domain: Domain, measurements: Sequence[Measurement], inference: Inference
+        self,
+        domain: Domain,
+        measurements: Sequence[Measurement],
+        inference: Inference,
+        before: Estimator | None = None,
     ) -> None:
         self.domain = domain
         self.measurements = tuple(measurements)
         self.inference = inference
         self._shrinkage: Shrinkage | LargeShrinkage | None = None
+        self._model: Fit | None = None
+        # The model of a shorter history is a good start for this one's.
+        self._start = None if before is None else before.model_for(self.measurements)
 
     def estimate(
         self,
@@ -71,7 +77,7 @@ class Estimator:
             raise EstimateError(f"method must be one of {', '.join(get_args(EstimateMethod))}")
         queries = [asked] if isinstance(asked, Query) else list(asked.queries())
         if method == "max_entropy":
-            found = [self._by_entropy(query, confidence) for query in queries]
+            found = self._by_entropy(queries, confidence, progress)
         elif method == "blue":
             found = [
                 self._believed(query, self._unbiased(query), method, math.inf, confidence)
@@ -119,13 +125,22 @@ class Estimator:
             _posterior=belief,
         )
 
-    def _by_entropy(self, query: Query, confidence: float) -> Estimate:
-        share = self.model.distribution.expectation(query)
-        value = self.total * share + float(query.constant)
-        determined = self._is_determined(query)
-        return Estimate(
-            describe(query), value, None, confidence, "max_entropy", determined, ENTROPY_ALPHA
-        )
+    def _by_entropy(
+        self, queries: Sequence[Query], confidence: float, progress: Progress
+    ) -> list[Estimate]:
+        model, total = self.model(progress)
+        return [
+            Estimate(
+                describe(query),
+                total * model.distribution.expectation(query) + float(query.constant),
+                None,
+                confidence,
+                "max_entropy",
+                self._is_determined(query),
+                ENTROPY_ALPHA,
+            )
+            for query in queries
+        ]
 
     def _unbiased(self, query: Query) -> Posterior:
         posterior = self.inference.posterior(query)
@@ -170,18 +185,24 @@ class Estimator:
         chosen = choose_alpha_by_sample(evidence, parts=parts, progress=progress)
         return LargeShrinkage(evidence, chosen.alpha, inflation=chosen.inflation, parts=parts)
 
-    @cached_property
-    def total(self) -> float:
-        """The estimated number of records."""
-        return max(self.shrinkage.posterior(count().on(self.domain)).value, 1.0)
+    def model(self, progress: Progress = silent) -> tuple[Fit, float]:
+        """(the maximum entropy model of the history, the estimated number of records)."""
+        everyone = count().on(self.domain)
+        total = max(self._prepared(progress).posterior(everyone).value, 1.0)
+        if self._model is None:
+            progress("fitting the model", 0.0)
+            constraints = constraints_of_history(
+                self.domain, self.measurements, total=total, alpha=ENTROPY_ALPHA
+            )
+            prior = prior_from_history(self.domain, self.measurements)
+            self._model = fit_max_entropy(constraints, prior, start=self._start)
+            progress("fitting the model", 1.0)
+        return self._model, total
 
-    @cached_property
-    def model(self) -> Fit:
-        """The maximum entropy model of the history."""
-        constraints = constraints_of_history(
-            self.domain, self.measurements, total=self.total, alpha=ENTROPY_ALPHA
-        )
-        return fit_max_entropy(constraints, prior_from_history(self.domain, self.measurements))
+    def model_for(self, measurements: Sequence[Measurement]) -> Fit | None:
+        """The model, if it was fitted and these measurements begin with its own."""
+        begin = tuple(measurements[: len(self.measurements)])
+        return self._model if begin == self.measurements else None
 
 
 def _rough_alpha(evidence: Evidence) -> float:

@@ -201,7 +201,8 @@ class Session:
             as_of = self._vault.sequence
             if self._estimator is None or self._estimator[0] != as_of:
                 inference = self._vault.inference_through(as_of)
-                fresh = Estimator(self.domain, self._vault.measurements, inference)
+                before = None if self._estimator is None else self._estimator[1]
+                fresh = Estimator(self.domain, self._vault.measurements, inference, before)
                 self._estimator = (as_of, fresh)
             estimator = self._estimator[1]
             sure = 0.95 if confidence is None else confidence

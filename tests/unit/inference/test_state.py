@@ -15,6 +15,7 @@ from eke.inference import (
     noise_of,
     state,
 )
+from eke.inference.mixed import MixedRegression
 from eke.inference.regression import LinearEstimate
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, NoiseLaw
 from eke.query import count, marginal
@@ -162,8 +163,12 @@ def test_many_tables_taken_in_are_told_apart_once(monkeypatch):
         released.append([Measurement(asked, Laplace(3.0), (float(step),))])
     one_by_one, followed = Inference(domain), Inference(domain)
     made = []
-    original = state.MixedRegression
-    monkeypatch.setattr(state, "MixedRegression", lambda *given: made.append(1) or original(*given))
+
+    def counted(*given):
+        made.append(given)
+        return MixedRegression(*given)
+
+    monkeypatch.setattr(state, "MixedRegression", counted)
     for part in released:
         followed.take_in(part)
     followed.settle()

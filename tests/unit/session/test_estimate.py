@@ -7,6 +7,9 @@ import pytest
 
 import eke
 from eke.errors import EstimateError, QueryError, Refused
+from eke.inference.max_entropy import Constraints, Fit, fit_max_entropy
+from eke.query import Prior
+from eke.session import estimator
 from eke.session.estimate import Estimate, TableEstimate
 
 
@@ -150,3 +153,31 @@ def test_short_histories_have_wide_intervals(new: Callable[..., eke.Session]) ->
 def test_unknown_methods_are_refused(informed: eke.Session) -> None:
     with pytest.raises(EstimateError, match="blue, shrinkage, max_entropy"):
         informed.estimate(eke.count(), "guess")  # type: ignore[arg-type]
+
+
+def test_a_model_starts_from_that_of_the_shorter_history(
+    informed: eke.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[object] = []
+    told: list[str] = []
+
+    def recorded(constraints: Constraints, prior: Prior, *, start: Fit | None) -> Fit:
+        starts.append(start)
+        return fit_max_entropy(constraints, prior, start=start)
+
+    monkeypatch.setattr(estimator, "fit_max_entropy", recorded)
+    asked = eke.count(age=(17, 21), sex="Male")
+    informed.estimate(asked, "max_entropy", progress=lambda what, _: told.append(what))
+    informed.estimate(eke.count(age=18), "max_entropy")
+    informed.ask(eke.count(age=17), within=12)
+    later = informed.estimate(asked, "max_entropy")
+    assert len(starts) == 2
+    assert starts[0] is None
+    assert isinstance(starts[1], Fit)
+    assert told[-1] == "fitting the model"
+    informed._estimator = None
+    cold = informed.estimate(asked, "max_entropy")
+    assert isinstance(cold, Estimate)
+    assert isinstance(later, Estimate)
+    assert starts[2] is None
+    assert later.value == pytest.approx(cold.value, abs=0.5)

@@ -93,8 +93,9 @@ def choose_alpha_by_sample(
     tried: dict[float, Predictions] = {}
     report = NOTHING_SOLVED
 
-    def error(exponent: float) -> float:
+    def error(given: float) -> float:
         nonlocal report
+        exponent = round(given, 9)  # the golden section meets earlier points again
         if exponent not in tried:
             progress("choosing alpha", min(len(tried) / _EXPECTED, 0.95))
             ridge = Ridge(evidence, prepared, first * _FACTOR**exponent)
