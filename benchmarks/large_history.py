@@ -1,4 +1,4 @@
-"""What a history too large for a dense kernel costs: seconds and memory, next to the dense way.
+"""What a history too large for a dense kernel costs: time and memory, next to the dense way.
 
 Census-Income, nine attributes: noisy answers of all 36 two-way marginals, the nine one-way ones and
 many single questions (HIST's random two-dimensional ranges). The dense way is timed on fewer
@@ -82,7 +82,7 @@ def resident_mebibytes(which: str) -> float:
 
 
 def run(way: str, attributes: int, singles: int) -> dict[str, Any]:
-    """Seconds, memory and error of one way on one history."""
+    """Processor seconds, memory and error of one way on one history."""
     names = census().domain.names[-attributes:]
     measured = history(names, singles)
     generator = np.random.default_rng(2)
@@ -90,32 +90,32 @@ def run(way: str, attributes: int, singles: int) -> dict[str, Any]:
     truth = np.array([exact(query) for query in asked])
     before = resident_mebibytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak starts from here
-    started = time.perf_counter()
+    started = time.process_time()
     prior = prior_from_history(census().domain, measured)
     steps = 0
     estimator: Shrinkage | LargeShrinkage
     if way == "dense":
         evidence = Evidence.of_history(census().domain, measured, prior)
         choice = choose_alpha(evidence)
-        chosen = time.perf_counter()
+        chosen = time.process_time()
         estimator = Shrinkage(evidence, choice.alpha, inflation=choice.inflation)
         found = estimator.estimate(asked)
     else:
         large = LargeEvidence.of_history(census().domain, measured, prior)
         parts = Parts(large.kernel)
         sampled = choose_alpha_by_sample(large, parts=parts)
-        chosen = time.perf_counter()
+        chosen = time.process_time()
         estimator = LargeShrinkage(large, sampled.alpha, inflation=sampled.inflation, parts=parts)
         found = estimator.estimate(asked)
         steps = max(sampled.convergence.steps, estimator.convergence.steps)
-    ended = time.perf_counter()
+    ended = time.process_time()
     peak = resident_mebibytes("VmHWM")
     off = np.abs(found.values - truth)
     return {
         "way": way,
         "answers": sum(len(one.values) for one in measured),
-        "seconds to choose alpha": chosen - started,
-        "seconds to estimate": ended - chosen,
+        "processor seconds to choose alpha": chosen - started,
+        "processor seconds to estimate": ended - chosen,
         "peak MiB above the start": peak - before,
         "a kernel in MiB": 8.0 * sum(len(one.values) for one in measured) ** 2 / 2**20,
         "alpha": estimator.alpha,
@@ -154,7 +154,9 @@ def main() -> None:
     for plan in plans:
         rows.append(in_own_process(*plan))
         print(*(f"{name}: {_shown(value)}" for name, value in rows[-1].items()), sep="\n  ")
-    quicker = rows[0]["seconds to choose alpha"] / rows[1]["seconds to choose alpha"]
+    quicker = (
+        rows[0]["processor seconds to choose alpha"] / rows[1]["processor seconds to choose alpha"]
+    )
     print(f"choosing alpha on the small history: {quicker:.1f} x quicker with blocks")
     smaller = rows[2]["a kernel in MiB"] / max(rows[2]["peak MiB above the start"], 1.0)
     print(f"one dense kernel of the large history: {smaller:.1f} x the whole peak with blocks")
