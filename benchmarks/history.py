@@ -31,7 +31,7 @@ from eke.domain import Domain
 from eke.inference.features import Features, kernel
 from eke.inference.max_entropy import Constraints, Effort, constraints_of, fit_max_entropy
 from eke.inference.shrinkage import Evidence, Noise, choose_alpha
-from eke.inference.shrinkage.tridiagonal import tridiagonalise
+from eke.inference.shrinkage.banded import reduce_to_band
 from eke.privacy.law import Laplace
 from eke.query import Prior, Query, count, inner, marginal
 from reproductions.hist.setting import census, pairs
@@ -72,7 +72,7 @@ def shrinkage_times(questions: int) -> dict[str, float]:
     whitened = noise.whiten_kernel(evidence.kernel)
     ridged = whitened + np.eye(questions) * float(np.trace(whitened)) / questions
     _, cholesky_seconds = timed(lambda: cho_factor(ridged, lower=True))
-    _, reduction_seconds = timed(lambda: tridiagonalise(whitened.copy()))
+    _, reduction_seconds = timed(lambda: reduce_to_band(whitened.copy()))
     _, scan_seconds = timed(lambda: choose_alpha(evidence))
     train = np.flatnonzero(np.arange(questions) % 5)
     part = whitened[np.ix_(train, train)]

@@ -37,6 +37,7 @@ class SampledFit:
     distribution: SampledDistribution
     weights: FloatArray  # (m,)
     convergence: Convergence
+    core: Core  # for a warm start as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +64,22 @@ def fit_by_sampling(
     *,
     start: FloatArray | None = None,
     states: Codes | None = None,
+    core: Core | None = None,
 ) -> SampledFit:
     """The maximum entropy distribution as records drawn from it, eight for each chain.
 
-    `start` and `states` are the weights and records of an earlier fit, for a warm start when
-    history has grown.
+    `start`, `states` and `core` are the weights, records and core of an earlier fit, for a warm
+    start when history has grown.
     """
     effort = Effort() if effort is None else effort
     plan = GibbsPlan.of(constraints.domain, constraints.attribute_sets)
-    core = fit_core(constraints, prior, effort.chains, generator)
-    weights = core.weights
+    weights = np.zeros(constraints.size)
     if start is not None and np.any(start):
-        weights = np.zeros(constraints.size)
+        core = fit_core(constraints, prior, effort.chains, generator, core)
         weights[: len(start)] = start
     else:
-        states = core.records[: effort.chains]
+        core = fit_core(constraints, prior, effort.chains, generator)
+        weights, states = core.weights, core.records[: effort.chains]
     sampler = GibbsChains(plan, prior, effort.chains, generator, states)
     search = _Search(
         constraints, sampler, prior=prior, effort=effort, core=core, generator=generator
@@ -94,7 +96,7 @@ def fit_by_sampling(
     size, error, worst = search.left(weights, gradients)
     convergence = Convergence("gibbs", steps, worst, size, error, effort.tolerance)
     records = SampledDistribution(constraints.domain, np.concatenate(kept))
-    return SampledFit(records, weights, convergence)
+    return SampledFit(records, weights, convergence, core)
 
 
 class _Search:
