@@ -18,7 +18,13 @@ from eke.errors import EstimateError
 from eke.inference.max_entropy.ascent import NEWTON_ROWS, DiagonalAscent, NewtonAscent
 from eke.inference.max_entropy.constraints import Constraints
 from eke.inference.max_entropy.core import Core, fit_core
-from eke.inference.max_entropy.gibbs import Codes, GibbsChains, GibbsPlan, SampledDistribution
+from eke.inference.max_entropy.gibbs import (
+    Codes,
+    GibbsChains,
+    GibbsPlan,
+    SampledDistribution,
+    counted,
+)
 from eke.inference.max_entropy.report import Convergence
 from eke.query import Prior
 
@@ -115,7 +121,7 @@ class _Search:
         self.constraints, self.sampler = constraints, sampler
         self.prior, self.effort = prior, effort
         self.core, self.generator = core, generator
-        self._marginals = sampler.marginals(constraints.attribute_sets)
+        self._marginals = sampler.marginals()
 
     def by_newton(self, weights: FloatArray) -> tuple[FloatArray, int]:
         """(weights, steps) of box-constrained Newton steps."""
@@ -172,11 +178,11 @@ class _Search:
             tables,
             self.core.records[picked],
             self.core.log_densities[picked],
-            self.core.log_density(self.sampler.states),
+            self.core.density(self.sampler.states),
             self.generator,
         )
         self.sampler.sweep(tables, sweeps)
-        self._marginals = self.sampler.marginals(given.attribute_sets)
+        self._marginals = self.sampler.marginals()
         expected = given.expectations(self._marginals)
         return given.targets - expected - given.quadratics * weights
 
@@ -204,10 +210,10 @@ class _Search:
     def _singles(self) -> Prior:
         """The product of the chains' one-dimensional marginals, as a prior."""
         domain = self.constraints.domain
-        shares = self.sampler.marginals([(name,) for name in domain.names])
-        least = 0.5 / len(self.sampler.states)
+        states, least = self.sampler.states, 0.5 / len(self.sampler.states)
+        shares = {name: counted(domain, states, (name,)) for name in domain.names}
         vectors = {
-            name: np.maximum(shares[(name,)], least * self.prior.vectors[name]).tolist()
+            name: np.maximum(shares[name], least * self.prior.vectors[name]).tolist()
             for name in domain.names
         }
         return Prior(domain, vectors)
