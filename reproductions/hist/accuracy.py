@@ -34,6 +34,7 @@ Curve = list[tuple[float, float]]
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 KINDS = ("range", "counting")
+METHODS = ("kernel PCA", "max entropy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,9 @@ class Study:
     convergence: list[str]
     seconds: float  # of a processor
 
+    def curves(self, method: str) -> dict[str, Curve]:
+        return self.shrinkage if method == METHODS[0] else self.entropy
+
 
 @lru_cache(maxsize=1)
 def drawn(quick: bool, seed: int) -> tuple[dict[str, History], dict[str, History], Prior]:
@@ -87,8 +91,9 @@ def study(job: StudyJob) -> Study:
     found = {"past": [history.off(values) for values in path.past()]}
     for kind, asked in new.items():
         found[f"new {kind}"] = [asked.off(values) for values in path.new(asked.questions)]
-    shrinkage = {name: _curve(choice.alphas, errors[:-2]) for name, errors in found.items()}
-    shrinkage["CV"] = _curve(choice.alphas, choice.root_mean_squared_errors)
+    grid = choice.alphas.tolist()
+    shrinkage = {name: _curve(grid, errors[:-2]) for name, errors in found.items()}
+    shrinkage["CV"] = _curve(grid, choice.root_mean_squared_errors.tolist())
     chosen = {name: errors[-1] for name, errors in found.items()}
     chosen |= {"alpha": choice.alpha, "CV": math.sqrt(max(choice.least_error, 0.0))}
     unbiased = found["past"][-2]
@@ -151,18 +156,21 @@ def figure_2(report: Report) -> dict[str, Any]:
             [each.job.past, each.job.label, method, chosen["alpha"], chosen["CV"], *_least(curves)]
             for each in done
             for method, chosen, curves in (
-                ("kernel PCA", each.shrinkage_chosen, each.shrinkage["past"]),
-                ("max entropy", each.entropy_chosen, each.entropy["past"]),
+                (METHODS[0], each.shrinkage_chosen, each.shrinkage["past"]),
+                (METHODS[1], each.entropy_chosen, each.entropy["past"]),
             )
         ],
     )
     panels = [
-        _panel(done, "range", "past", "(a) past range"),
-        _panel(done, "counting", "past", "(b) past counting"),
-        _panel(done, "range", "new range", "(c) new range, past range"),
-        _panel(done, "range", "new counting", "(d) new counting, past range"),
+        [_panel(done, past, name, method, f"({letter}) {title}: {method}") for method in METHODS]
+        for letter, past, name, title in (
+            ("a", "range", "past", "past range"),
+            ("b", "counting", "past", "past counting"),
+            ("c", "range", "new range", "new range, past range"),
+            ("d", "range", "new counting", "new counting, past range"),
+        )
     ]
-    save_grid(report.picture("figure2"), [panels[:2], panels[2:]])
+    save_grid(report.picture("figure2"), panels)
     return {"studies": done, "table": rows}
 
 
@@ -170,12 +178,12 @@ def figure_3(report: Report) -> dict[str, Any]:
     """Cross-validated against true RMSE of new range questions."""
     done = [each for each in studies(report) if each.job.past == "range"]
     panels, rows = [], []
-    for title in ("kernel PCA", "max entropy"):
+    for title in METHODS:
         lines = []
         for each in done:
-            curves = each.shrinkage if title == "kernel PCA" else each.entropy
+            curves = each.curves(title)
             for name, curve in (("true", curves["new range"]), ("CV", curves["CV"])):
-                marker = "" if title == "kernel PCA" else "o"
+                marker = "o" if title == METHODS[1] else ""
                 lines.append(_line(f"{each.job.label}, {name}", curve, marker))
                 rows.append([title, each.job.label, name, *_least(curve)])
         panels.append(Panel(lines, "α", "RMSE", title, xlog=True, ylog=True))
@@ -221,8 +229,16 @@ def figure_4(report: Report) -> dict[str, Any]:
     jobs = [SettingJob(report.quick, report.seed, k, *given) for k, given in enumerate(settings)]
     found = side_by_side(errors_of_setting, jobs, report.workers)
     rows = [[*given, *errors] for given, errors in zip(settings, found, strict=True)]
-    names = [f"{m}, {p}" for m in ("kernel PCA", "max entropy") for p in (PLAIN, PRIOR)]
+    names = [f"{m}, {p}" for m in METHODS for p in (PLAIN, PRIOR)]
     report.table("Fig. 4: RMSE of new range questions", ["m", "b", *names], rows)
+    _draw_settings(report, names, rows, full)
+    report.keep("figure4", rows)
+    return {"rows": rows}
+
+
+def _draw_settings(
+    report: Report, names: Sequence[str], rows: Sequence[Sequence[float]], full: int
+) -> None:
     panels = []
     for column, (title, xlabel, part) in enumerate(
         [("b as in Fig. 2", "m", rows[:4]), (f"m = {full // 2}", "b", [rows[2], *rows[4:]])]
@@ -232,10 +248,8 @@ def figure_4(report: Report) -> dict[str, Any]:
         lines = [
             Line(name, x, [row[2 + k] for row in ordered], "o") for k, name in enumerate(names)
         ]
-        panels.append(Panel(lines, xlabel, "RMSE", title, xlog=True, ylog=True))
+        panels.append(Panel(lines, xlabel, "RMSE", title, xlog=column == 1, ylog=True))
     save_grid(report.picture("figure4"), [panels])
-    report.keep("figure4", rows)
-    return {"rows": rows}
 
 
 def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int) -> list[Result]:
@@ -254,7 +268,7 @@ def _off(model: EntropyModel, asked: History) -> float:
 
 
 def _curve(alphas: Sequence[float], errors: Sequence[float]) -> Curve:
-    return [(float(a), float(error)) for a, error in zip(alphas, errors, strict=True)]
+    return list(zip(alphas, errors, strict=True))
 
 
 def _least(curve: Curve) -> tuple[float, float]:
@@ -271,12 +285,18 @@ def _line(label: str, curve: Curve, marker: str = "") -> Line:
     return Line(label, [point[0] for point in curve], [point[1] for point in curve], marker)
 
 
-def _panel(done: Sequence[Study], past: str, name: str, title: str) -> Panel:
+def _panel(done: Sequence[Study], past: str, name: str, method: str, title: str) -> Panel:
+    """One method's RMSE against its α; the α of both methods have nothing in common."""
     lines = []
     for each in done:
-        if each.job.past == past:
-            lines.append(_line(f"kernel PCA, {each.job.label}", each.shrinkage[name]))
-            lines.append(_line(f"max entropy, {each.job.label}", each.entropy[name], "o"))
+        if each.job.past != past:
+            continue
+        curve = each.curves(method)[name]
+        lines.append(_line(each.job.label, curve, "o" if method == METHODS[1] else ""))
+        if name == "past":
+            ends = [curve[0][0], curve[-1][0]]
+            lines.append(Line("noisy answers", ends, [each.noisy] * 2))
+            lines.append(Line("BLUE", ends, [each.unbiased] * 2))
     return Panel(lines, "α", "RMSE", title, xlog=True, ylog=True)
 
 

@@ -119,7 +119,9 @@ class EntropyModel:
             exact_cells=_EXACT_CELLS,
             start=None if start is None else start.fit,
         )
-        shares = {pair: fit.distribution.marginal(pair).reshape(-1) for pair in pairs()}
+        shares: dict[tuple[str, ...], Reals] = {
+            pair: fit.distribution.marginal(pair).reshape(-1) for pair in pairs()
+        }
         return EntropyModel(fit, shares)
 
     def answers(self, questions: Features) -> Reals:

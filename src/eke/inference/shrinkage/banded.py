@@ -54,8 +54,9 @@ class Bands:
             return 0.0
         if size <= _FEW:
             return float(eigvals_banded(self.diagonals, lower=True)[-1])
-        below = dia_array((self.diagonals, -np.arange(len(self.diagonals))), shape=(size, size))
-        whole = below + below.T - dia_array((self.diagonals[:1], [0]), shape=(size, size))
+        places = -np.arange(len(self.diagonals))
+        below = dia_array((self.diagonals[1:], places[1:]), shape=(size, size))
+        whole = below + below.T + dia_array((self.diagonals[:1], places[:1]), shape=(size, size))
         # A fixed start makes the grid the same for everyone; this one favours no direction.
         start = np.cos(np.arange(size, dtype=np.float64) ** 2)
         return float(eigsh(whole.tocsr(), 1, v0=start, tol=1e-3, return_eigenvectors=False)[0])
