@@ -3,290 +3,276 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eke.inference.features import Features, TableGroup
-from eke.inference.max_entropy import Effort, Fit, constraints_of, fit_max_entropy
-from eke.inference.shrinkage import Evidence, Noise, Shrinkage, ShrinkagePath, choose_alpha
-from eke.privacy.law import Laplace
+from eke.inference.shrinkage import Evidence, Shrinkage, ShrinkagePath, choose_alpha
 from eke.query import Prior
-from reproductions.answering.experiment import SEED
 from reproductions.answering.figure import Line, Panel, save_grid
 from reproductions.answering.report import Report
-from reproductions.hist.setting import (
-    census,
-    model_answers,
-    noisy_prior,
-    pairs,
-    random_questions,
-    root_mean_square,
-    true_answers,
+from reproductions.hist.noisy_history import (
+    NOISE,
+    PLAIN,
+    PRIOR,
+    EntropyModel,
+    History,
+    Size,
+    cross_validated_entropy,
+    entropy_path,
 )
+from reproductions.hist.setting import noisy_prior
 
-Reals = NDArray[np.float64]
-PLAIN, PRIOR = "uniform prior", "0.02-DP prior"
-NOISE = 5000.0  # the scale b of the noise
-EXACT_CELLS = 2**16  # larger models are sampled, so that the figures show one method
+Curve = list[tuple[float, float]]
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+KINDS = ("range", "counting")
+METHODS = ("kernel PCA", "max entropy")
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """How large the experiments are."""
+class StudyJob:
+    """One kind of past questions, with one prior."""
 
-    measured: int
-    asked: int
-    chains: int
-    entropy_alphas: tuple[float, ...]
-    folds_alphas: tuple[float, ...]
-
-    @staticmethod
-    def of(quick: bool) -> Size:
-        if quick:
-            return Size(300, 200, 1024, (3e-3, 3e-2), (3e-3, 3e-2))
-        return Size(5000, 2000, 8192, (1e-3, 3e-3, 1e-2, 3e-2), (3e-3, 1e-2, 3e-2))
+    quick: bool
+    seed: int
+    past: str
+    label: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class History:
-    """Questions with true and noisy answers."""
+@dataclass(frozen=True, slots=True)
+class Study:
+    """RMSE against α of one kind of past questions with one prior, by both methods.
 
-    questions: Features
-    truth: Reals
-    noisy: Reals
-    laplace_scale: float
+    Curves are named "past", "new range", "new counting" and "CV" (of past questions that were
+    held back, estimated from noisy answers).
+    """
 
-    @staticmethod
-    def drawn(
-        kind: str, number: int, laplace_scale: float, generator: np.random.Generator
-    ) -> History:
-        questions = random_questions(kind, number, generator)
-        truth = true_answers(questions)
-        noise = generator.laplace(0.0, laplace_scale, number)
-        return History(questions, truth, truth + noise, laplace_scale)
+    job: StudyJob
+    noisy: float
+    unbiased: float
+    shrinkage: dict[str, Curve]
+    shrinkage_chosen: dict[str, float]  # at the cross-validated α, which is "alpha"
+    entropy: dict[str, Curve]
+    entropy_chosen: dict[str, float]
+    convergence: list[str]
+    seconds: float  # of a processor
 
-    def evidence(self, prior: Prior | None) -> Evidence:
-        variances = np.full(len(self.noisy), 2.0 * self.laplace_scale**2)
-        noise = Noise.of_covariance(variances)
-        return Evidence.of(self.questions, self.noisy, noise, prior, float(census().total))
-
-    def part(self, rows: NDArray[np.intp]) -> History:
-        """Some of the questions, numbered anew."""
-        place = np.full(len(self.noisy), -1, np.intp)
-        place[rows] = np.arange(len(rows))
-        groups = []
-        for group in self.questions.groups:
-            kept = place[group.rows] >= 0
-            tables = group.dense()[kept]
-            groups.append(TableGroup(group.attributes, place[group.rows][kept], tables))
-        questions = Features(census().domain, groups=[g for g in groups if len(g.rows)])
-        return History(questions, self.truth[rows], self.noisy[rows], self.laplace_scale)
+    def curves(self, method: str) -> dict[str, Curve]:
+        return self.shrinkage if method == METHODS[0] else self.entropy
 
 
-def max_entropy(
-    history: History,
-    prior: Prior | None,
-    alpha: float,
-    size: Size,
-    *,
-    start: Fit | None = None,
-    seed: int = SEED,
-) -> tuple[Fit, dict[tuple[str, ...], Reals]]:
-    """(fit, pair marginals) of the maximum entropy model."""
-    laws = [Laplace(history.laplace_scale)] * len(history.noisy)
-    constraints = constraints_of(
-        history.questions, history.noisy, laws, total=float(census().total), alpha=alpha
+@lru_cache(maxsize=1)
+def drawn(quick: bool, seed: int) -> tuple[dict[str, History], dict[str, History], Prior]:
+    """(past, new, prior) of Fig. 2 and 3: questions of both kinds and the noisy marginals."""
+    size, generator = Size.of(quick), np.random.default_rng([seed, 2])
+    past = {kind: History.drawn(kind, size.measured, NOISE, generator) for kind in KINDS}
+    new = {kind: History.drawn(kind, size.asked, NOISE, generator) for kind in KINDS}
+    return past, new, noisy_prior(generator)
+
+
+def study(job: StudyJob) -> Study:
+    """Everything that Fig. 2 and 3 show of one kind of questions with one prior."""
+    started = time.process_time()
+    size = Size.of(job.quick)
+    pasts, new, measured = drawn(job.quick, job.seed)
+    history, prior = pasts[job.past], measured if job.label == PRIOR else None
+    evidence = history.evidence(prior)
+    choice = choose_alpha(evidence)
+    # The last but one is as good as unbiased, the last the chosen one.
+    path = ShrinkagePath(evidence, [*choice.alphas, _unbiased(evidence), choice.alpha])
+    found = {"past": [history.off(values) for values in path.past()]}
+    for kind, asked in new.items():
+        found[f"new {kind}"] = [asked.off(values) for values in path.new(asked.questions)]
+    grid = choice.alphas.tolist()
+    shrinkage = {name: _curve(grid, errors[:-2]) for name, errors in found.items()}
+    shrinkage["CV"] = _curve(grid, choice.root_mean_squared_errors.tolist())
+    chosen = {name: errors[-1] for name, errors in found.items()}
+    chosen |= {"alpha": choice.alpha, "CV": math.sqrt(max(choice.least_error, 0.0))}
+    unbiased = found["past"][-2]
+    del evidence, path
+
+    models = entropy_path(history, prior, size.curve_alphas, size.effort)
+    entropy = {"past": _curve(size.curve_alphas, [_off(m, history) for m in models])}
+    for kind, asked in new.items():
+        entropy[f"new {kind}"] = _curve(size.curve_alphas, [_off(m, asked) for m in models])
+    estimated = cross_validated_entropy(history, prior, size.fold_alphas, size.fold_effort)
+    entropy["CV"] = _curve(size.fold_alphas, estimated)
+    best, least = min(entropy["CV"], key=lambda point: point[1])
+    entropy_chosen = {name: dict(curve)[best] for name, curve in entropy.items()}
+    entropy_chosen |= {"alpha": best, "CV": least}
+    return Study(
+        job,
+        history.off(history.noisy),
+        unbiased,
+        shrinkage,
+        chosen,
+        entropy,
+        entropy_chosen,
+        [f"α = {a:g}: {m.fit.convergence}" for a, m in zip(size.curve_alphas, models, strict=True)],
+        time.process_time() - started,
     )
-    fit = fit_max_entropy(
-        constraints,
-        prior,
-        generator=np.random.default_rng(seed),
-        effort=Effort(size.chains),
-        exact_cells=EXACT_CELLS,
-        start=start,
-    )
-    return fit, {pair: fit.distribution.marginal(pair).reshape(-1) for pair in pairs()}
+
+
+_studied: dict[tuple[bool, int], list[Study]] = {}
+
+
+def studies(report: Report) -> list[Study]:
+    """The four studies that Fig. 2 and 3 are drawn from, made once."""
+    key = (report.quick, report.seed)
+    if key not in _studied:
+        jobs = [StudyJob(*key, past, label) for past in KINDS for label in (PLAIN, PRIOR)]
+        _studied[key] = side_by_side(study, jobs, report.workers)
+        for each in _studied[key]:
+            print(f"\npast {each.job.past}, {each.job.label}: {each.seconds:.0f} processor seconds")
+            print(*(f"  max entropy, {line}" for line in each.convergence), sep="\n")
+        report.keep("studies", [_kept(each) for each in _studied[key]])
+    return _studied[key]
 
 
 def figure_2(report: Report) -> dict[str, Any]:
     """RMSE of past and new questions against α, and one table at the chosen α."""
-    size, total = Size.of(report.quick), census().total
-    generator = np.random.default_rng([report.seed, 2])
-    laplace_scale = NOISE  # the sensitivity of 5,000 questions is at most 5,000, so ε = 1
-    ranges = History.drawn("range", size.measured, laplace_scale, generator)
-    counts = History.drawn("counting", size.measured, laplace_scale, generator)
-    new = {
-        kind: History.drawn(kind, size.asked, laplace_scale, generator)
-        for kind in ("range", "counting")
-    }
-    priors = {PLAIN: None, PRIOR: noisy_prior(generator)}
-    curves: dict[str, dict[str, list[tuple[float, float]]]] = {p: {} for p in "abcd"}
-    chosen: list[list[object]] = []
-    for panel, history in (("a", ranges), ("b", counts)):
-        for label, prior in priors.items():
-            evidence = history.evidence(prior)
-            choice = choose_alpha(evidence)
-            # The last but one is as good as unbiased, the last the chosen one.
-            path = ShrinkagePath(evidence, [*choice.alphas, _unbiased(evidence), choice.alpha])
-            name, past = f"kernel PCA, {label}", path.past()
-            curves[panel][name] = _curve(choice.alphas, past[:-2], history.truth)
-            entry: list[object] = [panel, label, _off(history.noisy, history.truth)]
-            entry += [_off(past[-2], history.truth), _off(past[-1], history.truth)]
-            if panel == "a":
-                for to, kind in (("c", "range"), ("d", "counting")):
-                    found = path.new(new[kind].questions)
-                    curves[to][name] = _curve(choice.alphas, found[:-2], new[kind].truth)
-            entry.append(
-                _entropy_curves(
-                    curves, panel, label=label, history=history, prior=prior, new=new, size=size
-                )
-            )
-            chosen.append([*entry, choice.alpha, choice.least_error**0.5])
-            print(f"\nFig. 2{panel}, {label}: done", flush=True)
-    header = ["panel", "prior", "noisy", "BLUE", "shrinkage", "max entropy", "alpha", "CV estimate"]
+    done = studies(report)
+    rows = []
+    for each in done:
+        names = ["past", *(f"new {kind}" for kind in KINDS)]
+        for name in names:
+            unaided = [each.noisy, each.unbiased] if name == "past" else ["", ""]
+            ours = [each.shrinkage_chosen[name], each.entropy_chosen[name]]
+            rows.append([each.job.past, each.job.label, name, *unaided, *ours])
+    header = ["measured", "prior", "questions", "noisy", "BLUE", "shrinkage", "max entropy"]
+    report.table("RMSE at the cross-validated α of each method", header, rows)
     report.table(
-        "Fig. 2: RMSE of past questions, shrinkage at the cross-validated α", header, chosen
+        "the cross-validated α, the RMSE it promised and the best α in hindsight (past questions)",
+        ["measured", "prior", "method", "alpha", "CV estimate", "best alpha", "its RMSE"],
+        [
+            [each.job.past, each.job.label, method, chosen["alpha"], chosen["CV"], *_least(curves)]
+            for each in done
+            for method, chosen, curves in (
+                (METHODS[0], each.shrinkage_chosen, each.shrinkage["past"]),
+                (METHODS[1], each.entropy_chosen, each.entropy["past"]),
+            )
+        ],
     )
-    for panel, lines in curves.items():
-        best = [[n, *min(points, key=lambda p: p[1])] for n, points in lines.items()]
-        report.table(f"Fig. 2{panel}: least RMSE on the curve", ["method", "alpha", "RMSE"], best)
-    titles = {
-        "a": "(a) past range",
-        "b": "(b) past counting",
-        "c": "(c) new range, past range",
-        "d": "(d) new counting, past range",
-    }
-    panels = [_panel(curves[p], titles[p]) for p in "abcd"]
-    save_grid(report.picture("figure2"), [panels[:2], panels[2:]])
-    result = {"curves": curves, "chosen": chosen, "records": total}
-    report.keep("figure2", result)
-    return result
+    panels = [
+        [_panel(done, past, name, method, f"({letter}) {title}: {method}") for method in METHODS]
+        for letter, past, name, title in (
+            ("a", "range", "past", "past range"),
+            ("b", "counting", "past", "past counting"),
+            ("c", "range", "new range", "new range, past range"),
+            ("d", "range", "new counting", "new counting, past range"),
+        )
+    ]
+    save_grid(report.picture("figure2"), panels)
+    return {"studies": done, "table": rows}
 
 
 def figure_3(report: Report) -> dict[str, Any]:
     """Cross-validated against true RMSE of new range questions."""
-    size = Size.of(report.quick)
-    generator = np.random.default_rng([report.seed, 3])
-    history = History.drawn("range", size.measured, NOISE, generator)
-    new = History.drawn("range", size.asked, 1.0, generator)
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for label, prior in ((PLAIN, None), (PRIOR, noisy_prior(generator))):
-        evidence = history.evidence(prior)
-        choice = choose_alpha(evidence)
-        found = ShrinkagePath(evidence, choice.alphas).new(new.questions)
-        lines[f"kernel PCA, {label}: true"] = _curve(choice.alphas, found, new.truth)
-        lines[f"kernel PCA, {label}: CV"] = list(
-            zip(choice.alphas.tolist(), choice.root_mean_squared_errors.tolist(), strict=True)
-        )
-        true, estimated = _entropy_folds(history, new, prior, size)
-        lines[f"max entropy, {label}: true"] = true
-        lines[f"max entropy, {label}: CV"] = estimated
-    rows = [[n, *min(points, key=lambda p: p[1])] for n, points in lines.items()]
-    report.table("Fig. 3: least RMSE on each curve", ["curve", "alpha", "RMSE"], rows)
-    chosen = {n: p for n, p in lines.items() if n.startswith("kernel")}
-    others = {n: p for n, p in lines.items() if n.startswith("max")}
-    panels = [_panel(chosen, "kernel PCA"), _panel(others, "max entropy")]
+    done = [each for each in studies(report) if each.job.past == "range"]
+    panels, rows = [], []
+    for title in METHODS:
+        lines = []
+        for each in done:
+            curves = each.curves(title)
+            for name, curve in (("true", curves["new range"]), ("CV", curves["CV"])):
+                marker = "o" if title == METHODS[1] else ""
+                lines.append(_line(f"{each.job.label}, {name}", curve, marker))
+                rows.append([title, each.job.label, name, *_least(curve)])
+        panels.append(Panel(lines, "α", "RMSE", title, xlog=True, ylog=True))
+    header = ["method", "prior", "RMSE of new range questions", "alpha", "least RMSE"]
+    report.table("Fig. 3: least RMSE on each curve", header, rows)
     save_grid(report.picture("figure3"), [panels])
-    report.keep("figure3", lines)
-    return {"lines": lines}
+    return {"rows": rows}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingJob:
+    """One number of questions and one noise of Fig. 4."""
+
+    quick: bool
+    seed: int
+    number: int
+    measured: int
+    laplace_scale: float
+
+
+def errors_of_setting(job: SettingJob) -> list[float]:
+    """RMSE of new range questions: kernel PCA with both priors, then maximum entropy."""
+    size = Size.of(job.quick)
+    shared = np.random.default_rng([job.seed, 4])
+    new = History.drawn("range", size.asked, 1.0, shared)
+    prior = noisy_prior(shared)
+    generator = np.random.default_rng([job.seed, 4, job.number])
+    history = History.drawn("range", job.measured, job.laplace_scale, generator)
+    found = []
+    for belief in (None, prior):
+        evidence = history.evidence(belief)
+        estimator = Shrinkage(evidence, choose_alpha(evidence).alpha)
+        found.append(new.off(estimator.estimate(new.questions).values))
+    models = [EntropyModel.of(history, belief, 0.01, size.effort) for belief in (None, prior)]
+    return [*found, *(_off(model, new) for model in models)]
 
 
 def figure_4(report: Report) -> dict[str, Any]:
     """RMSE of new range questions against the number of measured ones and the noise."""
-    size = Size.of(report.quick)
-    generator = np.random.default_rng([report.seed, 4])
-    new = History.drawn("range", size.asked, 1.0, generator)
-    prior = noisy_prior(generator)
-    full = size.measured
+    full = Size.of(report.quick).measured
     settings = [(m, NOISE) for m in (full // 10, full // 4, full // 2, full)]
     settings += [(full // 2, times * NOISE) for times in (0.1, 0.3, 3.0)]
-    rows: list[list[object]] = []
-    for m, laplace_scale in settings:
-        history = History.drawn("range", m, laplace_scale, generator)
-        entry: list[object] = [m, laplace_scale]
-        for belief in (None, prior):
-            evidence = history.evidence(belief)
-            choice = choose_alpha(evidence)
-            found = Shrinkage(evidence, choice.alpha).estimate(new.questions).values
-            entry.append(_off(found, new.truth))
-        for belief in (None, prior):
-            _, marginals = max_entropy(history, belief, 0.01, size)
-            found = census().total * model_answers(new.questions, marginals)
-            entry.append(_off(found, new.truth))
-        rows.append(entry)
-    names = [f"{m}, {p}" for m in ("kernel PCA", "max entropy") for p in (PLAIN, PRIOR)]
+    jobs = [SettingJob(report.quick, report.seed, k, *given) for k, given in enumerate(settings)]
+    found = side_by_side(errors_of_setting, jobs, report.workers)
+    rows = [[*given, *errors] for given, errors in zip(settings, found, strict=True)]
+    names = [f"{m}, {p}" for m in METHODS for p in (PLAIN, PRIOR)]
     report.table("Fig. 4: RMSE of new range questions", ["m", "b", *names], rows)
-    panels = []
-    for column, (title, xlabel, part) in enumerate(
-        [("b as in Fig. 2", "m", rows[:4]), (f"m = {full // 2}", "b", [rows[2], *rows[4:]])]
-    ):
-        ordered = sorted(part, key=lambda entry: float(str(entry[column])))
-        x = [float(str(entry[column])) for entry in ordered]
-        lines = [
-            Line(name, x, [float(str(entry[2 + k])) for entry in ordered], "o")
-            for k, name in enumerate(names)
-        ]
-        panels.append(Panel(lines, xlabel, "RMSE", title, xlog=True, ylog=True))
-    save_grid(report.picture("figure4"), [panels])
+    _draw_settings(report, names, rows, full)
     report.keep("figure4", rows)
     return {"rows": rows}
 
 
-def _entropy_curves(
-    curves: dict[str, dict[str, list[tuple[float, float]]]],
-    panel: str,
-    *,
-    label: str,
-    history: History,
-    prior: Prior | None,
-    new: dict[str, History],
-    size: Size,
-) -> float:
-    """Fill in the curves of maximum entropy; the least RMSE of past questions on its own."""
-    total, fit, name = census().total, None, f"max entropy, {label}"
-    targets = [(panel, history)]
-    targets += [("c", new["range"]), ("d", new["counting"])] if panel == "a" else []
-    for alpha in size.entropy_alphas:
-        fit, marginals = max_entropy(history, prior, alpha, size, start=fit)
-        for to, asked in targets:
-            off = _off(total * model_answers(asked.questions, marginals), asked.truth)
-            curves[to].setdefault(name, []).append((alpha, off))
-    return min(off for _, off in curves[panel][name])
+def _draw_settings(
+    report: Report, names: Sequence[str], rows: Sequence[Sequence[float]], full: int
+) -> None:
+    panels = []
+    for column, (title, xlabel, part) in enumerate(
+        [("b as in Fig. 2", "m", rows[:4]), (f"m = {full // 2}", "b", [rows[2], *rows[4:]])]
+    ):
+        ordered = sorted(part, key=lambda row: row[column])
+        x = [row[column] for row in ordered]
+        lines = [
+            Line(name, x, [row[2 + k] for row in ordered], "o") for k, name in enumerate(names)
+        ]
+        panels.append(Panel(lines, xlabel, "RMSE", title, xlog=column == 1, ylog=True))
+    save_grid(report.picture("figure4"), [panels])
 
 
-def _entropy_folds(
-    history: History, new: History, prior: Prior | None, size: Size
-) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """(true, cross-validated) RMSE of maximum entropy against α (HIST §3.5 serves both methods)."""
-    total, folds = census().total, 5
-    sums = dict.fromkeys(size.folds_alphas, 0.0)
-    for fold in range(folds):
-        test = np.arange(fold, len(history.noisy), folds)
-        train = np.setdiff1d(np.arange(len(history.noisy)), test)
-        fit, held = None, history.part(test)
-        for alpha in size.folds_alphas:
-            fit, marginals = max_entropy(history.part(train), prior, alpha, size, start=fit)
-            found = total * model_answers(held.questions, marginals)
-            errors = (found - held.noisy) ** 2 - 2.0 * history.laplace_scale**2
-            sums[alpha] += float(errors.sum())
-    estimated = [(a, math.sqrt(max(s / len(history.noisy), 0.0))) for a, s in sums.items()]
-    true, fit = [], None
-    for alpha in size.folds_alphas:
-        fit, marginals = max_entropy(history, prior, alpha, size, start=fit)
-        found = total * model_answers(new.questions, marginals)
-        true.append((alpha, _off(found, new.truth)))
-    return true, estimated
+def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int) -> list[Result]:
+    """The results of all jobs, in as many processes as there are workers."""
+    if workers == 1:
+        return [work(job) for job in jobs]
+    # Each process computes on one thread; the others would only wait for each other.
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(jobs)), context) as pool:
+        return list(pool.map(work, jobs))
 
 
-def _curve(alphas: Reals, found: Reals, truth: Reals) -> list[tuple[float, float]]:
-    return [(float(a), _off(values, truth)) for a, values in zip(alphas, found, strict=True)]
+def _off(model: EntropyModel, asked: History) -> float:
+    return asked.off(model.answers(asked.questions))
 
 
-def _off(found: Reals, truth: Reals) -> float:
-    return root_mean_square(found - truth)
+def _curve(alphas: Sequence[float], errors: Sequence[float]) -> Curve:
+    return list(zip(alphas, errors, strict=True))
+
+
+def _least(curve: Curve) -> tuple[float, float]:
+    return min(curve, key=lambda point: point[1])
 
 
 def _unbiased(evidence: Evidence) -> float:
@@ -295,6 +281,32 @@ def _unbiased(evidence: Evidence) -> float:
     return 1e5 / math.sqrt(largest)
 
 
-def _panel(lines: dict[str, list[tuple[float, float]]], title: str) -> Panel:
-    drawn = [Line(n, [p[0] for p in points], [p[1] for p in points]) for n, points in lines.items()]
-    return Panel(drawn, "α", "RMSE", title, xlog=True, ylog=True)
+def _line(label: str, curve: Curve, marker: str = "") -> Line:
+    return Line(label, [point[0] for point in curve], [point[1] for point in curve], marker)
+
+
+def _panel(done: Sequence[Study], past: str, name: str, method: str, title: str) -> Panel:
+    """One method's RMSE against its α; the α of both methods have nothing in common."""
+    lines = []
+    for each in done:
+        if each.job.past != past:
+            continue
+        curve = each.curves(method)[name]
+        lines.append(_line(each.job.label, curve, "o" if method == METHODS[1] else ""))
+        if name == "past":
+            ends = [curve[0][0], curve[-1][0]]
+            lines.append(Line("noisy answers", ends, [each.noisy] * 2))
+            lines.append(Line("BLUE", ends, [each.unbiased] * 2))
+    return Panel(lines, "α", "RMSE", title, xlog=True, ylog=True)
+
+
+def _kept(each: Study) -> dict[str, Any]:
+    return {
+        "past": each.job.past,
+        "prior": each.job.label,
+        "noisy": each.noisy,
+        "BLUE": each.unbiased,
+        "kernel PCA": {"curves": each.shrinkage, "chosen": each.shrinkage_chosen},
+        "max entropy": {"curves": each.entropy, "chosen": each.entropy_chosen},
+        "convergence": each.convergence,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
@@ -35,8 +36,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
         "--figures", nargs="+", choices=list(draw), default=list(draw), help="6 draws 7 as well"
     )
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument(
+        "--workers", type=int, default=min(4, os.cpu_count() or 1), help="processes side by side"
+    )
     arguments = parser.parse_args(argv)
-    report = Report(arguments.out, arguments.quick, arguments.seed, 1)
+    report = Report(arguments.out, arguments.quick, arguments.seed, arguments.workers)
     setting = {"quick": arguments.quick, "seed": arguments.seed}
     report.keep("setting", setting | {"python": platform.python_version(), "numpy": np.__version__})
     results = {figure: draw[figure](report) for figure in arguments.figures}

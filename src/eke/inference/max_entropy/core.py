@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from eke.inference.features import TableGroup
 from eke.inference.max_entropy.constraints import AttributeSet, Constraints
 from eke.inference.max_entropy.exact import fit_exactly
-from eke.inference.max_entropy.junction_tree import junction_tree, sum_to
+from eke.inference.max_entropy.junction_tree import expand, junction_tree, sum_to
 from eke.inference.max_entropy.model import Codes, TreeDistribution
+from eke.inference.max_entropy.table_layout import TableLayout
 from eke.query import Prior
 
 FloatArray = NDArray[np.float64]
@@ -34,18 +35,25 @@ class Core:
     weights: FloatArray  # (m,)
     records: Codes  # (pool, attributes)
     log_densities: FloatArray  # (pool,)
-    distribution: TreeDistribution
-
-    def log_density(self, records: Codes) -> FloatArray:
-        """The logarithm of each record's probability under the core's model."""
-        return log_density(self.distribution, records)
+    density: LogDensity
+    attribute_sets: tuple[AttributeSet, ...]
 
 
 def fit_core(
-    constraints: Constraints, prior: Prior, chains: int, generator: np.random.Generator
+    constraints: Constraints,
+    prior: Prior,
+    chains: int,
+    generator: np.random.Generator,
+    earlier: Core | None = None,
 ) -> Core:
-    """The core of some constraints, fitted exactly."""
+    """The core of some constraints, fitted exactly.
+
+    An earlier core over the same tables is returned as it is: any records of known density may be
+    offered to the chains, they only have to come near.
+    """
     chosen = core_sets(constraints)
+    if earlier is not None and earlier.attribute_sets == tuple(chosen):
+        return earlier
     inside = [group for group in constraints.groups if group.attributes in chosen]
     kept = np.sort(np.concatenate([group.rows for group in inside]))
     place = np.full(constraints.size, -1, np.intp)
@@ -64,7 +72,8 @@ def fit_core(
     weights[kept] = fitted.weights
     records = fitted.distribution.sample(_POOL * chains, generator)
     records = records[generator.permutation(len(records))]
-    return Core(weights, records, log_density(fitted.distribution, records), fitted.distribution)
+    density = LogDensity.of(fitted.distribution)
+    return Core(weights, records, density(records), density, tuple(chosen))
 
 
 def core_sets(constraints: Constraints, most_cells: int = CORE_CELLS) -> list[AttributeSet]:
@@ -78,18 +87,28 @@ def core_sets(constraints: Constraints, most_cells: int = CORE_CELLS) -> list[At
     return chosen
 
 
-def log_density(distribution: TreeDistribution, records: Codes) -> FloatArray:
-    """The logarithm of each record's probability under a junction tree."""
-    column = {name: k for k, name in enumerate(distribution.domain.names)}
-    total = np.zeros(len(records))
-    for clique, table in zip(distribution.tree.cliques, distribution.beliefs, strict=True):
-        with np.errstate(divide="ignore"):
-            inside = np.log(table)
-            outside = np.log(sum_to(table, clique.attributes, clique.separator))
-        total += inside[tuple(records[:, column[name]] for name in clique.attributes)]
-        if clique.separator:
-            total -= outside[tuple(records[:, column[name]] for name in clique.separator)]
-    return total
+@dataclass(frozen=True, slots=True, eq=False)
+class LogDensity:
+    """ln p of records under a junction tree: a sum of clique tables, each given its separator."""
+
+    layout: TableLayout
+    flat: FloatArray  # (cells,)
+
+    @staticmethod
+    def of(distribution: TreeDistribution) -> LogDensity:
+        cliques = distribution.tree.cliques
+        parts = []
+        for clique, table in zip(cliques, distribution.beliefs, strict=True):
+            outer = sum_to(table, clique.attributes, clique.separator)
+            given = expand(outer, clique.separator, clique.attributes)
+            with np.errstate(divide="ignore"):
+                share = np.divide(table, given, out=np.zeros_like(table), where=given > 0.0)
+                parts.append(np.log(share).reshape(-1))
+        layout = TableLayout.of(distribution.domain, [clique.attributes for clique in cliques])
+        return LogDensity(layout, np.concatenate(parts))
+
+    def __call__(self, records: Codes) -> FloatArray:
+        return self.layout.sums(records, self.flat)
 
 
 def _telling(constraints: Constraints, own: AttributeSet) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.inference.max_entropy.constraints import Constraints
+from eke.inference.max_entropy.core import Core
 from eke.inference.max_entropy.exact import fit_exactly, tree_of
 from eke.inference.max_entropy.gibbs import SampledDistribution
 from eke.inference.max_entropy.model import TreeDistribution
@@ -28,6 +29,7 @@ class Fit:
     distribution: TreeDistribution | SampledDistribution
     weights: FloatArray  # (m,) of the constraints, for a warm start
     convergence: Convergence
+    core: Core | None = None  # of a sampled model, for a warm start as well
 
 
 def fit_max_entropy(
@@ -57,9 +59,11 @@ def fit_max_entropy(
             constraints, belief, tree, start=weights, tolerance=tolerance, most_steps=most_steps
         )
         return Fit(exact.distribution, exact.weights, exact.convergence)
-    states = None
+    states = core = None
     if start is not None and isinstance(start.distribution, SampledDistribution):
-        states = start.distribution.records
+        states, core = start.distribution.records, start.core
     source = np.random.default_rng() if generator is None else generator
-    sampled = fit_by_sampling(constraints, belief, source, effort, start=weights, states=states)
-    return Fit(sampled.distribution, sampled.weights, sampled.convergence)
+    sampled = fit_by_sampling(
+        constraints, belief, source, effort, start=weights, states=states, core=core
+    )
+    return Fit(sampled.distribution, sampled.weights, sampled.convergence, sampled.core)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.inference.features import table_of
+from eke.inference.max_entropy.table_layout import TableLayout
 from eke.query import Prior, Query
 
 FloatArray = NDArray[np.float64]
@@ -41,13 +42,14 @@ class GibbsPlan:
     start: Codes  # (pairs,) where its copy begins
     strides: Codes  # (pairs, attributes) of the copy, 0 for the attribute itself
     sizes: Codes  # (attributes,)
-    cells: int
+    source: Codes  # (cells,) of each copied entry, among all tables one after another
+    layout: TableLayout
 
     @staticmethod
     def of(domain: Domain, attribute_sets: Sequence[AttributeSet]) -> GibbsPlan:
         """The plan for tables over these attribute sets."""
-        names = domain.names
-        first, table, start, strides, place = [0], [], [], [], 0
+        names, layout = domain.names, TableLayout.of(domain, attribute_sets)
+        first, table, start, strides, source, place = [0], [], [], [], [], 0
         for name in names:
             for index, own in enumerate(attribute_sets):
                 if name not in own:
@@ -57,6 +59,8 @@ class GibbsPlan:
                 for other in reversed(others):
                     row[names.index(other)] = step
                     step *= domain[other].size
+                cells = np.arange(*layout.starts[index : index + 2]).reshape(domain.sizes(own))
+                source.append(np.moveaxis(cells, own.index(name), -1).reshape(-1))
                 table.append(index)
                 start.append(place)
                 strides.append(row)
@@ -70,20 +74,18 @@ class GibbsPlan:
             np.array(start, np.int64),
             np.array(strides, np.int64).reshape(len(table), len(names)),
             np.array(domain.shape, np.int64),
-            place,
+            np.concatenate([np.empty(0, np.int64), *source]),
+            layout,
         )
 
-    def lines(self, log_tables: Mapping[AttributeSet, FloatArray]) -> FloatArray:
-        """All copies one after another, as logarithms; shape (cells,)."""
-        flat = np.empty(self.cells)
-        names = self.domain.names
-        for k, name in enumerate(names):
-            for pair in range(self.first[k], self.first[k + 1]):
-                own = self.attribute_sets[self.table[pair]]
-                shaped = log_tables[own].reshape(self.domain.sizes(own))
-                copy = np.moveaxis(shaped, own.index(name), -1).reshape(-1)
-                flat[self.start[pair] : self.start[pair] + len(copy)] = copy
-        return flat
+    def lines(self, flat: FloatArray) -> FloatArray:
+        """All copies one after another, as logarithms, each with a largest entry of 0."""
+        copied = flat[self.source]
+        # Shifting a whole table changes no conditional; it keeps the products within range.
+        if len(self.start):
+            tops = np.maximum.reduceat(copied, self.start)
+            copied -= np.repeat(tops, np.diff(self.start, append=len(copied)))
+        return copied
 
 
 class GibbsChains:
@@ -117,11 +119,7 @@ class GibbsChains:
     def sweep(self, log_tables: Mapping[AttributeSet, FloatArray], sweeps: int = 1) -> None:
         """Draw every attribute of every chain anew, `sweeps` times."""
         plan = self.plan
-        lines = plan.lines(log_tables)
-        # Shifting a whole table changes no conditional; it keeps the products within range.
-        for pair in range(len(plan.start)):
-            end = plan.start[pair + 1] if pair + 1 < len(plan.start) else plan.cells
-            lines[plan.start[pair] : end] -= lines[plan.start[pair] : end].max()
+        lines = plan.lines(plan.layout.flat(log_tables))
         layout = (plan.first, plan.start, plan.strides, plan.sizes)
         both_lines, both_bases = (np.exp(lines), lines), (np.exp(self._base), self._base)
         workers = min(os.cpu_count() or 1, max(1, len(self.states) // _LEAST_CHAINS))
@@ -147,28 +145,21 @@ class GibbsChains:
 
         One record is offered to each chain: offered and both densities have the chains' length.
         """
-        gain = (self._log_weight(offered, log_tables) - offered_log_densities) - (
-            self._log_weight(self.states, log_tables) - own_log_densities
+        flat = self.plan.layout.flat(log_tables)
+        gain = (self._log_weight(offered, flat) - offered_log_densities) - (
+            self._log_weight(self.states, flat) - own_log_densities
         )
         accepted = np.log(generator.random(len(gain))) < gain
         self.states[accepted] = offered[accepted]
         return float(accepted.mean())
 
-    def _log_weight(
-        self, records: Codes, log_tables: Mapping[AttributeSet, FloatArray]
-    ) -> FloatArray:
+    def _log_weight(self, records: Codes, flat: FloatArray) -> FloatArray:
         total = self._base[np.arange(records.shape[1]), records].sum(axis=1)
-        for own, table in log_tables.items():
-            total += table[cells_of(self.plan.domain, records, own)]
-        return np.asarray(total)
+        return np.asarray(total + self.plan.layout.sums(records, flat))
 
-    def marginals(self, attribute_sets: Sequence[AttributeSet]) -> dict[AttributeSet, FloatArray]:
-        """The share of chains in each cell, as flat tables."""
-        return {own: counted(self.plan.domain, self.states, own) for own in attribute_sets}
-
-    def cells(self, attributes: Sequence[str]) -> Codes:
-        """The cell of each chain in the table over some attributes; shape (chains,)."""
-        return cells_of(self.plan.domain, self.states, attributes)
+    def marginals(self) -> dict[AttributeSet, FloatArray]:
+        """The share of chains in each cell of the plan's tables, flat."""
+        return self.plan.layout.shares(self.states)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

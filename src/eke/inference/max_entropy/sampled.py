@@ -18,7 +18,13 @@ from eke.errors import EstimateError
 from eke.inference.max_entropy.ascent import NEWTON_ROWS, DiagonalAscent, NewtonAscent
 from eke.inference.max_entropy.constraints import Constraints
 from eke.inference.max_entropy.core import Core, fit_core
-from eke.inference.max_entropy.gibbs import Codes, GibbsChains, GibbsPlan, SampledDistribution
+from eke.inference.max_entropy.gibbs import (
+    Codes,
+    GibbsChains,
+    GibbsPlan,
+    SampledDistribution,
+    counted,
+)
 from eke.inference.max_entropy.report import Convergence
 from eke.query import Prior
 
@@ -37,6 +43,7 @@ class SampledFit:
     distribution: SampledDistribution
     weights: FloatArray  # (m,)
     convergence: Convergence
+    core: Core  # for a warm start as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +70,22 @@ def fit_by_sampling(
     *,
     start: FloatArray | None = None,
     states: Codes | None = None,
+    core: Core | None = None,
 ) -> SampledFit:
     """The maximum entropy distribution as records drawn from it, eight for each chain.
 
-    `start` and `states` are the weights and records of an earlier fit, for a warm start when
-    history has grown.
+    `start`, `states` and `core` are the weights, records and core of an earlier fit, for a warm
+    start when history has grown.
     """
     effort = Effort() if effort is None else effort
     plan = GibbsPlan.of(constraints.domain, constraints.attribute_sets)
-    core = fit_core(constraints, prior, effort.chains, generator)
-    weights = core.weights
+    weights = np.zeros(constraints.size)
     if start is not None and np.any(start):
-        weights = np.zeros(constraints.size)
+        core = fit_core(constraints, prior, effort.chains, generator, core)
         weights[: len(start)] = start
     else:
-        states = core.records[: effort.chains]
+        core = fit_core(constraints, prior, effort.chains, generator)
+        weights, states = core.weights, core.records[: effort.chains]
     sampler = GibbsChains(plan, prior, effort.chains, generator, states)
     search = _Search(
         constraints, sampler, prior=prior, effort=effort, core=core, generator=generator
@@ -94,7 +102,7 @@ def fit_by_sampling(
     size, error, worst = search.left(weights, gradients)
     convergence = Convergence("gibbs", steps, worst, size, error, effort.tolerance)
     records = SampledDistribution(constraints.domain, np.concatenate(kept))
-    return SampledFit(records, weights, convergence)
+    return SampledFit(records, weights, convergence, core)
 
 
 class _Search:
@@ -113,7 +121,7 @@ class _Search:
         self.constraints, self.sampler = constraints, sampler
         self.prior, self.effort = prior, effort
         self.core, self.generator = core, generator
-        self._marginals = sampler.marginals(constraints.attribute_sets)
+        self._marginals = sampler.marginals()
 
     def by_newton(self, weights: FloatArray) -> tuple[FloatArray, int]:
         """(weights, steps) of box-constrained Newton steps."""
@@ -170,11 +178,11 @@ class _Search:
             tables,
             self.core.records[picked],
             self.core.log_densities[picked],
-            self.core.log_density(self.sampler.states),
+            self.core.density(self.sampler.states),
             self.generator,
         )
         self.sampler.sweep(tables, sweeps)
-        self._marginals = self.sampler.marginals(given.attribute_sets)
+        self._marginals = self.sampler.marginals()
         expected = given.expectations(self._marginals)
         return given.targets - expected - given.quadratics * weights
 
@@ -202,10 +210,10 @@ class _Search:
     def _singles(self) -> Prior:
         """The product of the chains' one-dimensional marginals, as a prior."""
         domain = self.constraints.domain
-        shares = self.sampler.marginals([(name,) for name in domain.names])
-        least = 0.5 / len(self.sampler.states)
+        states, least = self.sampler.states, 0.5 / len(self.sampler.states)
+        shares = {name: counted(domain, states, (name,)) for name in domain.names}
         vectors = {
-            name: np.maximum(shares[(name,)], least * self.prior.vectors[name]).tolist()
+            name: np.maximum(shares[name], least * self.prior.vectors[name]).tolist()
             for name in domain.names
         }
         return Prior(domain, vectors)

@@ -2,28 +2,29 @@
 
 Each fold is predicted from the others and compared with its own noisy answers; the variance of
 those is subtracted, which leaves an unbiased estimate of the mean squared error. One reduction for
-each fold serves every α (`tridiagonal.py`). Noises that are correlated between folds would bias the
+each fold serves every α (`banded.py`). Noises that are correlated between folds would bias the
 estimate; their covariance is known, and so is the correction.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import EstimateError
+from eke.inference.shrinkage.banded import Bands, reduce_to_band
 from eke.inference.shrinkage.evidence import Evidence
-from eke.inference.shrinkage.tridiagonal import Bands, tridiagonalise
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 GRID = 50
-_TERNARY_STEPS = 24
+_TERNARY_STEPS = 18  # the last bracket is a 6000th of the first
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,18 +125,31 @@ def choose_alpha(
     means = np.array([float(errors.mean()) for errors in scanned])
     deviations = np.array([float(errors.std()) for errors in scanned]) / math.sqrt(evidence.size)
     best = int(np.argmin(means))
-    low, high = math.log(grid[max(best - 1, 0)]), math.log(grid[min(best + 1, len(grid) - 1)])
-    for _ in range(_TERNARY_STEPS if high > low else 0):
-        first, second = low + (high - low) / 3.0, high - (high - low) / 3.0
-        if mean_error(math.exp(first)) <= mean_error(math.exp(second)):
-            high = second
-        else:
-            low = first
-    found = math.exp(0.5 * (low + high))
-    least = mean_error(found)
+    found, least = _refined(mean_error, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     if means[best] < least:  # the curve need not be unimodal
         found, least = float(grid[best]), float(means[best])
     return AlphaChoice(found, grid, means, deviations, least, _inflation(prepared, found))
+
+
+def _refined(error: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """(α, its error) by ternary search between two α, on the logarithm.
+
+    The thirds are golden sections, so that each step needs one new evaluation instead of two.
+    """
+    near, far = math.log(low), math.log(high)
+    inner = [far - _GOLDEN * (far - near), near + _GOLDEN * (far - near)]
+    errors = [error(math.exp(place)) for place in inner]
+    for _ in range(_TERNARY_STEPS if far > near else 0):
+        if errors[0] <= errors[1]:
+            far, inner[1], errors[1] = inner[1], inner[0], errors[0]
+            inner[0] = far - _GOLDEN * (far - near)
+            errors[0] = error(math.exp(inner[0]))
+        else:
+            near, inner[0], errors[0] = inner[0], inner[1], errors[1]
+            inner[1] = near + _GOLDEN * (far - near)
+            errors[1] = error(math.exp(inner[1]))
+    best = 0 if errors[0] <= errors[1] else 1
+    return math.exp(inner[best]), errors[best]
 
 
 def default_grid(evidence: Evidence, largest: float, size: int = GRID) -> FloatArray:
@@ -170,7 +184,7 @@ def _dealt(size: int, folds: int | Sequence[IndexArray]) -> list[IndexArray]:
 def _prepare(evidence: Evidence, test: IndexArray) -> _Fold:
     train = np.setdiff1d(np.arange(evidence.size), test)
     noise = evidence.noise.of_rows(train)
-    bands, rotation = tridiagonalise(noise.whiten_kernel(evidence.kernel[np.ix_(train, train)]))
+    bands, rotation = reduce_to_band(noise.whiten_kernel(evidence.kernel[np.ix_(train, train)]))
     columns = [
         evidence.deviations[train, None],
         evidence.means[train, None],

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import EstimateError
 from eke.inference.features import Features, cross_kernel
+from eke.inference.shrinkage.banded import reduce_to_band
 from eke.inference.shrinkage.evidence import Evidence
-from eke.inference.shrinkage.tridiagonal import tridiagonalise
 
 FloatArray = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ class ShrinkagePath:
         if not (np.isfinite(self.alphas).all() and (self.alphas > 0.0).all()):
             raise EstimateError("a path needs finite alphas above zero; the ends are Shrinkage's")
         noise = evidence.noise
-        bands, rotation = tridiagonalise(noise.whiten_kernel(evidence.kernel))
+        bands, rotation = reduce_to_band(noise.whiten_kernel(evidence.kernel))
         given = np.stack([evidence.deviations, evidence.means], axis=1)
         rotated = rotation.into(noise.whiten(given))
         self.totals = np.zeros(len(self.alphas))

@@ -15,6 +15,7 @@ from eke.inference.features import Features, probabilities, table_of
 from eke.inference.max_entropy import (
     Constraints,
     Effort,
+    Fit,
     SampledDistribution,
     constraints_of,
     constraints_of_history,
@@ -246,6 +247,36 @@ def test_a_warm_start_needs_fewer_steps() -> None:
     warm = fit_max_entropy(case.constraints(0.3), PRIOR, start=cold)
     assert warm.convergence.steps < cold.convergence.steps
     np.testing.assert_allclose(warm.weights, cold.weights, atol=1e-2)
+
+
+def test_a_warm_start_keeps_the_core_and_agrees_with_a_cold_one() -> None:
+    pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
+    generator = np.random.default_rng(8)
+    blocks = [marginal(*pair).on(WIDE) for pair in pairs]
+    features = Features.of(WIDE, blocks)
+    values = generator.gamma(1.0, 40.0, features.size)
+    laws = [Gaussian(400.0)] * features.size
+
+    def fitted(alpha: float, start: Fit | None = None) -> Fit:
+        given = constraints_of(features, values, laws, total=2000.0, alpha=alpha)
+        effort = Effort(4096, most_steps=30)
+        source = np.random.default_rng(9)
+        return fit_max_entropy(given, generator=source, exact_cells=0, effort=effort, start=start)
+
+    first = fitted(0.05)
+    warm, cold = fitted(0.1, first), fitted(0.1)
+    assert warm.core is first.core
+    assert cold.core is not first.core
+    for pair in pairs:
+        off = np.abs(warm.distribution.marginal(pair) - cold.distribution.marginal(pair))
+        assert off.max() < 0.015
+    # Tables that were not there before ask for a core of their own.
+    more = Features.of(WIDE, [*blocks, marginal("b", "d").on(WIDE)])
+    longer = np.concatenate([values, generator.gamma(1.0, 100.0, more.size - features.size)])
+    given = constraints_of(more, longer, [Gaussian(400.0)] * more.size, total=2000.0, alpha=0.1)
+    grown = fit_max_entropy(given, exact_cells=0, effort=Effort(256, most_steps=1), start=warm)
+    assert grown.core is not None
+    assert grown.core is not first.core
 
 
 def test_senseless_constraints_are_refused() -> None:
