@@ -11,8 +11,14 @@ export class Problem extends Error {
 
 export function remember(token) { csrf = token; }
 
-export async function call(method, path, body) {
+// A key makes sure that a request which is sent twice is answered, and charged, once.
+export function newKey() {
+  return `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+export async function call(method, path, body, key) {
   const headers = { Accept: "application/json" };
+  if (key !== undefined) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (csrf !== null && method !== "GET") headers["X-CSRF-Token"] = csrf;
   let response;
