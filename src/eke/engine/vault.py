@@ -131,9 +131,7 @@ class Vault:
         with self.ledger.exclusive() as book:
             found = book.find(analyst, key, digest)
             if found is None:
-                book.remember(
-                    analyst=analyst, key=key, digest=digest, answer=answer, payload=about
-                )
+                book.remember(analyst=analyst, key=key, digest=digest, answer=answer, payload=about)
                 return answer
         if found.answer is None:
             raise LedgerError("this key has an unfinished paid request; ask again to complete it")
