@@ -88,7 +88,7 @@ def serve(
         if get is not None:
             found = service.get(datasets, settings, get)
             if found.is_text:
-                output().raw(found.text)
+                output().raw(found.text.rstrip("\n"))
             else:
                 sys.stdout.buffer.write(found.body)
             raise typer.Exit(0 if found.status < 400 else 1)

@@ -135,7 +135,7 @@ class JobStore:
         )
         return next(iter(found), None)
 
-    def of(self, dataset: str, account: str | None = None, most: int = 200) -> list[Job]:
+    def of(self, dataset: str, account: str | None = None, most: int = 50) -> list[Job]:
         """The newest jobs of a dataset, of one account or of all."""
         return self._read(
             "SELECT * FROM job WHERE dataset = ? AND (? IS NULL OR account = ?) "

@@ -1,5 +1,5 @@
 // Publishing: rows made in the background, with their progress, and how near to history they are.
-import { call, newKey, of } from "./api.js";
+import { call, keyed, of } from "./api.js";
 import { debounced, el, failure, field, moment, number, table } from "./dom.js";
 import { nearness } from "./draw.js";
 import { downloads, input, select } from "./form.js";
@@ -31,6 +31,7 @@ function publishForm(dataset, me, schema, budget, watch) {
   const button = el("button", { type: "submit" }, "Publish");
   const freeField = el("p", {}, el("label", {}, free, " from history alone: free, and as good as history is"));
   const fields = { loss: field(`Spend at most (${budget.measure})`, loss), rows: field("Rows", rows), target: field("Class attribute", target), components: field("Components", components) };
+  const send = keyed("POST", of(dataset, "/publications"));
   let latest = 0;
 
   function request() {
@@ -87,7 +88,7 @@ function publishForm(dataset, me, schema, budget, watch) {
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    try { await call("POST", of(dataset, "/publications"), request(), newKey()); told.replaceChildren(); }
+    try { await send(request()); told.replaceChildren(); }
     catch (problem) { told.replaceChildren(failure(problem)); }
     await watch();
     await look();

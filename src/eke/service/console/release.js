@@ -1,5 +1,5 @@
 // Releasing: many tables for one price, with their errors before and their charts after.
-import { call, newKey, of } from "./api.js";
+import { call, keyed, of } from "./api.js";
 import { debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
 import { bars } from "./draw.js";
 import { confidences, downloads, input, select } from "./form.js";
@@ -28,6 +28,7 @@ function releaseForm(dataset, me, schema, shown) {
   const errors = el("div", {});
   const button = el("button", { type: "submit" }, "Release");
   const waysField = field("Attributes in each table", ways);
+  const send = keyed("POST", of(dataset, "/releases"));
   let latest = 0;
 
   const names = () => chosen.filter((box) => box.checked).map((box) => box.value);
@@ -79,7 +80,7 @@ function releaseForm(dataset, me, schema, shown) {
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    try { shown.replaceChildren(releaseCard(dataset, await call("POST", of(dataset, "/releases"), request(), newKey()))); }
+    try { shown.replaceChildren(releaseCard(dataset, await send(request()))); }
     catch (problem) { shown.replaceChildren(failure(problem)); }
     await look();
   });
