@@ -102,9 +102,11 @@ export async function ledgerPage({ dataset }) {
 }
 
 function about(entry) {
-  if (entry.kind === "reserve") return `charge, spent afterwards ${number(entry.about.spent_after / 1e9)}`;
+  const purpose = JSON.parse(entry.payload.plan?.purpose || entry.payload.purpose || "{}");
+  const whatFor = purpose.release ? " for tables" : purpose.publish ? ` for rows by ${purpose.publish}` : "";
+  if (entry.kind === "reserve") return `charge${whatFor}, spent afterwards ${number(entry.about.spent_after / 1e9)}`;
   if (entry.kind === "commit") return `released for entry ${entry.about.reservation}`;
   if (entry.kind === "limit" || entry.kind === "genesis") return `limit ${number(entry.about.limit / 1e9)}`;
   if (entry.kind === "cap") return `cap of ${entry.payload.analyst}: ${entry.payload.cap === null ? "none" : number(entry.payload.cap / 1e9)}`;
-  return "stored answer";
+  return whatFor ? `stored${whatFor}, from history` : "stored answer";
 }
