@@ -12,6 +12,7 @@ from eke.client.curve import Curve
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.inference import Posterior
+from eke.inference.shrinkage.large import Convergence
 from eke.planning import Workload, workload_from_document
 from eke.privacy.accountant import Measure
 from eke.session import (
@@ -126,6 +127,7 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
         found["method"],
         found["determined"],
         found["alpha"],
+        None if found["convergence"] is None else Convergence(**found["convergence"]),
         _drawn(found)() if found.get("posterior") else None,
     )
 

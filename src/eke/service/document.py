@@ -79,15 +79,24 @@ def estimate_document(estimate: Estimate | TableEstimate) -> dict[str, Any]:
     """What history says about a question, without any promise that it was asked before."""
     if isinstance(estimate, Estimate):
         drawn = {} if estimate.interval is None else {"posterior": _curve(estimate)}
-        return finite({"kind": "number", **estimate.to_dict(), "alpha": estimate.alpha, **drawn})
+        return finite({"kind": "number", **_estimated(estimate), **drawn})
     return finite(
         {
             "kind": "marginal",
             "attributes": list(estimate.attributes),
             "keys": [[plain_key(label) for label in key] for key in estimate.keys],
-            "cells": [{**cell.to_dict(), "alpha": cell.alpha} for cell in estimate.cells],
+            "cells": [_estimated(cell) for cell in estimate.cells],
         }
     )
+
+
+def _estimated(estimate: Estimate) -> dict[str, Any]:
+    solved = estimate.convergence
+    return {
+        **estimate.to_dict(),
+        "alpha": estimate.alpha,
+        "convergence": None if solved is None else asdict(solved),
+    }
 
 
 def plain_key(label: Any) -> Any:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from eke.engine import Adaptive, Desk, Vault
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
+from eke.inference.progress import Progress, silent
 from eke.planning import Plan
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.publish import PUBLISHERS, Published, Publisher, Setting
 from eke.query import check_neighbours
 
-Progress: TypeAlias = Callable[[str, float], None]
-"""Told of each step, in words, and of the share that is done; what it raises before "paying" ends
-the publication, and nothing was spent."""
+# What `progress` raises at one of the first two ends a publication, and nothing was spent.
 CHECKING, PAYING, MEASURING, MAKING = "checking", "paying", "measuring", "making rows"
 
 
@@ -67,15 +66,14 @@ def publish(
     settings: Mapping[str, Any],
     measure: Measure,
     request: PublishRequest,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Published:
     """The rows of a publication; with the same key, the same rows.
 
     Privacy: everything is refused from public facts before anything is paid. What is released is
     charged by `Vault.release`; the rest is post-processing.
     """
-    tell = progress or _tell_nobody
-    tell(CHECKING, 0.0)
+    progress(CHECKING, 0.0)
     publisher = _publisher(vault, settings, measure, request)
     digest = request.digest
     key = f"once-{secrets.token_hex(16)}" if request.key is None else request.key
@@ -83,9 +81,9 @@ def publish(
         kept = vault.ledger.find(request.analyst, rows_key(key), digest)
         if kept is not None and kept.answer is not None:
             return Published.from_text(vault.domain, kept.answer)
-    tell(PAYING, 0.05)
-    stored = _stored(vault, publisher, request, key, tell)
-    tell(MAKING, 0.8)
+    progress(PAYING, 0.05)
+    stored = _stored(vault, publisher, request, key, progress)
+    progress(MAKING, 0.8)
     published = publisher.finish(stored, vault.inference_through)
     if request.key is None or publisher.rows is not None or publisher.adaptive is not None:
         return published  # rows made in the junction are in the stored text already
@@ -104,10 +102,6 @@ def publication_plan(
     if request.key is not None:
         vault.ledger.find(request.analyst, request.key, request.digest)
     return publisher.plan
-
-
-def _tell_nobody(_step: str, _share: float) -> None:
-    pass
 
 
 class _Watched:

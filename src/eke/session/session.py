@@ -41,7 +41,7 @@ from eke.session.estimator import Estimator
 from eke.session.history import History
 from eke.session.preview import Preview
 from eke.session.price import Price, price_of
-from eke.session.publish import Progress, PublishRequest, publication_plan, publish
+from eke.session.publish import PublishRequest, publication_plan, publish
 from eke.session.release import Asked, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
 from eke.session.request import AnyAnswer, QueryRequest, Request
@@ -265,7 +265,7 @@ class Session:
         rho: float | None = None,
         key: str | None = None,
         analyst: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress = silent,
         **options: Any,
     ) -> Published:
         """A whole table of new rows in the schema of this one, for at most this much budget.
