@@ -88,6 +88,15 @@ class Server:
         return self.call("POST", "/api/v1/datasets/people/ask", who, body, **headers)
 
 
+def finished(server: Server, job: dict[str, Any], who: str = "cleo") -> Any:
+    """The publication that a job has made, when it has."""
+    place = f"/api/v1/datasets/{job['dataset']}/jobs/{job['id']}"
+    while (found := server.call("GET", place, who).json())["state"] in ("queued", "running"):
+        time.sleep(0.02)
+    assert found["state"] == "done", found
+    return found["publication"]
+
+
 @contextmanager
 def serving(folder: Path, epsilon: float = 1.0, **settings: Any) -> Iterator[Server]:
     """A server with curator cleo, analysts ann and ben, auditor otto; ben sees no dataset."""
@@ -103,6 +112,7 @@ def serving(folder: Path, epsilon: float = 1.0, **settings: Any) -> Iterator[Ser
     app = create_app(Datasets([("people", session)]), access, chosen)
     with asyncio.Runner() as loop:
         yield Server(app, loop, access, session, clock, folder, tokens)
+    app.state.eke.jobs.stop()
     access.close()
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import threading
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from eke.session import Session
 from tests.browser.conftest import Place
 
 WIDE_CURVE = "#curve svg"
+PAGES = (
+    *("Ask", "Release", "Publications", "History", "Budget", "Ledger", "Datasets", "Analysts"),
+)
 
 
 def sign_in(page: Page, token: str) -> None:
@@ -96,6 +102,86 @@ def test_groups_are_drawn_with_error_bars_and_hostile_labels_stay_text(
     expect(drawn.get_by_role("cell", name="<script>alert(1)</script>")).to_be_visible()
 
 
+def test_a_curator_releases_tables_and_sees_them_with_error_bars(
+    page: Page, place: Place, analyst: str
+) -> None:
+    sign_in(page, place.token)
+    page.get_by_role("link", name="Release", exact=True).click()
+    plan = page.locator("#plan")
+    page.locator("#amount").fill("5")
+    expect(plan).to_have_text(re.compile("That is more than is left"))
+    expect(page.get_by_role("button", name="Release", exact=True)).to_be_disabled()
+    page.locator("#amount").fill("0.05")
+    expect(plan).to_have_text(re.compile(r"3 tables with 15 counts for epsilon 0\.05 of"))
+    page.get_by_text("The error of each table").click()
+    expect(page.get_by_role("row", name=re.compile("^city 3"))).to_be_visible()
+    page.get_by_role("button", name="Release", exact=True).click()
+    card = page.get_by_label("Release", exact=True)
+    expect(card).to_contain_text("paid epsilon 0.05 by cleo")
+    expect(card.locator("svg .error-bar")).to_have_count(3 * 15)
+    expect(card.get_by_role("cell", name="<script>alert(1)</script>")).to_be_visible()
+    with page.expect_download() as waiting:
+        card.get_by_role("link", name="Download CSV").first.click()
+    text = waiting.value.path().read_text()
+    assert text.splitlines()[0] == "sex,value,standard_error"
+    page.reload()
+    page.get_by_role("button", name=re.compile("^Show")).first.click()
+    expect(page.get_by_label("Release", exact=True)).to_contain_text("every table by 1")
+
+
+def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst: str) -> None:
+    sign_in(page, place.token)
+    page.get_by_role("link", name="Publications").click()
+    expect(page.get_by_role("heading", name="Publish rows")).to_be_visible()
+    price = page.locator("#price")
+    page.get_by_label("How").select_option("pca")
+    expect(price).to_have_text(re.compile("replace_one"))
+    expect(page.get_by_role("button", name="Publish")).to_be_disabled()
+    page.get_by_label("How").select_option("lda")
+    page.get_by_label("Spend at most").fill("0.1")
+    expect(price).to_have_text(re.compile(r"Costs up to epsilon 0\.(1|0999\d*) of"))
+    page.get_by_label("Class attribute").select_option("sex")
+    page.get_by_role("button", name="Publish").click()
+    shown = page.get_by_role("button", name=re.compile("^Show"))
+    expect(shown).to_have_count(1)
+    shown.click()
+    card = page.get_by_label("Publication", exact=True)
+    expect(card).to_contain_text(re.compile(r"rows by LDA"))
+    expect(card.locator("svg .bar")).not_to_have_count(0)
+    with page.expect_download() as waiting:
+        card.get_by_role("link", name="Download CSV").click()
+    assert waiting.value.path().read_text().startswith("sex,age,city\n")
+    assert waiting.value.suggested_filename.endswith(".csv")
+
+
+def test_a_job_shows_its_progress_and_can_be_taken_back(
+    page: Page, place: Place, analyst: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave = threading.Event()
+    plain = Session.publish
+
+    def slow(self: Session, *words: Any, progress: Any, **named: Any) -> Any:
+        leave.wait(120)
+        return plain(self, *words, progress=progress, **named)
+
+    monkeypatch.setattr(Session, "publish", slow)
+    sign_in(page, place.token)
+    page.get_by_role("link", name="Publications").click()
+    expect(page.get_by_role("heading", name="Publish rows")).to_be_visible()
+    page.get_by_label("How").select_option("lda")
+    page.get_by_label("Spend at most").fill("0.01")
+    for number in (1, 2):
+        page.get_by_role("button", name="Publish").click()
+        expect(page.get_by_role("progressbar")).to_have_count(number)
+    expect(page.get_by_text("checking, 0 %")).to_be_visible()
+    page.get_by_role("button", name="Take it back").first.click()
+    expect(page.locator(".job", has_text="cancelled")).to_have_count(1)
+    leave.set()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    page.locator(".job", has_text="cancelled").get_by_role("button", name="Go on with it").click()
+    expect(page.locator(".job")).to_have_count(0)
+
+
 def test_mistakes_are_shown_where_they_are(page: Page, analyst: str) -> None:
     sign_in(page, analyst)
     page.locator("#sql").fill("SELECT COUNT(*) FROM people WHERE agee > 40")
@@ -134,7 +220,7 @@ def test_narrow_and_wide_pages_do_not_scroll_sideways(
     sign_in(page, place.token)
     for width in (360, 1400):
         page.set_viewport_size({"width": width, "height": 800})
-        for name in ("Ask", "History", "Budget", "Ledger", "Datasets", "Analysts"):
+        for name in PAGES:
             page.get_by_role("link", name=name, exact=True).click()
             expect(page.locator("main h1").first).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name

@@ -107,6 +107,32 @@ def test_a_kill_in_the_middle_of_a_release_is_charged_and_answered_once(
         assert secret not in log
 
 
+def test_a_kill_in_the_middle_of_a_publication_is_reported_and_finished_by_its_key(
+    folder: Path, token: str
+) -> None:
+    place = "/api/v1/datasets/people"
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "rows"}
+    body = {"mechanism": "lda", "epsilon": 0.3, "options": {"target": "sex"}}
+    with process(folder, EKE_FAILPOINT="engine.counted") as (started, url):
+        job = httpx.post(f"{url}{place}/publications", json=body, headers=headers, timeout=60)
+        assert job.status_code == 202
+        started.wait(60)
+    charged = eke.open(folder / "people.eke").budget.spent
+    assert charged > 0
+    with process(folder) as (_, url):
+        address = f"{url}{place}/jobs/{job.json()['id']}"
+        told = httpx.get(address, headers=headers).json()
+        assert (told["state"], told["charged"]) == ("interrupted", True)
+        again = httpx.post(f"{url}{place}/publications", json=body, headers=headers, timeout=60)
+        assert again.json()["id"] == job.json()["id"]
+        while (told := httpx.get(address, headers=headers).json())["state"] != "done":
+            assert told["state"] in ("queued", "running"), told
+            time.sleep(0.05)
+    after = eke.open(folder / "people.eke")
+    assert after.budget.spent == charged
+    assert [one.sequence for one in after.archive.publications()] == [told["publication"]]
+
+
 def test_sigterm_lets_a_request_finish(folder: Path, token: str) -> None:
     with process(folder) as (started, url):
         found: list[httpx.Response] = []

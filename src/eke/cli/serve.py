@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
@@ -86,7 +87,10 @@ def serve(
         )
         if get is not None:
             found = service.get(datasets, settings, get)
-            output().raw(found.text)
+            if found.is_text:
+                output().raw(found.text.rstrip("\n"))
+            else:
+                sys.stdout.buffer.write(found.body)
             raise typer.Exit(0 if found.status < 400 else 1)
         if not access.exists():
             raise ServiceError(

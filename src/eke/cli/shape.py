@@ -116,8 +116,8 @@ def release_document(
         "cost": release.cost,
         "remaining": remaining,
         "sequence": release.sequence,
-        "strategy": release.plan.strategy,
-        "rmse": release.plan.rmse,
+        "strategy": release.strategy,
+        "rmse": release.rmse,
         "tables": tables,
     }
 

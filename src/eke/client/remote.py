@@ -2,26 +2,54 @@
 
 session = eke.connect("https://eke.example.org", token, dataset="adult")
 session.ask("SELECT COUNT(*) FROM adult WHERE age >= 65", within=60)
+session.ask(eke.count(age=(65, None)), within=60)
+
+Next: `reading.py` makes answers of what comes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self, overload
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, Self, TypeAlias, overload
 from urllib.parse import quote
 
 import httpx
 import pandas as pd
 import pyarrow as pa
 
-from eke.client.curve import Curve
-from eke.client.wire import Wire
+from eke.client.reading import (
+    RemotePlan,
+    read_answer,
+    read_estimate,
+    read_plan,
+    read_release,
+)
+from eke.client.wire import Wire, error_in
 from eke.domain import Domain, domain_from_document
-from eke.errors import EkeError, EstimateError, QueryError, ServiceError
+from eke.errors import EkeError, EstimateError, QueryError, Refused, ServiceError
+from eke.planning import workload_to_document
 from eke.privacy.record_loss import NANO
-from eke.session import Answer, Budget, Cell, Preview, Receipt, SqlAnswer
+from eke.publish import Published
+from eke.query import Expression, Marginal, MarginalExpression, Query
+from eke.session import (
+    Answer,
+    Budget,
+    Estimate,
+    EstimateMethod,
+    Preview,
+    Release,
+    SqlAnswer,
+    TableAnswer,
+    TableEstimate,
+)
+from eke.session.release import Asked, workload_of
 
 Within = float | Mapping[str, float] | None
+Question: TypeAlias = str | Expression | MarginalExpression | Query | Marginal
+_POLL_SECONDS = 0.5
 
 
 def connect(
@@ -84,36 +112,97 @@ class RemoteHistory(Sequence[Mapping[str, Any]]):
 
 
 class RemoteSession:
-    """A dataset on a server. Made by `eke.connect`; questions are in SQL."""
+    """A dataset on a server. Made by `eke.connect`."""
 
     def __init__(self, wire: Wire, dataset: str) -> None:
         self._wire = wire
         self._place = f"/api/v1/datasets/{quote(dataset, safe='')}"
         self.dataset = dataset
 
+    @overload
+    def ask(
+        self,
+        query: Expression | Query,
+        within: float,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        policy: str | None = ...,
+    ) -> Answer: ...
+    @overload
+    def ask(
+        self,
+        query: MarginalExpression | Marginal,
+        within: float,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        policy: str | None = ...,
+    ) -> TableAnswer: ...
+    @overload
     def ask(
         self,
         query: str,
+        within: Within = ...,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        policy: str | None = ...,
+    ) -> Answer | SqlAnswer: ...
+    @overload
+    def ask(
+        self,
+        query: Question,
+        within: Within = ...,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        policy: str | None = ...,
+        allow_estimate: Literal[False] = ...,
+    ) -> Answer | SqlAnswer | TableAnswer: ...
+    @overload
+    def ask(
+        self,
+        query: Question,
+        within: Within = ...,
+        confidence: float | None = ...,
+        *,
+        key: str | None = ...,
+        policy: str | None = ...,
+        allow_estimate: bool,
+    ) -> Answer | SqlAnswer | TableAnswer | Estimate | TableEstimate: ...
+    def ask(
+        self,
+        query: Question,
         within: Within = None,
         confidence: float | None = None,
         *,
         key: str | None = None,
         policy: str | None = None,
-    ) -> Answer | SqlAnswer:
-        """The answer to a question in SQL, as `Session.ask` gives it."""
-        body = {**_question(query, within, confidence, policy), "posterior": True}
-        return _answer(self._wire.post(f"{self._place}/ask", body, key))
+        allow_estimate: bool = False,
+    ) -> Answer | SqlAnswer | TableAnswer | Estimate | TableEstimate:
+        """The answer to a question in SQL or as an expression, as `Session.ask` gives it."""
+        body = {**self._question(query, within, confidence, policy), "posterior": True}
+        try:
+            return read_answer(self._wire.post(f"{self._place}/ask", body, key))
+        except Refused as refused:
+            if not allow_estimate:
+                raise
+            try:
+                return self.estimate(query, confidence=confidence)
+            except (EstimateError, QueryError):  # a formula, or no history at all
+                raise refused from None
 
     def preview(
         self,
-        query: str,
+        query: Question,
         within: Within = None,
         confidence: float | None = None,
         *,
         policy: str | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing."""
-        body = _question(query, within, confidence, policy)
+        body = self._question(query, within, confidence, policy)
         found = self._wire.post(f"{self._place}/preview", body)
         found.pop("sentence")
         return Preview(**found)
@@ -122,7 +211,100 @@ class RemoteSession:
         self, query: str, within: Within = None, confidence: float | None = None
     ) -> dict[str, Any]:
         """How a question is read, what history says about it, and its price."""
-        return self._wire.post(f"{self._place}/explain", _question(query, within, confidence, None))
+        if not isinstance(query, str):
+            raise QueryError("a server explains SQL; an expression says itself what it is")
+        body = self._question(query, within, confidence, None)
+        return self._wire.post(f"{self._place}/explain", body)
+
+    def estimate(
+        self,
+        query: Question,
+        method: EstimateMethod = "shrinkage",
+        confidence: float | None = None,
+    ) -> Estimate | TableEstimate:
+        """What history says about a question, asked before or not; free."""
+        body = {**self._asked(query), "method": method}
+        if confidence is not None:
+            body["confidence"] = confidence
+        return read_estimate(self._wire.post(f"{self._place}/estimate", body))
+
+    # -- releasing and publishing --------------------------------------------------------------
+
+    def plan(
+        self,
+        workload: Asked,
+        *,
+        budget: float | None = None,
+        within: float | Mapping[Any, float] | None = None,
+        confidence: float = 0.95,
+        strategy: str = "auto",
+    ) -> RemotePlan:
+        """How to release a workload with the least error, and its price; spends nothing."""
+        if isinstance(workload, str):
+            document: dict[str, Any] = {"sql": workload}
+        else:
+            document = workload_to_document(workload_of(workload, self.domain))
+        widths: object = within
+        if isinstance(within, Mapping):
+            widths = [
+                {"attributes": [names] if isinstance(names, str) else list(names), "within": width}
+                for names, width in within.items()
+            ]
+        body = {
+            "workload": document,
+            "confidence": confidence,
+            "strategy": strategy,
+            **({} if budget is None else {"budget": budget}),
+            **({} if within is None else {"within": widths}),
+        }
+        return read_plan(self._wire.post(f"{self._place}/plans", body), body)
+
+    def release(self, plan: RemotePlan, *, key: str | None = None) -> Release:
+        """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
+
+        The request is sent under a key in any case, so that a broken connection charges once.
+        """
+        if not isinstance(plan, RemotePlan):
+            raise QueryError("a server releases its own plans; make one with plan() of this object")
+        own = key or f"once-{secrets.token_hex(16)}"
+        found = self._wire.post(f"{self._place}/releases", plan.request, own)
+        return read_release(found, self.domain)
+
+    def publish(
+        self,
+        mechanism: str,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        key: str | None = None,
+        progress: Callable[[str, float], None] | None = None,
+        **options: Any,
+    ) -> Published:
+        """A whole table of new rows, made by the server in the background; waits until it is done.
+
+        `progress` is told of each step and of the share that is done. With `key` the same request
+        gets the same rows, whatever happens in between to this process or to the server.
+        """
+        body = {"mechanism": mechanism, "epsilon": epsilon, "rho": rho, "options": options}
+        sent = {name: value for name, value in body.items() if value is not None}
+        own = key or f"once-{secrets.token_hex(16)}"
+        job = self._wire.post(f"{self._place}/publications", sent, own)
+        while job["state"] in ("queued", "running"):
+            if progress is not None:
+                progress(job["step"], job["progress"])
+            time.sleep(_POLL_SECONDS)
+            job = self._wire.get(f"{self._place}/jobs/{job['id']}")
+        if job["state"] == "failed":
+            raise error_in(job["error"], int(job["error"]["status"]))
+        if job["state"] != "done":
+            raise ServiceError(
+                f"the publication was {job['state']}; {job['advice'] or 'publish again'} "
+                f"(its key is {job['key']})"
+            )
+        place = f"{self._place}/publications/{job['publication']}/rows?format=json"
+        return Published.from_text(self.domain, self._wire.text(place))
+
+    # -- looking -------------------------------------------------------------------------------
 
     @property
     def budget(self) -> Budget:
@@ -141,14 +323,40 @@ class RemoteSession:
             after = page["next"]
         return RemoteHistory(records)
 
-    @property
+    @cached_property
     def domain(self) -> Domain:
+        """The domain; it never changes."""
         found = self._wire.get(f"{self._place}/schema")
         declared = domain_from_document(found["domain"])
         return Domain({name: declared[name] for name in found["order"]})
 
     def close(self) -> None:
         self._wire.close()
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _question(
+        self, query: Question, within: Within, confidence: float | None, policy: str | None
+    ) -> dict[str, Any]:
+        width = dict(within) if isinstance(within, Mapping) else within
+        body = {"within": width, "confidence": confidence, "policy": policy}
+        given = {name: value for name, value in body.items() if value is not None}
+        return {**self._asked(query), **given}
+
+    def _asked(self, query: Question) -> dict[str, Any]:
+        """The part of a body that is the question: SQL, or the canonical linear form."""
+        if isinstance(query, str):
+            return {"sql": query}
+        if isinstance(query, (Expression, MarginalExpression)):
+            query = query.on(self.domain)
+        if not isinstance(query, (Query, Marginal)):
+            raise QueryError(
+                "a question is SQL or an expression such as eke.count(age=(30, 40)), "
+                f"not {type(query).__name__}"
+            )
+        if query.domain != self.domain:
+            raise QueryError("the question is over another domain than this dataset's")
+        return {"query": query.to_document()}
 
     def __enter__(self) -> Self:
         return self
@@ -158,40 +366,6 @@ class RemoteSession:
 
     def __repr__(self) -> str:
         return f"RemoteSession({self.dataset})"
-
-
-def _question(
-    query: str, within: Within, confidence: float | None, policy: str | None
-) -> dict[str, Any]:
-    if not isinstance(query, str):
-        raise QueryError("a question to a server is SQL; expressions need a local session")
-    width = dict(within) if isinstance(within, Mapping) else within
-    body = {"sql": query, "within": width, "confidence": confidence, "policy": policy}
-    return {name: value for name, value in body.items() if value is not None}
-
-
-def _answer(found: Mapping[str, Any]) -> Answer | SqlAnswer:
-    receipt = Receipt(**found["receipt"])
-    if found["kind"] == "number":
-        value, variance = found["value"], found["variance"]
-        drawn = found.get("posterior")
-
-        def posterior() -> Curve:
-            if drawn is None:
-                raise EstimateError("the server sent no posterior with this answer")
-            return Curve(value, variance, tuple(drawn["points"]), tuple(drawn["density"]))
-
-        return Answer(value, (found["low"], found["high"]), variance, receipt, posterior)
-    is_key = tuple(bool(column["key"]) for column in found["columns"])
-    rows = tuple(
-        tuple(_label(c) if key else Cell(**c) for key, c in zip(is_key, row, strict=True))
-        for row in found["rows"]
-    )
-    return SqlAnswer(tuple(column["name"] for column in found["columns"]), is_key, rows, receipt)
-
-
-def _label(label: Any) -> Any:
-    return (label["from"], label["to"]) if isinstance(label, dict) else label
 
 
 def _nano(amount: float) -> int:

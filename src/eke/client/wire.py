@@ -42,6 +42,13 @@ class Wire:
         """
         return self._send("POST", path, body, {} if key is None else {"Idempotency-Key": key})
 
+    def text(self, path: str) -> str:
+        """The body of an answer as it came."""
+        found = self._reach("GET", path, None, {})
+        if found.is_success:
+            return found.text
+        raise _error(found)
+
     def close(self) -> None:
         self._client.close()
 
@@ -76,10 +83,15 @@ def _error(found: httpx.Response) -> EkeError:
     """The error that a local session would have raised."""
     try:
         document = dict(found.json())
-        name, message = str(document["error"]), str(document["message"])
+        return error_in(document, found.status_code)
     except (ValueError, KeyError, TypeError):
         return ServiceError(f"the server answered {found.status_code}, and not as eke does")
-    if found.status_code in (401, 403):
+
+
+def error_in(document: Mapping[str, Any], status: int) -> EkeError:
+    """The error that a document of a failure stands for."""
+    name, message = str(document["error"]), str(document["message"])
+    if status in (401, 403):
         return AccessDenied(message)
     if name == "SqlError":
         return SqlError(message, int(document["line"]), int(document["column"]))
@@ -89,7 +101,7 @@ def _error(found: httpx.Response) -> EkeError:
     kind = getattr(errors, name, None)
     if isinstance(kind, type) and issubclass(kind, EkeError):
         return kind(message)
-    return ServiceError(f"{message} (status {found.status_code})")
+    return ServiceError(f"{message} (status {status})")
 
 
 def _refusal(document: Mapping[str, Any]) -> Preview:

@@ -10,7 +10,7 @@ docs/proofs/release.md.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -60,8 +60,10 @@ class Vault:
         self.domain = domain
         self.lock = threading.RLock()
         self._source = source
+        self._measure: Measure = measure
         self._neighbours: Neighbours = neighbours
         self._rows_per_unit = rows_per_unit
+        self._public_rows = public_rows
         self._at_first = partial(Standing, domain, measure, neighbours, rows_per_unit, public_rows)
         self._standing = self._at_first()
 
@@ -99,12 +101,37 @@ class Vault:
             self.facts()
             return self._standing.inference_through(sequence)
 
-    def remember(self, analyst: str, key: str, digest: str, answer: str) -> str:
-        """Store a free answer under a key; the text stored first, by whoever was first."""
+    def twin(self) -> Vault:
+        """Another vault over the same table and ledger, with a lock of its own.
+
+        A long release in one of them does not keep questions to the other waiting.
+        """
+        return Vault(
+            self.ledger,
+            self._source,
+            domain=self.domain,
+            measure=self._measure,
+            neighbours=self._neighbours,
+            rows_per_unit=self._rows_per_unit,
+            public_rows=self._public_rows,
+        )
+
+    def remember(
+        self,
+        analyst: str,
+        key: str,
+        digest: str,
+        answer: str,
+        about: Mapping[str, object] | None = None,
+    ) -> str:
+        """Store a free answer under a key; the text stored first, by whoever was first.
+
+        `about` is written into the entry, for whoever lists the ledger.
+        """
         with self.ledger.exclusive() as book:
             found = book.find(analyst, key, digest)
             if found is None:
-                book.remember(analyst=analyst, key=key, digest=digest, answer=answer)
+                book.remember(analyst=analyst, key=key, digest=digest, answer=answer, payload=about)
                 return answer
         if found.answer is None:
             raise LedgerError("this key has an unfinished paid request; ask again to complete it")

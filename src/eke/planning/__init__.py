@@ -27,6 +27,7 @@ from eke.planning.workload import (
     prefixes,
     ranges,
 )
+from eke.planning.workload_document import workload_from_document, workload_to_document
 
 __all__ = [
     "POLICIES",
@@ -70,4 +71,6 @@ __all__ = [
     "suggestions",
     "top_up",
     "whole_tables",
+    "workload_from_document",
+    "workload_to_document",
 ]

@@ -65,6 +65,7 @@ class Plan:
 
     The rest is for the record, and for later decisions: the demands that the plan was made for,
     and, when it measures something else than they ask for, what measuring them would have been.
+    `purpose`, a JSON text, says of releases and publications what they were; nothing depends on it.
     """
 
     parts: tuple[Part, ...]
@@ -72,6 +73,7 @@ class Plan:
     later_loss: int = 0
     demands: tuple[Demand, ...] = ()
     instead_of: tuple[Part, ...] = ()
+    purpose: str = ""
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -94,6 +96,8 @@ class Plan:
             document["demands"] = [demand.to_document() for demand in self.demands]
         if self.instead_of:
             document["instead_of"] = [part.to_document() for part in self.instead_of]
+        if self.purpose:
+            document["purpose"] = self.purpose
         return document
 
     @staticmethod
@@ -108,6 +112,7 @@ class Plan:
             document.get("later_loss", 0),
             tuple(Demand.from_document(domain, demand) for demand in demands),
             parts("instead_of"),
+            str(document.get("purpose", "")),
         )
 
 

@@ -27,6 +27,7 @@ Along: TypeAlias = Literal["cells", "prefixes", "ranges"]
 Item: TypeAlias = "Marginal | MarginalExpression | Query | Expression | Target | Sequence[str]"
 
 MOST_TARGETS = 1_000_000
+_LEAST_WEIGHT = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Workload:
         for query in self.queries:
             if query.domain != self.domain:
                 raise QueryError("a query of the workload is over another domain")
+            if query.is_zero:
+                raise QueryError("there is nothing to measure in a question that is always zero")
         weights = self.query_weights or (1.0,) * len(self.queries)
         if len(weights) != len(self.queries):
             raise QueryError("a workload needs one weight for each of its queries")
@@ -218,5 +221,5 @@ def _checked_ways(domain: Domain, ways: int) -> int:
 
 
 def _check_weight(weight: float) -> None:
-    if not (weight > 0.0 and math.isfinite(weight)):
-        raise QueryError("weights must be positive and finite numbers")
+    if not _LEAST_WEIGHT <= weight <= 1.0 / _LEAST_WEIGHT:
+        raise QueryError("weights must be positive and finite numbers, from 1e-12 to 1e12")

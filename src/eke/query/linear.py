@@ -219,7 +219,10 @@ class Query:
             terms = [
                 Term(
                     _number(term["weight"]),
-                    tuple((name, _unroll(runs)) for name, runs in term["factors"].items()),
+                    tuple(
+                        (name, _unroll(runs, _size(domain, name)))
+                        for name, runs in term["factors"].items()
+                    ),
                 )
                 for term in document["terms"]
             ]
@@ -310,9 +313,16 @@ def _runs(vector: IntVector) -> list[list[int]]:
     return [[value, len(list(run))] for value, run in groupby(vector.tolist())]
 
 
-def _unroll(runs: Sequence[Sequence[int]]) -> IntVector:
+def _size(domain: Domain, name: str) -> int:
+    if name not in domain:
+        raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+    return domain[name].size
+
+
+def _unroll(runs: Sequence[Sequence[int]], size: int) -> IntVector:
     if not all(type(v) is int and type(n) is int and n > 0 for v, n in runs):
         raise QueryError("a factor of a query document is a list of pairs [coefficient, repeats]")
-    if sum(n for _, n in runs) > 10_000_000:
-        raise QueryError("a factor of a query document has more than 10,000,000 coefficients")
+    # Before any memory is taken: a few bytes can ask for gigabytes.
+    if sum(n for _, n in runs) != size:
+        raise QueryError(f"a factor of a query document needs {size} coefficients here")
     return np.concatenate([np.full(n, v, np.int64) for v, n in runs])

@@ -47,6 +47,7 @@ class Access:
 
     def __init__(self, path: Path | None, clock: Callable[[], float] = time.time) -> None:
         """Without a path the accounts last as long as the object."""
+        self.path = path
         self._lock = threading.Lock()
         self._clock = clock
         if path is not None and not path.exists():

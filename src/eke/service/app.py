@@ -1,12 +1,12 @@
 """The application: `gate.py` lets a request in, a route in `route/` answers it.
 
-    Gate → route → Session          (never past the session: no route has a handle on data)
-
-Publications and plans of workloads will be routes of their own beside `route/question.py`.
+Gate → route → Session          (never past the session: no route has a handle on data)
+             ↘ Jobs → Session   (publications, in the background)
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -19,7 +19,15 @@ from eke.service.access import Access
 from eke.service.dataset import Datasets
 from eke.service.gate import Gate
 from eke.service.log import log
-from eke.service.route import browser, curating, question, reading, system
+from eke.service.route import (
+    browser,
+    curating,
+    publishing,
+    question,
+    reading,
+    releasing,
+    system,
+)
 from eke.service.settings import Settings
 from eke.service.state import State
 from eke.service.static import console_router
@@ -39,7 +47,8 @@ _FAILURES = {
     "402": "Refused: the budget does not allow it; `refusal` says what is available instead.",
     "403": "The role does not allow it, or a browser sent no CSRF token.",
     "404": "No such thing, or not the caller's to see.",
-    "409": "An idempotency key belongs to another request, or the name is taken.",
+    "409": "An idempotency key belongs to another request, a name is taken, history does not say, "
+    "or it is too late.",
     "413": "The body is too large.",
     "422": "The body or a parameter has the wrong form.",
     "429": "Too many requests; `Retry-After` says how long to wait.",
@@ -55,6 +64,7 @@ def create_app(datasets: Datasets, access: Access, settings: Settings | None = N
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         log("started", datasets=len(datasets.items()))
         yield
+        await asyncio.to_thread(state.jobs.stop)
         log("stopped")  # the requests that were under way have been answered
 
     app = FastAPI(
@@ -69,8 +79,8 @@ def create_app(datasets: Datasets, access: Access, settings: Settings | None = N
     )
     app.state.eke = state
     failure.install(app)
-    for router in (system.router, browser.router, reading.router, question.router, curating.router):
-        app.include_router(router)
+    for part in (system, browser, reading, question, releasing, publishing, curating):
+        app.include_router(part.router)
     if state.settings.console:
         app.include_router(console_router())
     app.add_middleware(Gate, state=state)

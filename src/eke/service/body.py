@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from eke.service.account import Role
 from eke.sql.guard import MOST_CHARACTERS
@@ -18,7 +18,31 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Question(Body):
+class LinearTerm(Body):
+    """A product of factors: for each attribute runs [coefficient, how often] over its values."""
+
+    weight: str = Field(max_length=2000)
+    factors: dict[str, list[list[int]]] = Field(max_length=100)
+
+
+class LinearForm(Body):
+    """A linear question in the form of `Query.to_document`, as the history shows it."""
+
+    constant: str = Field("0", max_length=2000)
+    terms: list[LinearTerm] = Field(max_length=1000)
+
+
+class MarginalForm(Body):
+    """One linear question for each combination of values of some attributes."""
+
+    marginal: list[str] = Field(min_length=1, max_length=20)
+    inside: LinearForm
+
+
+QueryForm = LinearForm | MarginalForm
+
+
+class SqlQuestion(Body):
     """A question in SQL with the accuracy that it needs."""
 
     sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)
@@ -27,6 +51,36 @@ class Question(Body):
     )
     confidence: float | None = Field(None, gt=0, lt=1)
     policy: Literal["top_up", "direct"] | None = None
+
+
+class _SqlOrQuery(Body):
+    """Either a text or a linear form."""
+
+    sql: str | None = Field(None, min_length=1, max_length=MOST_CHARACTERS)
+    query: QueryForm | None = Field(None, description="Instead of SQL, a linear form.")
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if (self.sql is None) == (self.query is None):
+            raise ValueError("give the question as sql or as query")
+        return self
+
+
+class Question(_SqlOrQuery):
+    """A question, in SQL or as a linear form, with the accuracy that it needs."""
+
+    within: _Positive | dict[str, _Positive] | None = Field(
+        None, description="Half-width: a number, or one for each column; or in the SQL itself."
+    )
+    confidence: float | None = Field(None, gt=0, lt=1)
+    policy: Literal["top_up", "direct"] | None = None
+
+
+class Estimated(_SqlOrQuery):
+    """A question that history is to answer as well as it can, for nothing."""
+
+    method: Literal["blue", "shrinkage", "max_entropy"] = "shrinkage"
+    confidence: float = Field(0.95, gt=0, lt=1)
 
 
 class Asked(Question):

@@ -19,6 +19,7 @@ class Datasets:
     def __init__(self, opened: Iterable[tuple[str, Session]] = ()) -> None:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
+        self._twins: dict[str, Session] = {}
         for name, session in opened:
             self.add(name, session)
 
@@ -35,6 +36,13 @@ class Datasets:
 
     def get(self, name: str) -> Session | None:
         return self._sessions.get(name)
+
+    def twin(self, name: str) -> Session:
+        """A second session on the dataset, for long work that questions should not wait for."""
+        with self._lock:
+            if name not in self._twins:
+                self._twins[name] = self._sessions[name].twin()
+            return self._twins[name]
 
     def items(self) -> list[tuple[str, Session]]:
         with self._lock:

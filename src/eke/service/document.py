@@ -11,7 +11,7 @@ import numpy as np
 
 from eke.privacy.record_loss import NANO
 from eke.service.account import Account
-from eke.session import Answer, Session, SqlAnswer, TableAnswer
+from eke.session import Answer, Estimate, Session, SqlAnswer, TableAnswer, TableEstimate
 
 _POINTS = 161
 _MOST_CELLS = 1_000_000
@@ -49,11 +49,21 @@ def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool
         number = {"kind": "number", "value": answer.value, "low": low, "high": high}
         drawn = {"posterior": _curve(answer)} if posterior else {}
         return finite({**number, "variance": answer.variance, **shared, **drawn})
-    if isinstance(answer, TableAnswer):  # of an expression; SQL never gives one
-        raise TypeError("answers over HTTP are those of SQL")
+    if isinstance(answer, TableAnswer):  # of a linear form; SQL never gives one
+        return finite(
+            {
+                "kind": "marginal",
+                "attributes": list(answer.attributes),
+                "keys": [[plain_key(label) for label in key] for key in answer.keys],
+                "values": list(answer.values),
+                "intervals": [list(pair) for pair in answer.intervals],
+                "variances": list(answer.variances),
+                **shared,
+            }
+        )
     rows = [
         [
-            _key(cell) if is_key else asdict(cell)
+            plain_key(cell) if is_key else asdict(cell)
             for is_key, cell in zip(answer.is_key, row, strict=True)
         ]
         for row in answer.rows
@@ -65,14 +75,38 @@ def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool
     return finite({"kind": "table", "columns": columns, "rows": rows, **shared})
 
 
-def _key(label: Any) -> Any:
+def estimate_document(estimate: Estimate | TableEstimate) -> dict[str, Any]:
+    """What history says about a question, without any promise that it was asked before."""
+    if isinstance(estimate, Estimate):
+        drawn = {} if estimate.interval is None else {"posterior": _curve(estimate)}
+        return finite({"kind": "number", **_estimated(estimate), **drawn})
+    return finite(
+        {
+            "kind": "marginal",
+            "attributes": list(estimate.attributes),
+            "keys": [[plain_key(label) for label in key] for key in estimate.keys],
+            "cells": [_estimated(cell) for cell in estimate.cells],
+        }
+    )
+
+
+def _estimated(estimate: Estimate) -> dict[str, Any]:
+    solved = estimate.convergence
+    return {
+        **estimate.to_dict(),
+        "alpha": estimate.alpha,
+        "convergence": None if solved is None else asdict(solved),
+    }
+
+
+def plain_key(label: Any) -> Any:
     """A label; a bin is an object with its edges."""
     if isinstance(label, tuple):
         return {"from": label[0], "to": label[1]}
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _curve(answer: Answer) -> dict[str, list[float]]:
+def _curve(answer: Answer | Estimate) -> dict[str, list[float]]:
     """The density of the posterior at points that are worth drawing."""
     belief = answer.posterior
     low, high = belief.support()
@@ -139,11 +173,20 @@ def attribute_document(session: Session) -> list[dict[str, Any]] | None:
     domain = session.domain
     if domain.size > _MOST_CELLS:
         return None
-    losses = session.history.cell_losses()
+    losses = session.history.cell_losses() + _flat_loss(session)
     found = []
     for place, (name, attribute) in enumerate(domain.attributes):
         others = tuple(axis for axis in range(losses.ndim) if axis != place)
         worst = losses.max(axis=others)
-        labels = [_key(label) for label in attribute.labels]
+        labels = [plain_key(label) for label in attribute.labels]
         found.append({"name": name, "labels": labels, "losses": worst.tolist()})
     return found
+
+
+def _flat_loss(session: Session) -> float:
+    """What every record lost, whatever its values: scores of rows and private choices."""
+    plans = [entry.payload["plan"] for entry in session.ledger_entries() if entry.kind == "reserve"]
+    kinds = ("row_loss", "later_loss")
+    return (
+        sum(int(p.get(kind, 0)) for p in plans if isinstance(p, Mapping) for kind in kinds) / NANO
+    )

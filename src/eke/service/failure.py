@@ -94,10 +94,13 @@ def response(document: dict[str, Any], headers: dict[str, str] | None = None) ->
     return JSONResponse(document, int(document["status"]), headers)
 
 
+INTERNAL: dict[str, Any] = {"error": "InternalError", "message": _FIXED[500], "status": 500}
+
+
 def unexpected() -> JSONResponse:
     """The answer when nobody foresaw what happened; the log has its type and place."""
     log("unexpected", level=40, problem=True)
-    return response({"error": "InternalError", "message": _FIXED[500], "status": 500})
+    return response(INTERNAL)
 
 
 def install(app: FastAPI) -> None:
@@ -112,7 +115,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Problem)
     async def _problem(_: Request, problem: Problem) -> JSONResponse:
-        return response(problem.document)
+        wait = problem.document.get("retry_after")
+        return response(problem.document, {} if wait is None else {"Retry-After": str(wait)})
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_: Request, problem: RequestValidationError) -> JSONResponse:

@@ -45,6 +45,11 @@ async def _account(request: Request) -> Account:
     return caller_of(request).account
 
 
+def own_only(request: Request, account: Account) -> bool:
+    """Whether this account sees only what it asked for itself."""
+    return account.role == "analyst" and state_of(request).settings.sharing == "own"
+
+
 DatasetName = Annotated[str, Path(max_length=64, description="The name of a dataset.")]
 
 

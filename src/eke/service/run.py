@@ -33,6 +33,12 @@ class Reply:
     def text(self) -> str:
         return self.body.decode("utf-8", "replace")
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the body can be printed."""
+        kind = self.headers.get("content-type", "")
+        return kind.startswith(("text/", "application/json"))
+
     def json(self) -> Any:
         return json.loads(self.body)
 
@@ -83,9 +89,13 @@ async def send(
     }
     status, found, content = 500, dict[str, str](), bytearray()
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
+    over = asyncio.Event()
 
     async def receive() -> dict[str, Any]:
-        return waiting.pop() if waiting else {"type": "http.disconnect"}
+        if waiting:
+            return waiting.pop()
+        await over.wait()  # nobody hangs up before the last byte
+        return {"type": "http.disconnect"}
 
     async def take(message: Any) -> None:
         nonlocal status
@@ -94,6 +104,8 @@ async def send(
             found.update({n.decode(): v.decode("latin-1") for n, v in message["headers"]})
         else:
             content.extend(message.get("body", b""))
+            if not message.get("more_body"):
+                over.set()
 
     await app(scope, receive, take)
     return Reply(status, found, bytes(content))

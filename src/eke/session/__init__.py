@@ -2,10 +2,14 @@
 
 from eke.session.advise import Advice, Advised
 from eke.session.answer import Answer, TableAnswer, simultaneous
+from eke.session.archive import Archive, Record
 from eke.session.budget import Budget
+from eke.session.estimate import Estimate, EstimateMethod, TableEstimate
 from eke.session.history import History
 from eke.session.opening import create, open_dataset
 from eke.session.preview import Preview
+from eke.session.price import Price
+from eke.session.publish import PublishRequest
 from eke.session.reading import measurement_document, preview_document, question_document
 from eke.session.receipt import Receipt
 from eke.session.released import Release, ReleasedTable
@@ -17,16 +21,23 @@ __all__ = [
     "Advice",
     "Advised",
     "Answer",
+    "Archive",
     "Budget",
     "Cell",
+    "Estimate",
+    "EstimateMethod",
     "History",
     "Preview",
+    "Price",
+    "PublishRequest",
     "Receipt",
+    "Record",
     "Release",
     "ReleasedTable",
     "Session",
     "SqlAnswer",
     "TableAnswer",
+    "TableEstimate",
     "create",
     "measurement_document",
     "open_dataset",

@@ -5,16 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from eke.engine import Vault
+from eke.engine import Adaptive, Desk, Vault
 from eke.errors import PrivacyError, QueryError
+from eke.history import Measurement
+from eke.inference.progress import Progress, silent
+from eke.planning import Plan
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.publish import PUBLISHERS, Published, Publisher, Setting
 from eke.query import check_neighbours
+
+# What `progress` raises at one of the first two ends a publication, and nothing was spent.
+CHECKING, PAYING, MEASURING, MAKING = "checking", "paying", "measuring", "making rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,11 @@ class PublishRequest:
     @property
     def digest(self) -> str:
         """SHA-256 of what was requested: an idempotency key is bound to it."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """What was requested, as JSON."""
         body = {
             "publish": self.mechanism,
             "epsilon": self.epsilon,
@@ -38,36 +49,89 @@ class PublishRequest:
             "options": dict(self.options),
         }
         try:
-            text = json.dumps(body, sort_keys=True, allow_nan=False)
+            return json.dumps(body, sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as problem:
             raise QueryError(
                 "the options of a publication are texts, numbers and lists of them"
             ) from problem
-        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rows_key(key: str) -> str:
+    """The key under which rows are kept when the text of their release does not hold them."""
+    return "rows-" + hashlib.sha256(key.encode()).hexdigest()
 
 
 def publish(
-    vault: Vault, settings: Mapping[str, Any], measure: Measure, request: PublishRequest
+    vault: Vault,
+    settings: Mapping[str, Any],
+    measure: Measure,
+    request: PublishRequest,
+    progress: Progress = silent,
 ) -> Published:
     """The rows of a publication; with the same key, the same rows.
 
     Privacy: everything is refused from public facts before anything is paid. What is released is
     charged by `Vault.release`; the rest is post-processing.
     """
+    progress(CHECKING, 0.0)
     publisher = _publisher(vault, settings, measure, request)
     digest = request.digest
     key = f"once-{secrets.token_hex(16)}" if request.key is None else request.key
-    rows_key = "rows-" + hashlib.sha256(key.encode()).hexdigest()
     if request.key is not None:
-        kept = vault.ledger.find(request.analyst, rows_key, digest)
+        kept = vault.ledger.find(request.analyst, rows_key(key), digest)
         if kept is not None and kept.answer is not None:
             return Published.from_text(vault.domain, kept.answer)
-    stored = _stored(vault, publisher, request.analyst, key, digest)
+    progress(PAYING, 0.05)
+    stored = _stored(vault, publisher, request, key, progress)
+    progress(MAKING, 0.8)
     published = publisher.finish(stored, vault.inference_through)
     if request.key is None or publisher.rows is not None or publisher.adaptive is not None:
         return published  # rows made in the junction are in the stored text already
-    text = vault.remember(request.analyst, rows_key, digest, published.to_text())
+    text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
     return Published.from_text(vault.domain, text)
+
+
+def publication_plan(
+    vault: Vault, settings: Mapping[str, Any], measure: Measure, request: PublishRequest
+) -> Plan | None:
+    """What a publication would measure, None for nothing; raises for whatever is wrong with it.
+
+    A key that belongs to another request is wrong, too.
+    """
+    publisher = _publisher(vault, settings, measure, request)
+    if request.key is not None:
+        vault.ledger.find(request.analyst, request.key, request.digest)
+    return publisher.plan
+
+
+class _Watched:
+    """Adaptive steps that tell how much of their allowance is used up."""
+
+    def __init__(self, adaptive: Adaptive, tell: Progress) -> None:
+        self._adaptive, self._tell = adaptive, tell
+
+    @property
+    def attribute_sets(self) -> Sequence[tuple[str, ...]]:
+        return self._adaptive.attribute_sets
+
+    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+        self._tell(MEASURING, 0.15)
+        self._adaptive.proceed(_WatchedDesk(desk, self._tell), measured)  # type: ignore[arg-type]
+
+
+class _WatchedDesk:
+    """A desk that tells after each measurement; what is left of the allowance is public."""
+
+    def __init__(self, desk: Desk, tell: Progress) -> None:
+        self._desk, self._tell, self._allowance = desk, tell, max(desk.left, 1)
+
+    def measure(self, part: Any) -> Measurement:
+        found = self._desk.measure(part)
+        self._tell(MEASURING, 0.15 + 0.6 * (1.0 - self._desk.left / self._allowance))
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._desk, name)
 
 
 def _publisher(
@@ -99,29 +163,34 @@ def _publisher(
     return PUBLISHERS[request.mechanism](setting, request.options)
 
 
-def _stored(vault: Vault, publisher: Publisher, analyst: str, key: str, digest: str) -> str:
+def _stored(
+    vault: Vault, publisher: Publisher, request: PublishRequest, key: str, tell: Progress
+) -> str:
     """The text of the release: made now, or found under the key."""
+    analyst, digest = request.analyst, request.digest
     if publisher.plan is None:  # from history as it is
         with vault.lock:
             facts = vault.facts()
             text = publisher.stored(facts, vault.measurements, 0)
-        return vault.remember(analyst, key, digest, text)
+        return vault.remember(analyst, key, digest, text, {"purpose": request.text})
+    adaptive = publisher.adaptive
+    watched = None if adaptive is None else _Watched(adaptive, tell)
     found = vault.complete(
         analyst=analyst,
         key=key,
         digest=digest,
         answer=publisher.stored,
         rows=publisher.rows,
-        adaptive=publisher.adaptive,
+        adaptive=watched,
     )
     if found is not None:
         return found
     return vault.release(
-        publisher.plan,
+        replace(publisher.plan, purpose=request.text),
         analyst=analyst,
         key=key,
         digest=digest,
         answer=publisher.stored,
         rows=publisher.rows,
-        adaptive=publisher.adaptive,
+        adaptive=watched,
     )

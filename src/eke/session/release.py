@@ -13,16 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from eke.domain import Domain
 from eke.engine import Vault
 from eke.errors import AccuracyError, BudgetExceeded, QueryError
-from eke.history import Measurement
 from eke.inference import table_weight
 from eke.planning import (
-    Facts,
     Part,
     Plan,
     ReleasePlan,
@@ -32,11 +31,13 @@ from eke.planning import (
     grouping_sets,
     plan_for_accuracies,
     plan_release,
+    workload_to_document,
 )
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
-from eke.privacy.record_loss import NANO
 from eke.query import Expression, Marginal, MarginalExpression, Neighbours, Query
+from eke.session.price import price_of
+from eke.session.released import release_text
 from eke.sql import parse_grouping_sets
 
 Asked: TypeAlias = Workload | str | Iterable[Any]
@@ -126,18 +127,30 @@ def _by_target(workload: Workload, within: float | Mapping[Any, float]) -> list[
 
 def measured(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str, key: str) -> str:
     """The text stored of a release: everything in the plan is measured, in one charge."""
+    parts = checked_parts(vault, plan, measure)
+    purpose = json.dumps({"release": workload_to_document(plan.workload)}, sort_keys=True)
+    try:
+        return vault.release(
+            replace(parts, purpose=purpose),
+            analyst=analyst,
+            key=key,
+            digest=_digest(parts),
+            answer=lambda _, released, cost: release_text(plan, released, cost),
+        )
+    except BudgetExceeded:
+        remaining = price_of(vault, None, measure, analyst).remaining
+        raise BudgetExceeded(_advice(plan, remaining)) from None
+
+
+def checked_parts(vault: Vault, plan: ReleasePlan, measure: Measure) -> Plan:
+    """What the engine is to measure for a plan, if it is a plan for this dataset."""
     if plan.workload.domain != vault.domain:
         raise QueryError("the plan is for another domain than this dataset's; plan again here")
     if plan.measure != measure:
         raise QueryError(
             f"the plan is in {plan.measure}, the dataset in {measure}; plan again here"
         )
-    parts = _parts(plan)
-    try:
-        return vault.release(parts, analyst=analyst, key=key, digest=_digest(parts), answer=_text)
-    except BudgetExceeded:
-        balance = vault.ledger.balance()
-        raise BudgetExceeded(_advice(plan, (balance.limit - balance.spent) / NANO)) from None
+    return _parts(plan)
 
 
 def _parts(plan: ReleasePlan) -> Plan:
@@ -162,11 +175,6 @@ def _digest(plan: Plan) -> str:
     """SHA-256 of what will be measured: an idempotency key is bound to it."""
     text = json.dumps({"release": plan.to_document()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _text(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:
-    """What is stored of a release besides its measurements."""
-    return json.dumps({"release": released[0].sequence, "cost_nano": cost})
 
 
 def _advice(plan: ReleasePlan, remaining: float) -> str:

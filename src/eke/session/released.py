@@ -6,19 +6,20 @@ them; `session.ask` puts everything together.
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from eke.domain import Domain, plain_label
 from eke.errors import QueryError
 from eke.history import Measurement
-from eke.planning import ReleasePlan, consistent_tables, whole_tables
+from eke.planning import ReleasePlan, Workload, consistent_tables, whole_tables
 from eke.planning.consistency import Norm
 from eke.planning.release import Table
 from eke.privacy.accountant import Measure
@@ -64,11 +65,14 @@ class ReleasedTable:
 class Release:
     """The tables of a workload, all of one release; its marginals agree with each other."""
 
-    plan: ReleasePlan
+    workload: Workload
     tables: tuple[ReleasedTable, ...]
     cost: float  # by how much the dataset's loss grew
     measure: Measure
     sequence: int  # the ledger entry that holds the noisy answers
+    strategy: str
+    rmse: float  # expected, of all questions
+    plan: ReleasePlan | None = None  # None when it was read from a ledger or a server
 
     def __repr__(self) -> str:
         return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
@@ -102,28 +106,73 @@ class Release:
         return whole_tables(*self._marginals()).tables
 
     def _marginals(self) -> tuple[dict[tuple[str, ...], FloatArray], dict[str, int]]:
-        if not self.plan.workload.is_marginal:
+        if not self.workload.is_marginal:
             raise QueryError("only a release of whole marginals can be made consistent this way")
-        domain = self.plan.workload.domain
+        domain = self.workload.domain
         sizes = dict(zip(domain.names, domain.shape, strict=True))
         return {table.attributes: table.values for table in self.tables}, sizes
 
 
-def release_of(
-    plan: ReleasePlan, text: str, measurements: Sequence[Measurement], measure: Measure
-) -> Release:
-    """The release that a stored text speaks of."""
+def release_text(plan: ReleasePlan, released: Sequence[Measurement], cost: int) -> str:
+    """What the ledger stores of a release besides its measurements: its tables, exactly."""
+    found = plan.recover([np.array(one.values) for one in released])
+    document = {
+        "release": released[0].sequence,
+        "cost_nano": cost,
+        "measure": plan.measure,
+        "strategy": plan.strategy,
+        "rmse": plan.rmse,
+        "tables": [
+            {
+                "attributes": list(table.attributes),
+                "along": list(table.along),
+                "values": _packed(table.values),
+                "variance": _packed(table.variance),
+            }
+            for table in found
+        ],
+    }
+    return json.dumps(document, sort_keys=True)
+
+
+def release_of(workload: Workload, text: str, plan: ReleasePlan | None = None) -> Release:
+    """The release that a stored text holds."""
     stored = json.loads(text)
-    sequence = int(stored["release"])
-    own = [one for one in measurements if one.sequence == sequence]
-    found = plan.recover([np.array(one.values) for one in own])
-    targets, domain = len(plan.workload.targets), plan.workload.domain
-    tables = [_labelled(table, domain) for table in found[:targets]]
+    kept, targets = [_kept(one) for one in stored["tables"]], len(workload.targets)
+    tables = [_labelled(table, workload.domain) for table in kept[:targets]]
     tables += [
-        _single(table, query)
-        for table, query in zip(found[targets:], plan.workload.queries, strict=True)
+        _single(table, query) for table, query in zip(kept[targets:], workload.queries, strict=True)
     ]
-    return Release(plan, tuple(tables), stored["cost_nano"] / NANO, measure, sequence)
+    return Release(
+        workload,
+        tuple(tables),
+        stored["cost_nano"] / NANO,
+        stored["measure"],
+        int(stored["release"]),
+        stored["strategy"],
+        float(stored["rmse"]),
+        plan,
+    )
+
+
+def _packed(values: ArrayLike) -> Mapping[str, Any]:
+    """Numbers as a short text, to the last bit."""
+    whole = np.asarray(values, "<f8")
+    return {"shape": list(whole.shape), "f8": base64.b64encode(whole.tobytes()).decode("ascii")}
+
+
+def _kept(document: Mapping[str, Any]) -> Table:
+    return Table(
+        tuple(document["attributes"]),
+        tuple(document["along"]),
+        _unpacked(document["values"]),
+        _unpacked(document["variance"]),
+    )
+
+
+def _unpacked(packed: Mapping[str, Any]) -> FloatArray:
+    values = np.frombuffer(base64.b64decode(packed["f8"]), "<f8").astype(np.float64)
+    return values.reshape(packed["shape"])
 
 
 def _labelled(table: Table, domain: Domain) -> ReleasedTable:

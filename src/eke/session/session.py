@@ -20,7 +20,7 @@ from eke.engine import Shares, Vault
 from eke.errors import AccuracyError, EstimateError, LedgerError, QueryError, Refused
 from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
-from eke.planning import ReleasePlan, Requirement, policy_named
+from eke.planning import Plan, ReleasePlan, Requirement, policy_named
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
@@ -29,6 +29,7 @@ from eke.query import Expression, Marginal, MarginalExpression, Query, check_nei
 from eke.session.advise import Advice, advice_from
 from eke.session.answer import Answer, TableAnswer
 from eke.session.answering import Answering, single_use
+from eke.session.archive import Archive
 from eke.session.budget import Budget
 from eke.session.estimate import (
     Estimate,
@@ -39,8 +40,9 @@ from eke.session.estimate import (
 from eke.session.estimator import Estimator
 from eke.session.history import History
 from eke.session.preview import Preview
-from eke.session.publish import PublishRequest, publish
-from eke.session.release import Asked, measured, planned, workload_of
+from eke.session.price import Price, price_of
+from eke.session.publish import PublishRequest, publication_plan, publish
+from eke.session.release import Asked, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
 from eke.session.request import AnyAnswer, QueryRequest, Request
 from eke.session.sql_answer import SqlAnswer
@@ -243,8 +245,7 @@ class Session:
         """
         name = single_use() if key is None else key
         text = measured(self._vault, plan, self._measure, analyst or self.analyst, name)
-        self._vault.facts()
-        return release_of(plan, text, self._vault.measurements, self._measure)
+        return release_of(plan.workload, text, plan)
 
     def advise(self) -> Advice:
         """Tables that would make questions like those paid for free, with their prices.
@@ -264,16 +265,30 @@ class Session:
         rho: float | None = None,
         key: str | None = None,
         analyst: str | None = None,
+        progress: Progress = silent,
         **options: Any,
     ) -> Published:
         """A whole table of new rows in the schema of this one, for at most this much budget.
 
         `mechanism` is "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
         (target=...) or "pca" (components=k or "auto"). With `key` the same request gets the same
-        rows, whatever crashes in between.
+        rows, whatever crashes in between. `progress` is told of each step and the share done.
         """
         request = PublishRequest(mechanism, epsilon, rho, options, analyst or self.analyst, key)
-        return publish(self._vault, self.settings, self._measure, request)
+        return publish(self._vault, self.settings, self._measure, request, progress)
+
+    @property
+    def archive(self) -> Archive:
+        """Releases and publications that the ledger holds, to be read again."""
+        return Archive(self._vault)
+
+    def price(self, wanted: ReleasePlan | PublishRequest, *, analyst: str | None = None) -> Price:
+        """What a release or a publication would cost, and what is left for it; spends nothing."""
+        if isinstance(wanted, ReleasePlan):
+            plan: Plan | None = checked_parts(self._vault, wanted, self._measure)
+        else:
+            plan = publication_plan(self._vault, self.settings, self._measure, wanted)
+        return price_of(self._vault, plan, self._measure, analyst or self.analyst)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -332,6 +347,16 @@ class Session:
     def mark(self) -> str:
         """A high-water mark to keep elsewhere, so that a restored old ledger is noticed."""
         return self._vault.ledger.mark().to_json()
+
+    def twin(self) -> Session:
+        """Another session on the same table and ledger, which does not wait for this one's work."""
+        return Session(
+            self._vault.twin(),
+            measure=self._measure,
+            policy=self._policy,
+            analyst=self.analyst,
+            settings=self.settings,
+        )
 
     def __repr__(self) -> str:
         return f"Session({len(self.domain)} attributes, {self.domain.size:,} cells; {self.budget})"

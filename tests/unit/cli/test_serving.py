@@ -9,7 +9,7 @@ import pytest
 
 import eke
 from eke.service import Access, Settings, create_app, open_datasets
-from tests.command_line import Run
+from tests.command_line import Run, Shown
 from tests.service import listening
 
 SQL = "SELECT COUNT(*) FROM people"
@@ -24,6 +24,35 @@ def test_one_request_in_process(dataset: Path, run: Run) -> None:
     assert missing.json["status"] == 404
     named = run("serve", f"mine={dataset}", "--get", "/api/v1/datasets")
     assert [one["name"] for one in named.json["datasets"]] == ["mine"]
+
+
+def test_releases_and_publications_of_the_shell_are_served(
+    dataset: Path, tmp_path: Path, run: Run
+) -> None:
+    assert run("release", dataset, "--marginals", 1, "-b", 0.2, "--yes").code == 0
+    rows = ("publish", dataset, "lda", "--target", "sex", "--epsilon", 0.5, "--key", "k")
+    assert run(*rows, "-o", tmp_path / "rows.csv").code == 0
+    place = f"/api/v1/datasets/{dataset.stem}"
+
+    def get(path: str) -> Shown:
+        found = run("serve", dataset, "--get", f"{place}/{path}")
+        assert found.code == 0, found.out
+        return found
+
+    number = get("releases").json["releases"][-1]["sequence"]
+    hours = get(f"releases/{number}").json["tables"][2]
+    assert hours["labels"] == [
+        [{"from": 0, "to": 20}, {"from": 20, "to": 40}, {"from": 40, "to": 60}, None]
+    ]
+    csv = get(f"releases/{number}/tables/2?format=csv").out.splitlines()
+    assert csv[0] == "hours,value,standard_error"
+    assert len(csv) == 5
+    assert get(f"releases/{number}/tables/2?format=parquet").out.startswith("PAR1")
+    made = get("publications").json["publications"][-1]["sequence"]
+    shown = get(f"publications/{made}").json
+    assert shown["mechanism"] == "lda"
+    printed = get(f"publications/{made}/rows").out
+    assert printed.strip() == (tmp_path / "rows.csv").read_text("utf-8").strip()
 
 
 def test_a_folder_is_served(dataset: Path, run: Run) -> None:

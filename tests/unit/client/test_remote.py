@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 import eke
 from eke.client import RemoteSession
-from eke.errors import AccessDenied, KeyConflict, QueryError, ServiceError, SqlError
+from eke.errors import (
+    AccessDenied,
+    AccuracyError,
+    BudgetExceeded,
+    EstimateError,
+    KeyConflict,
+    QueryError,
+    ServiceError,
+    SqlError,
+)
+from eke.session import Estimate, TableEstimate
 from tests.service import BY_SEX, COUNT, Server, listening, serving
 
 
@@ -89,8 +100,104 @@ def test_errors_are_those_of_a_local_session(remote: RemoteSession) -> None:
     remote.ask(COUNT, within=40, key="k")
     with pytest.raises(KeyConflict):
         remote.ask(COUNT, within=41, key="k")
-    with pytest.raises(QueryError, match="SQL"):
-        remote.ask(eke.count(), within=10)  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="a question is SQL or an expression"):
+        remote.ask(5, within=10)  # type: ignore[call-overload]
+    with pytest.raises(QueryError, match="another domain"):
+        remote.ask(eke.count().on(eke.Domain(x=eke.Boolean())), within=10)
+    with pytest.raises(QueryError, match="no attribute 'agee'"):
+        remote.ask(eke.count(agee=3), within=10)
+    with pytest.raises(AccuracyError):
+        remote.ask(eke.count())
+    with pytest.raises(QueryError, match="explains SQL"):
+        remote.explain(eke.count())  # type: ignore[arg-type]
+
+
+def test_expressions_are_asked_as_here(place: tuple[Server, str], remote: RemoteSession) -> None:
+    local = place[0].session
+    asked = 3 * eke.count(sex="Female") - eke.total("age", city="d") / 2 + 7
+    assert remote.preview(asked, within=900) == local.preview(asked, within=900, analyst="ann")
+    there, here = remote.ask(asked, within=900), local.ask(asked, within=900)
+    assert there.free is False
+    assert (there.value, there.interval) == (here.value, here.interval)
+    assert here.free
+    assert remote.ask(asked.on(remote.domain), within=900) == here
+    pairs = eke.marginal("sex", "city")
+    table, own = remote.ask(pairs, within=90), local.ask(pairs, within=90)
+    assert isinstance(table, eke.TableAnswer)
+    assert table.to_pandas().equals(own.to_pandas())
+    with pytest.raises(EstimateError, match="one by one"):
+        table.simultaneous(0.9)
+
+
+def test_estimates_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    remote.ask(COUNT, within=40)
+    asked = eke.count(age=(18, 20), city="d")
+    there, here = remote.estimate(asked), local.estimate(asked)
+    assert isinstance(there, Estimate)
+    assert isinstance(here, Estimate)
+    assert there.explain() == here.explain()
+    assert there.to_dict() == pytest.approx(here.to_dict())
+    assert there.probability(above=here.value) == pytest.approx(0.5, abs=0.02)
+    cities = eke.marginal("city")
+    block, own = (one.estimate(cities, confidence=0.8) for one in (remote, local))
+    assert isinstance(block, TableEstimate)
+    assert isinstance(own, TableEstimate)
+    assert block.to_pandas().equals(own.to_pandas())
+    refused = remote.ask(asked, within=0.01, allow_estimate=True)
+    assert refused == there
+    with pytest.raises(eke.Refused):
+        remote.ask("SELECT AVG(age) FROM people", within=1e-6, allow_estimate=True)
+
+
+def test_plans_and_releases_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    workload = eke.marginals_up_to(local.domain, 1) + eke.Workload.of(
+        local.domain, [eke.count(sex="Male")]
+    )
+    plan, own = remote.plan(workload, budget=0.05), local.plan(workload, budget=0.05)
+    assert plan.explain() == own.explain()
+    assert (plan.rmse, plan.strategy) == (own.rmse, own.strategy)
+    assert plan.affordable
+    assert plan.cost <= 0.05
+    before = local.budget.spent
+    release = remote.release(plan, key="tables")
+    assert local.budget.spent == pytest.approx(before + release.cost)
+    kept = local.archive.release(release.sequence)
+    assert repr(kept) == repr(release)
+    for there, here in zip(release.tables, kept.tables, strict=True):
+        assert there.to_pandas().equals(here.to_pandas())
+    assert release.table("age").labels == (tuple(range(17, 27)),)
+    again = remote.release(remote.plan(workload, budget=0.05), key="tables")
+    assert (again.table("sex").values == release.table("sex").values).all()
+    by_table = remote.plan([["sex"], ["city"]], within={"sex": 60, ("city",): 90})
+    assert by_table.cost < remote.plan([["sex"], ["city"]], within=60).cost
+    cube = "SELECT COUNT(*) FROM people GROUP BY CUBE (sex, city)"
+    assert len(remote.plan(cube, budget=0.05).tables) == 4
+    with pytest.raises(BudgetExceeded, match="nothing was spent"):
+        remote.release(remote.plan(cube, budget=50))
+    with pytest.raises(QueryError, match="its own plans"):
+        remote.release(own)  # type: ignore[arg-type]
+
+
+def test_rows_are_published_by_the_server(
+    place: tuple[Server, str], remote: RemoteSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eke.client.remote._POLL_SECONDS", 0.02)
+    local, told = place[0].session, list[str]()
+    wanted: dict[str, Any] = {"epsilon": 0.1, "target": "sex", "key": "rows-1"}
+    rows = remote.publish("lda", progress=lambda step, _: told.append(step), **wanted)
+    assert rows.to_text() == local.publish("lda", analyst="ann", **wanted).to_text()
+    assert (remote.publish("lda", **wanted).codes == rows.codes).all()
+    assert set(told) <= {"waiting", "checking", "paying", "measuring", "making rows"}
+    with pytest.raises(QueryError, match="target"):
+        remote.publish("lda", epsilon=0.1)
+    with pytest.raises(BudgetExceeded):
+        remote.publish("lda", epsilon=50, target="sex")
 
 
 def test_strangers_and_wrong_addresses(place: tuple[Server, str]) -> None:

@@ -43,6 +43,67 @@ _NUMBERS: list[Any] = [
 ]
 _CONFIDENCES: list[Any] = [0, 1, -1, 2, "0.9", True, [], {}, 1e400]
 _PATHS = ["ask", "preview", "explain"]
+_LINEAR: Any = {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[1, 2]]}}]}
+_FORMS: list[Any] = [
+    *(None, 1, "x", [], {}, {"terms": 1}, {"terms": [1]}, {"terms": [{}]}, {"constant": "0"}),
+    {"constant": "0", "terms": [{"weight": "1", "factors": {"nobody": [[1, 2]]}}]},
+    {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[1, 10**9]]}}]},
+    {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[10**30, 2]]}}]},
+    {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[1, -1], [1, 3]]}}]},
+    {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[1]]}}]},
+    {"constant": "0", "terms": [{"weight": "1/0", "factors": {}}]},
+    {"constant": "0", "terms": [{"weight": "1e999999", "factors": {}}]},
+    {"constant": "nan", "terms": []},
+    {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[1, 2]]}}] * 1001},
+    {**_LINEAR, "more": 1},
+    {"marginal": [], "inside": _LINEAR},
+    {"marginal": ["nobody"], "inside": _LINEAR},
+    {"marginal": ["age", "sex"], "inside": _LINEAR},
+    {"marginal": ["sex", "sex"], "inside": _LINEAR},
+    {"marginal": ["sex"], "inside": {**_LINEAR, "constant": "3"}},
+    {"marginal": ["sex"], "inside": {"marginal": ["age"], "inside": _LINEAR}},
+]
+_WORKLOADS: list[Any] = [
+    *(None, 1, "x", [], {}, {"nothing": 1}, {"all_marginals": -1}, {"all_marginals": 4}),
+    *({"all_marginals": "2"}, {"all_marginals": True}, {"up_to": 99}, {"half_above": 3}),
+    *({"over": [["nobody"]]}, {"over": "sex"}, {"over": [[1]]}, {"over": [["sex"]] * 5001}),
+    *({"ranges": [[]]}, {"prefixes": [["nobody"]]}, {"containing": "age"}, {"sql": ""}),
+    *({"sql": COUNT}, {"sql": "SELECT COUNT(*) FROM people GROUP BY CUBE (nobody)"}),
+    {"all_marginals": 1, "containing": "nobody"},
+    {"targets": [{"attributes": ["age", "sex"]}]},
+    {"targets": [{"attributes": ["sex"], "along": ["nothing"]}]},
+    {"targets": [{"attributes": ["sex"], "weight": 0}]},
+    {"queries": [{"query": {"marginal": ["sex"], "inside": _LINEAR}}]},
+    {"queries": [{"query": {"constant": "0", "terms": []}, "weight": -1}]},
+]
+_AMOUNTS: list[dict[str, Any]] = [
+    *({}, {"budget": 0.1, "within": 9}, {"budget": 0}, {"budget": -1}, {"budget": "1"}),
+    *({"budget": 1e400}, {"within": 0}, {"within": []}, {"within": {"sex": 9}}, {"within": "9"}),
+    {"within": [{"attributes": ["age"], "within": 9}]},
+    *({"within": 9, "strategy": "I"}, {"budget": 0.1, "strategy": "magic"}),
+    *({"budget": 0.1, "confidence": 1}, {"budget": 0.1, "analyst": "cleo"}),
+]
+_ROWS: list[Any] = [
+    *(None, 1, [], {}, {"mechanism": "magic", "epsilon": 1}, {"mechanism": "lda"}),
+    {"mechanism": "lda", "epsilon": 0.5},
+    {"mechanism": "lda", "epsilon": 0.5, "options": {"target": "nobody"}},
+    {"mechanism": "lda", "epsilon": 0.5, "options": {"target": 3}},
+    {"mechanism": "lda", "epsilon": 0.5, "options": {"target": "sex", "more": 1}},
+    {"mechanism": "lda", "epsilon": 0.5, "options": {"target": "sex", "attributes": "age"}},
+    {"mechanism": "lda", "epsilon": 0.5, "rho": 0.5, "options": {"target": "sex"}},
+    {"mechanism": "lda", "rho": 0.5, "options": {"target": "sex"}},
+    {"mechanism": "lda", "epsilon": 1e-300, "options": {"target": "sex"}},
+    {"mechanism": "lda", "epsilon": 0, "options": {"target": "sex"}},
+    {"mechanism": "lda", "epsilon": 0.5, "key": "x", "options": {"target": "sex"}},
+    {"mechanism": "pca", "epsilon": 0.5},  # needs replace_one
+    {"mechanism": "max_entropy", "epsilon": 0.5, "options": {"rows": 0}},
+    {"mechanism": "max_entropy", "epsilon": 0.5, "options": {"rows": 10**7}},
+    {"mechanism": "max_entropy", "epsilon": 0.5, "options": {"rows": "many"}},
+    {"mechanism": "max_entropy", "epsilon": 0.5, "options": {"attributes": ["sex"]}},
+    {"mechanism": "max_entropy", "epsilon": 0.5, "options": {"from_history": True}},
+    {"mechanism": "max_entropy", "options": {"from_history": "yes"}},
+    {"mechanism": "max_entropy", "epsilon": 0.5, "options": {str(n): n for n in range(11)}},
+]
 
 
 def bad_bodies() -> list[tuple[str, bytes]]:
@@ -77,6 +138,19 @@ def bad_bodies() -> list[tuple[str, bytes]]:
     found += [("curve", {"sql": COUNT, "within": one}) for one in curves]
     found += [("ask", {**GOOD, "posterior": one}) for one in drawn]
     found += [("ask", {**GOOD, "within": None}), ("preview", {**GOOD, "within": None})]
+    found += [(path, {"query": one, "within": 40}) for one in _FORMS for path in ("ask", "preview")]
+    found += [("estimate", {"query": one}) for one in _FORMS]
+    found += [("ask", {"query": _LINEAR, "within": one}) for one in _NUMBERS]
+    found += [("ask", {"query": _LINEAR, "sql": COUNT, "within": 40}), ("ask", {"within": 40})]
+    found += [("estimate", {"sql": one}) for one in _TEXTS]
+    found += [("estimate", {"sql": COUNT, "method": one}) for one in ("", "x", 1, None)]
+    found += [("estimate", {"sql": COUNT})]  # there is no history
+    for path in ("plans", "releases"):
+        found += [(path, {"workload": one, "budget": 0.1}) for one in _WORKLOADS]
+        found += [(path, {"workload": {"all_marginals": 1}, **one}) for one in _AMOUNTS]
+    found += [("releases", {"workload": {"all_marginals": 1}, "budget": 50})]
+    found += [(path, one) for one in _ROWS for path in ("publications", "publications/preview")]
+    found += [("publications", {"mechanism": "lda", "epsilon": 9, "options": {"target": "sex"}})]
     bodies = [(path, json.dumps(body).encode()) for path, body in found]
     raw = [b"", b"{", b"[", b"nul", b"\xff\xfe", b"{'sql': 1}", b'{"sql": NaN}', b"{}{}", b"\0" * 9]
     raw += [b"[" * 20_000, b'{"a":' * 9_000, b'"' + b"x" * 70_000 + b'"', b"1" * 5000]
@@ -119,6 +193,13 @@ def test_bad_paths_and_parameters(server: Server) -> None:
         f"{PEOPLE}/history/99": 404,
         f"{PEOPLE}/history/x": 422,
         f"{PEOPLE}/ask": 405,
+        f"{PEOPLE}/releases/1": 404,
+        f"{PEOPLE}/releases/x": 422,
+        f"{PEOPLE}/releases/1/tables/-1": 422,
+        f"{PEOPLE}/publications/1": 404,
+        f"{PEOPLE}/publications/1/rows?format=exe": 422,
+        f"{PEOPLE}/jobs/none": 404,
+        f"{PEOPLE}/jobs/{'x' * 41}": 422,
         "/console/../app.py": 404,
         "/console/%2e%2e%2fapp.py": 404,
     }.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ from fastapi.routing import APIRoute
 from tests.service import COUNT, Server, serving
 
 ASK = {"sql": COUNT, "within": 200}
+TABLES = {"workload": {"all_marginals": 1}, "budget": 0.01}
+ROWS = {"mechanism": "lda", "epsilon": 0.1, "options": {"target": "sex"}}
+DEAR = {**ROWS, "epsilon": 50}  # refused before a job is made of it
+JOB = "0123456789abcdef"
 DOMAIN = {"attributes": {"x": {"type": "boolean"}}}
 # method, path, body, and the status for (analyst, other analyst, auditor, curator).
 # `other` is an analyst who may see another dataset only.
@@ -36,6 +41,20 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("POST", "/api/v1/datasets/people/preview", ASK, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/curve", {"sql": COUNT, "within": [9]}, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/explain", ASK, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/estimate", {"sql": COUNT}, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/plans", TABLES, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/releases", TABLES, (200, 404, 403, 200)),
+    ("GET", "/api/v1/datasets/people/releases", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/releases/5", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/releases/5/tables/0", None, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/publications/preview", ROWS, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/publications", DEAR, (402, 404, 403, 402)),
+    ("GET", "/api/v1/datasets/people/publications", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/publications/7", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/publications/7/rows", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/jobs", None, (200, 404, 200, 200)),
+    ("GET", f"/api/v1/datasets/people/jobs/{JOB}", None, (200, 404, 200, 200)),
+    ("DELETE", f"/api/v1/datasets/people/jobs/{JOB}", None, (409, 404, 403, 409)),
     ("GET", "/api/v1/accounts", None, (403, 403, 403, 200)),
     ("POST", "/api/v1/accounts", {"name": "new", "role": "analyst"}, (403, 403, 403, 201)),
     ("POST", "/api/v1/accounts/ann/tokens", {}, (403, 403, 403, 201)),
@@ -61,6 +80,12 @@ CALLERS = ("ann", "ben", "otto", "cleo")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("matrix")) as server:
         server.ask(COUNT, 60)
+        session = server.session
+        session.release(session.plan([["sex"]], budget=0.05), analyst="ann")
+        session.publish("lda", epsilon=0.1, target="sex", key="rows", analyst="ann")
+        store = server.app.state.eke.jobs._store
+        store.add(JOB, "people", "ann", "rows", json.dumps(ROWS))
+        store.end(JOB, "done", result=7)
         expired = server.access.new_token("cleo", days=1)
         server.clock.now += 2 * 86_400
         revoked = server.access.new_token("cleo")

@@ -40,6 +40,7 @@ from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choo
 from eke.query import Kronecker, Marginal, Measurable, Neighbours
 
 _NANO = 1e-9
+_LEAST_BUDGET, _LARGEST_BUDGET = 1e-100, 1e9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,8 +176,8 @@ def plan_release(
     needed to choose is computed. With `only_marginals`, the strategy of marginals is made of whole
     marginals, at the price of a little accuracy under zCDP.
     """
-    if not (budget > 0.0 and math.isfinite(budget)):
-        raise PrivacyError("the budget of a plan must be positive and finite")
+    if not _LEAST_BUDGET <= budget <= _LARGEST_BUDGET:  # errors are its inverse square
+        raise PrivacyError("the budget of a plan must be positive and finite, at most 1e9")
     made = partial(
         _sections, workload, measure, strategy, noise=noise, recovery=recovery, compare=compare
     )

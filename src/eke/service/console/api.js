@@ -11,8 +11,23 @@ export class Problem extends Error {
 
 export function remember(token) { csrf = token; }
 
-export async function call(method, path, body) {
+// Sends a body under a key, the same one until it came through: sent twice, it is charged once.
+export function keyed(method, path) {
+  let text = null, key = null;
+  return async (body) => {
+    if (JSON.stringify(body) !== text) {
+      text = JSON.stringify(body);
+      key = `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+    }
+    const found = await call(method, path, body, key);
+    text = null;
+    return found;
+  };
+}
+
+export async function call(method, path, body, key) {
   const headers = { Accept: "application/json" };
+  if (key !== undefined) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (csrf !== null && method !== "GET") headers["X-CSRF-Token"] = csrf;
   let response;

@@ -4,10 +4,14 @@ import { el, failure } from "./dom.js";
 import { askPage } from "./ask.js";
 import { budgetPage, historyPage } from "./look.js";
 import { accountsPage, datasetsPage, ledgerPage } from "./curate.js";
+import { publicationsPage } from "./publish.js";
+import { releasePage } from "./release.js";
 import { signInPage } from "./sign-in.js";
 
 const PAGES = [
   { name: "ask", title: "Ask", show: askPage, roles: ["analyst", "curator", "auditor"], data: true },
+  { name: "release", title: "Release", show: releasePage, roles: ["analyst", "curator", "auditor"], data: true },
+  { name: "publications", title: "Publications", show: publicationsPage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "history", title: "History", show: historyPage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "budget", title: "Budget", show: budgetPage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "ledger", title: "Ledger", show: ledgerPage, roles: ["curator", "auditor"], data: true },

@@ -1,6 +1,6 @@
 // Asking: the schema, the editor with its price, the accuracy, and the answers.
 import { call, of } from "./api.js";
-import { debounced, el, failure, field, label, number, table } from "./dom.js";
+import { debounced, el, failure, field, label, number, sized, table } from "./dom.js";
 import { bars, costs, posterior } from "./draw.js";
 
 const NARROWEST = 0.1, WIDEST = 100000, STEPS = 600, POINTS = 13;
@@ -144,6 +144,6 @@ function groups(found) {
     bars(labels, found.rows.map((row) => row[i]), found.columns[i].name)));
   const heads = found.columns.flatMap((column) => column.key ? [{ name: column.name }] : [
     { name: column.name, number: true }, { name: "low", number: true }, { name: "high", number: true }]);
-  const rows = found.rows.map((row) => row.flatMap((cell, i) => found.columns[i].key ? [label(cell)] : [number(cell.value), number(cell.low), number(cell.high)]));
+  const rows = found.rows.map((row) => row.flatMap((cell, i) => found.columns[i].key ? [label(cell)] : [cell.value, cell.low, cell.high].map((value) => sized(value, (cell.high - cell.low) / 4))));
   return el("div", {}, charts, table(heads, rows, "The same as a table"));
 }

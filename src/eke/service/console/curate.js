@@ -1,19 +1,7 @@
 // Curating: datasets, analysts with tokens and caps, limits, and the ledger.
 import { call, of } from "./api.js";
 import { el, failure, field, moment, number, table } from "./dom.js";
-
-function form(title, parts, work) {
-  const told = el("div", { role: "status" });
-  const made = el("form", { class: "card" }, el("h2", {}, title), parts, told);
-  made.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    try { told.replaceChildren(...[await work(new FormData(made), told)].flat().filter(Boolean)); }
-    catch (problem) { told.replaceChildren(failure(problem)); }
-  });
-  return made;
-}
-
-const input = (name, attributes = {}) => el("input", { name, ...attributes });
+import { form, input } from "./form.js";
 
 export async function datasetsPage({ me, reload, again }) {
   const { datasets } = await call("GET", "/api/v1/datasets");
@@ -110,13 +98,15 @@ export async function ledgerPage({ dataset }) {
   return [el("section", { class: "card" }, el("h1", {}, "Ledger"),
     el("p", {}, el("span", { class: `tag ${check.intact ? "free" : "paid"}` }, check.intact ? "intact" : "not intact"), ` ${check.entries} entries were checked, first to last.`),
     el("details", {}, el("summary", {}, "High-water mark, to keep elsewhere"), el("code", { class: "secret" }, JSON.stringify(found.mark)))),
-  el("section", { class: "card" }, table([{ name: "entry", number: true }, { name: "kind" }, { name: "when" }, { name: "who" }, { name: "what", mono: true }, { name: "hash", mono: true }], rows, "Entries"))];
+  el("section", { class: "card" }, table([{ name: "entry", number: true }, { name: "kind" }, { name: "when", short: true }, { name: "who" }, { name: "what", mono: true }, { name: "hash", mono: true }], rows, "Entries"))];
 }
 
 function about(entry) {
-  if (entry.kind === "reserve") return `charge, spent afterwards ${number(entry.about.spent_after / 1e9)}`;
+  const purpose = JSON.parse(entry.payload.plan?.purpose || entry.payload.purpose || "{}");
+  const whatFor = purpose.release ? " for tables" : purpose.publish ? ` for rows by ${purpose.publish}` : "";
+  if (entry.kind === "reserve") return `charge${whatFor}, spent afterwards ${number(entry.about.spent_after / 1e9)}`;
   if (entry.kind === "commit") return `released for entry ${entry.about.reservation}`;
   if (entry.kind === "limit" || entry.kind === "genesis") return `limit ${number(entry.about.limit / 1e9)}`;
   if (entry.kind === "cap") return `cap of ${entry.payload.analyst}: ${entry.payload.cap === null ? "none" : number(entry.payload.cap / 1e9)}`;
-  return "stored answer";
+  return whatFor ? `stored${whatFor}, from history` : "stored answer";
 }

@@ -20,7 +20,7 @@ export function table(heads, rows, caption) {
     el("table", {},
       el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", ...numeric(head) }, head.name)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) =>
-        el("td", { class: heads[i].number ? "number" : heads[i].mono ? "mono" : null }, cell)))))));
+        el("td", { class: heads[i].number ? "number" : heads[i].mono ? "mono" : heads[i].short ? "short" : null }, cell)))))));
 }
 
 export function failure(problem) {
@@ -36,6 +36,14 @@ export function number(value, digits = 6) {
   if (value === null || value === undefined) return "–";
   const shown = Number(value.toPrecision(digits));
   return shown.toLocaleString("en", { maximumFractionDigits: 9, maximumSignificantDigits: digits });
+}
+
+// A value with the digits that its uncertainty leaves worth reading, the same for all of one width.
+export function sized(value, error) {
+  if (value === null || value === undefined) return "–";
+  if (!(error > 0)) return number(value);
+  const digits = Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(error))));
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 export function label(key) {

@@ -1,5 +1,5 @@
 // Drawings in SVG, with classes instead of colours so that light and dark both work.
-import { label, number } from "./dom.js";
+import { label, number, sized } from "./dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 
@@ -42,9 +42,12 @@ export function posterior(answer) {
   return drawn;
 }
 
+// Room for the longest label, but not for a novel.
+const margin = (labels, width) => Math.min(190, width * 0.36, 24 + 7 * Math.max(...labels.map((text) => text.length)));
+
 export function bars(labels, cells, name) {
-  const shown = Math.min(labels.length, 60), row = 26, width = room(720), left = Math.min(190, width * 0.36);
-  const drawn = canvas(width, shown * row + 34, `${name} by group, with intervals`);
+  const shown = Math.min(labels.length, 60), row = 26, width = room(720), left = margin(labels.slice(0, shown), width);
+  const drawn = canvas(width, shown * row + (labels.length > shown ? 30 : 4), `${name} by group, with intervals`);
   const known = cells.slice(0, shown).filter((cell) => cell.value !== null);
   const low = Math.min(0, ...known.map((cell) => cell.low)), high = Math.max(1e-9, ...known.map((cell) => cell.high));
   const x = (value) => left + ((value - low) / (high - low)) * (width - left - 90);
@@ -58,7 +61,7 @@ export function bars(labels, cells, name) {
     for (const end of [cell.low, cell.high]) {
       drawn.append(shape("line", { class: "error-bar", x1: x(end), x2: x(end), y1: y + 4, y2: y + 14 }));
     }
-    drawn.append(shape("text", { x: x(cell.high) + 8, y: y + 15 }, number(cell.value, 5)));
+    drawn.append(shape("text", { x: x(cell.high) + 8, y: y + 15 }, sized(cell.value, (cell.high - cell.low) / 4)));
   }
   drawn.append(shape("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: shown * row }));
   if (labels.length > shown) drawn.append(shape("text", { x: left, y: shown * row + 20 }, `${labels.length - shown} more in the table`));
@@ -97,10 +100,10 @@ export function steps(line, measure) {
   const width = room(720), height = 230, left = 56, floor = 190;
   const drawn = canvas(width, height, `Spent ${measure}, charge by charge`);
   const top = Math.max(...line.map((point) => point.limit)) * 1.05;
-  const x = (i) => left + (i / Math.max(1, line.length - 1)) * (width - left - 20);
+  const x = (i) => left + (i / line.length) * (width - left - 20); // the last one has its width, too
   const y = (value) => floor - (value / top) * (floor - 15);
-  const stairs = (name) => line.flatMap((point, i) => (i ? [[x(i), y(line[i - 1][name])], [x(i), y(point[name])]] : [[x(0), y(point[name])]]));
-  drawn.append(shape("path", { class: "area", d: `${path([[x(0), floor], ...stairs("spent"), [x(line.length - 1), floor]])}Z` }));
+  const stairs = (name) => line.flatMap((point, i) => (i ? [[x(i), y(line[i - 1][name])], [x(i), y(point[name])]] : [[x(0), y(point[name])]])).concat([[x(line.length), y(line.at(-1)[name])]]);
+  drawn.append(shape("path", { class: "area", d: `${path([[x(0), floor], ...stairs("spent"), [x(line.length), floor]])}Z` }));
   drawn.append(shape("path", { class: "curve", d: path(stairs("spent")) }));
   drawn.append(shape("path", { class: "limit", d: path(stairs("limit")) }));
   drawn.append(shape("line", { class: "axis", x1: left, x2: width - 20, y1: floor, y2: floor }));
@@ -129,5 +132,21 @@ export function losses(attribute, top, measure) {
 export function meter(share) {
   const drawn = shape("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" });
   drawn.append(shape("rect", { width: Math.min(100, share * 100), height: 8 }));
+  return drawn;
+}
+
+// How far published rows are from history, and how far they would be by noise alone.
+export function nearness(rows) {
+  const row = 26, width = room(640), left = margin(rows.map((one) => one.attributes.join(" × ")), width);
+  const drawn = canvas(width, rows.length * row + 8, "How far the rows are from history, column by column");
+  const top = Math.max(1e-9, ...rows.flatMap((one) => [one.error, one.noise])) * 1.05;
+  const x = (value) => left + (value / top) * (width - left - 150);
+  rows.forEach((one, i) => {
+    const y = i * row + 4, text = one.attributes.join(" × ");
+    drawn.append(shape("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, text.length > left / 7 ? `${text.slice(0, Math.floor(left / 7) - 1)}…` : text));
+    drawn.append(shape("rect", { class: "bar", x: left, y, width: Math.max(1, x(one.error) - left), height: row - 8 }));
+    drawn.append(shape("line", { class: "error-bar", x1: x(one.noise), x2: x(one.noise), y1: y - 2, y2: y + row - 6 }));
+    drawn.append(shape("text", { x: Math.max(x(one.error), x(one.noise)) + 8, y: y + 15 }, `${number(one.error, 2)} (noise ${number(one.noise, 2)})`));
+  });
   return drawn;
 }

@@ -5,7 +5,7 @@ import { losses, meter, steps } from "./draw.js";
 
 export async function historyPage({ dataset }) {
   const found = await call("GET", of(dataset, "/history?limit=2000"));
-  const heads = [{ name: "entry", number: true }, { name: "when" }, { name: "who" }, { name: "question", mono: true },
+  const heads = [{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "question", mono: true },
     { name: "noisy value", number: true }, { name: "noise, standard deviation", number: true }];
   const rows = found.measurements.toReversed().map((one) => [String(one.sequence), moment(one.at), one.analyst, one.question,
     one.value === null ? `${one.cells} cells` : number(one.value), number(one.noise_deviation, 3)]);

@@ -8,11 +8,20 @@ from fastapi import APIRouter, Header, Request
 
 from eke.errors import BudgetExceeded, EkeError
 from eke.service.account import Account
-from eke.service.body import Asked, AskedMany, Curve, Question
-from eke.service.document import answer_document, finite
+from eke.service.body import Asked, AskedMany, Curve, Estimated, Question, SqlQuestion
+from eke.service.document import answer_document, estimate_document, finite
 from eke.service.failure import error_document, status_of
+from eke.service.linear_form import question_of
 from eke.service.log import log
-from eke.service.permission import ASKING, EVERYONE, Dataset, DatasetName, Who, roles
+from eke.service.permission import (
+    ASKING,
+    EVERYONE,
+    Dataset,
+    DatasetName,
+    Who,
+    own_only,
+    roles,
+)
 from eke.service.state import State, state_of
 from eke.session import Session, preview_document, question_document
 
@@ -64,8 +73,9 @@ def ask_many(
 @router.post("/preview", **roles(*EVERYONE))
 def preview(session: Dataset, who: Who, body: Question) -> dict[str, Any]:
     """Price and source of an answer; spends nothing and touches no data."""
+    asked = question_of(body.sql, body.query, session.domain)
     found = session.preview(
-        body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
+        asked, body.within, body.confidence, analyst=who.name, policy=body.policy
     )
     sentence = found.explain().split("\n", 1)[1]
     return finite({**preview_document(found), "hint": found.hint, "sentence": sentence})
@@ -83,12 +93,12 @@ def curve(session: Dataset, who: Who, body: Curve) -> dict[str, Any]:
 
 
 @router.post("/explain", **roles(*EVERYONE))
-def explain(request: Request, session: Dataset, who: Who, body: Question) -> dict[str, Any]:
+def explain(request: Request, session: Dataset, who: Who, body: SqlQuestion) -> dict[str, Any]:
     """How a question is read, what history says about it, and its price."""
     found = question_document(
         session, body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
     )
-    if who.role == "analyst" and state_of(request).settings.sharing == "own":
+    if own_only(request, who):
         own = {m.sequence for m in session.history if m.analyst == who.name}
         for aggregate in found["aggregates"].values():
             for source in aggregate["sources"]:
@@ -97,12 +107,21 @@ def explain(request: Request, session: Dataset, who: Who, body: Question) -> dic
     return finite(found)
 
 
+@router.post("/estimate", **roles(*EVERYONE))
+def estimate(request: Request, session: Dataset, body: Estimated) -> dict[str, Any]:
+    """What history says about a linear question, asked before or not; free."""
+    asked = question_of(body.sql, body.query, session.domain)
+    with state_of(request).one_of_few():
+        return estimate_document(session.estimate(asked, body.method, body.confidence))
+
+
 def _answered(
     state: State, name: str, session: Session, who: Account, body: Asked, key: str | None
 ) -> dict[str, Any]:
+    asked = question_of(body.sql, body.query, session.domain)
     try:
         answer = session.ask(
-            body.sql, body.within, body.confidence, key=key, analyst=who.name, policy=body.policy
+            asked, body.within, body.confidence, key=key, analyst=who.name, policy=body.policy
         )
     except BudgetExceeded:
         state.metrics.count("eke_answers_total", dataset=name, source="refused")

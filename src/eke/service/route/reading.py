@@ -16,7 +16,15 @@ from eke.service.document import (
     timeline_document,
 )
 from eke.service.failure import Problem
-from eke.service.permission import AUDITING, EVERYONE, Dataset, DatasetName, Who, roles
+from eke.service.permission import (
+    AUDITING,
+    EVERYONE,
+    Dataset,
+    DatasetName,
+    Who,
+    own_only,
+    roles,
+)
 from eke.service.state import state_of
 from eke.session import Session, measurement_document
 
@@ -57,7 +65,7 @@ def budget(session: Dataset, who: Who) -> dict[str, Any]:
 @router.get("/{name}/budget/timeline", **roles(*EVERYONE))
 def timeline(request: Request, session: Dataset, who: Who) -> dict[str, Any]:
     """How the loss grew, charge by charge."""
-    only = who.name if _own_only(request, who) else None
+    only = who.name if own_only(request, who) else None
     return {"measure": session.budget.measure, "timeline": timeline_document(session, only)}
 
 
@@ -72,7 +80,7 @@ def history(
     request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
 ) -> dict[str, Any]:
     """Measurements released so far: everybody's, or the caller's own where the server says so."""
-    own = _own_only(request, who)
+    own = own_only(request, who)
     found = [
         record
         for record in session.history.to_records()
@@ -92,7 +100,7 @@ def measurement(request: Request, session: Dataset, who: Who, sequence: Sequence
         found = measurement_document(session, sequence)
     except QueryError as problem:
         raise Problem(404, "NotFound", str(problem)) from None
-    if _own_only(request, who) and found["analyst"] != who.name:
+    if own_only(request, who) and found["analyst"] != who.name:
         raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
     return finite(found)
 
@@ -126,10 +134,6 @@ def verification(session: Dataset) -> dict[str, Any]:
     """The ledger checked from its first entry to its last."""
     found = session.verify()
     return {"intact": found.intact, "problems": list(found.problems), "entries": found.entries}
-
-
-def _own_only(request: Request, who: Who) -> bool:
-    return who.role == "analyst" and state_of(request).settings.sharing == "own"
 
 
 def _summary(name: str, session: Session) -> dict[str, Any]:

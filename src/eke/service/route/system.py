@@ -21,11 +21,12 @@ async def health() -> dict[str, str]:
 def metrics(request: Request) -> PlainTextResponse:
     """Counts, durations and budgets in the text form of Prometheus."""
     state = state_of(request)
-    gauges = []
+    gauges: list[tuple[str, dict[str, str], float]] = []
     for name, session in state.datasets.items():
         budget = session.budget
         labels = {"dataset": name, "measure": budget.measure}
         gauges.append(("eke_budget_limit", labels, budget.limit))
         gauges.append(("eke_budget_spent", labels, budget.spent))
+    gauges.append(("eke_jobs_waiting", {}, state.jobs.waiting()))
     gauges.sort(key=lambda gauge: gauge[0])
     return PlainTextResponse(state.metrics.text(gauges), media_type="text/plain; version=0.0.4")

@@ -1,0 +1,142 @@
+// Releasing: many tables for one price, with their errors before and their charts after.
+import { call, keyed, of } from "./api.js";
+import { debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
+import { bars } from "./draw.js";
+import { confidences, downloads, input, select } from "./form.js";
+
+const WIDE = 1.96; // standard errors to each side of an error bar
+
+export async function releasePage({ dataset, me }) {
+  const [schema, { releases }] = await Promise.all([call("GET", of(dataset, "/schema")), call("GET", of(dataset, "/releases"))]);
+  const shown = el("div", { id: "released", "aria-live": "polite" });
+  return [releaseForm(dataset, me, schema, shown), shown, pastCard(dataset, releases, shown)];
+}
+
+function releaseForm(dataset, me, schema, shown) {
+  const ways = input("ways", { type: "number", min: "1", max: String(schema.order.length), value: "1", step: "1" });
+  const kind = select("kind", [["all_marginals", "every table by so many attributes"], ["up_to", "every table by up to so many"],
+    ["over", "one table by the chosen attributes"], ["ranges", "all ranges of the chosen attribute"], ["sql", "SQL with GROUP BY CUBE, ROLLUP or SETS"]]);
+  const sql = el("textarea", { name: "sql", rows: "3", spellcheck: "false", maxlength: "20000", "aria-label": "Workload in SQL" });
+  sql.value = `SELECT COUNT(*) FROM ${/^\w+$/.test(dataset) ? dataset : `"${dataset}"`}\nGROUP BY CUBE (${schema.order.slice(0, 2).join(", ")})`;
+  const chosen = schema.order.map((name, i) => input("attribute", { type: "checkbox", value: name, checked: i === 0 }));
+  const choices = el("fieldset", {}, el("legend", {}, "Attributes"), el("div", { class: "choices" },
+    schema.order.map((name, i) => el("label", {}, chosen[i], ` ${name}`))));
+  const goal = select("goal", [["budget", "spend at most"], ["within", "be off by at most ±"]]);
+  const amount = input("amount", { type: "number", min: "0", step: "any", value: "0.1", required: true, id: "amount" });
+  const sure = confidences();
+  const price = el("div", { class: "price", role: "status", id: "plan" }, "…");
+  const errors = el("div", {});
+  const button = el("button", { type: "submit" }, "Release");
+  const waysField = field("Attributes in each table", ways);
+  const send = keyed("POST", of(dataset, "/releases"));
+  let latest = 0;
+
+  const names = () => chosen.filter((box) => box.checked).map((box) => box.value);
+  const workload = () => ({ all_marginals: { all_marginals: Number(ways.value) }, up_to: { up_to: Number(ways.value) }, over: { over: [names()] },
+    ranges: { ranges: [names()] }, sql: { sql: sql.value } }[kind.value]);
+  const request = () => ({ workload: workload(), [goal.value]: Number(amount.value) || null, confidence: Number(sure.value) });
+
+  function fit() {
+    waysField.hidden = !["all_marginals", "up_to"].includes(kind.value);
+    choices.hidden = !["over", "ranges"].includes(kind.value);
+    sql.hidden = kind.value !== "sql";
+    look();
+  }
+
+  async function look() {
+    const turn = (latest += 1);
+    price.className = "price";
+    price.textContent = "Comparing strategies …";
+    button.disabled = true;
+    try {
+      const found = await call("POST", of(dataset, "/plans"), request());
+      if (turn !== latest) return;
+      price.className = `price ${found.affordable ? "paid" : "bad"}`;
+      price.textContent = `${found.tables.length} tables with ${number(found.questions)} counts for ${found.measure} ${number(found.cost, 4)} of ${number(found.remaining, 4)} left; `
+        + `a count is off by ${number(found.rmse, 3)} on average (root mean square). ${found.affordable ? "Nothing is spent yet." : "That is more than is left."}`;
+      button.disabled = !found.affordable || me.role === "auditor";
+      errors.replaceChildren(el("details", {}, el("summary", {}, "The error of each table, and why this strategy"),
+        table([{ name: "table" }, { name: "counts", number: true }, { name: "largest standard error", number: true }],
+          found.tables.slice(0, 200).map((one) => [title(one), number(one.answers), number(one.largest_error, 3)]), "Errors"),
+        el("pre", { class: "scroll", tabindex: "0" }, found.explanation)));
+    } catch (problem) {
+      if (turn !== latest) return;
+      price.className = "price bad";
+      price.textContent = problem.message;
+      errors.replaceChildren();
+    }
+  }
+
+  const soon = debounced(300, look);
+  for (const one of [kind, goal]) one.addEventListener("change", () => { if (one === goal) amount.value = goal.value === "budget" ? "0.1" : "50"; fit(); });
+  for (const one of [ways, amount, sql]) one.addEventListener("input", soon);
+  for (const one of [sure, ...chosen]) one.addEventListener("change", look);
+
+  const made = el("form", { class: "card", "aria-label": "Release tables" }, el("h1", {}, "Release tables"),
+    el("p", { class: "quiet" }, "Many tables for one price. What is released stays: later questions about it are free."),
+    el("div", { class: "row" }, el("label", { class: "field grow" }, el("span", {}, "What"), kind), waysField), choices, sql,
+    el("div", { class: "row" }, field("Goal", goal), field("How much", amount), field("Confidence", sure)),
+    price, errors, el("div", { class: "row" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and release nothing.") : null));
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try { shown.replaceChildren(releaseCard(dataset, await send(request()))); }
+    catch (problem) { shown.replaceChildren(failure(problem)); }
+    await look();
+  });
+  fit();
+  return made;
+}
+
+function pastCard(dataset, releases, shown) {
+  const rows = releases.toReversed().map((one) => [String(one.sequence), moment(one.at), one.analyst, words(one.workload), `${one.measure} ${number(one.cost, 4)}`,
+    el("button", { type: "button", class: "plain", onclick: async () => {
+      try { shown.replaceChildren(releaseCard(dataset, await call("GET", of(dataset, `/releases/${one.sequence}`)))); }
+      catch (problem) { shown.replaceChildren(failure(problem)); }
+      shown.scrollIntoView({ block: "nearest" });
+    } }, `Show ${one.sequence}`)]);
+  return el("section", { class: "card" }, el("h2", {}, "Released before"), rows.length
+    ? table([{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "what" }, { name: "cost", number: true }, { name: "" }], rows, "Releases")
+    : el("p", {}, "Nothing yet."));
+}
+
+function releaseCard(dataset, found) {
+  return el("section", { class: "card answer", "aria-label": "Release" },
+    el("h2", {}, `Release ${found.sequence}: ${words(found.workload)}`),
+    el("p", {}, el("span", { class: "tag paid" }, `paid ${found.measure} ${number(found.cost, 4)}`), ` by ${found.analyst}, ${moment(found.at)}`),
+    el("p", { class: "quiet" }, "Lines in the charts reach 1.96 standard errors to each side. Counts may be negative: noise is left as it is."),
+    found.tables.map((one, i) => tableDetails(dataset, found.sequence, one, i, found.tables.length < 4)));
+}
+
+function tableDetails(dataset, sequence, one, place, open) {
+  const keys = one.labels.reduce((rows, axis) => rows.flatMap((row) => axis.map((key) => [...row, label(key)])), [[]]);
+  const values = [one.values].flat(Infinity), errors = [one.standard_error].flat(Infinity);
+  const cells = values.map((value, i) => { const wide = WIDE * (errors.length > 1 ? errors[i] : errors[0]); return { value, low: value - wide, high: value + wide }; });
+  const heads = [...one.labels.map((_, i) => ({ name: one.attributes[i] })), { name: "count", number: true }, { name: "low", number: true }, { name: "high", number: true }];
+  const content = () => [bars(keys.map((key) => key.join(" · ") || "all"), cells, title(one)),
+    table(heads, keys.slice(0, 500).map((key, i) => [...key,
+      ...[cells[i].value, cells[i].low, cells[i].high].map((value) => sized(value, (cells[i].high - cells[i].low) / 4))]), `${title(one)} as a table`),
+    keys.length > 500 ? el("p", { class: "quiet" }, `${keys.length - 500} more in the file.`) : null,
+    downloads(of(dataset, `/releases/${sequence}/tables/${place}`))].filter(Boolean);
+  const made = el("details", { open }, el("summary", {}, `${title(one)}, ${number(one.answers)} counts`));
+  const fill = () => { if (made.open && made.children.length === 1) made.append(...content()); };
+  made.addEventListener("toggle", fill);
+  fill();
+  return made;
+}
+
+function title(one) {
+  if (one.question !== null) return one.question;
+  const kinds = [...new Set(one.along)].filter((kind) => kind !== "cells");
+  return (kinds.length ? `${kinds.join(" and ")} of ` : "") + (one.attributes.join(" × ") || "the total");
+}
+
+function words(workload) {
+  const parts = [];
+  if (workload.all_marginals !== undefined) parts.push(`every table by ${workload.all_marginals}`);
+  if (workload.up_to !== undefined) parts.push(`every table by up to ${workload.up_to}`);
+  if (workload.over) parts.push(workload.over.slice(0, 3).map((names) => names.join(" × ") || "the total").join(", ") + (workload.over.length > 3 ? ` and ${workload.over.length - 3} more` : ""));
+  if (workload.targets) parts.push(`${workload.targets.length} tables`);
+  if (workload.queries) parts.push(`${workload.queries.length} single questions`);
+  return parts.join(", ");
+}

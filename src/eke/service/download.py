@@ -1,0 +1,77 @@
+"""Downloads: tables as files, with a name that says what they are."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+import pandas as pd
+from fastapi.responses import Response, StreamingResponse
+
+from eke.domain import plain_label
+from eke.publish import Published
+from eke.session import ReleasedTable
+
+_ROWS_AT_A_TIME = 20_000
+DESCRIBED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file.",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/csv": {"schema": {"type": "string"}},
+            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+
+
+class FileFormat(StrEnum):
+    """How a table is sent."""
+
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def published_file(published: Published, form: FileFormat, name: str) -> Response:
+    """The rows of a publication; as JSON they are coded, exactly as the ledger keeps them."""
+    if form is FileFormat.JSON:
+        return Response(published.to_text(), media_type="application/json")
+    if form is FileFormat.PARQUET:
+        return _parquet(published.to_pandas(), name)
+
+    def pieces() -> Iterator[str]:
+        for start in range(0, max(len(published), 1), _ROWS_AT_A_TIME):
+            codes = published.codes[start : start + _ROWS_AT_A_TIME]
+            piece = Published(published.domain, published.attributes, codes, published.receipt)
+            yield piece.to_pandas().to_csv(index=False, header=start == 0)
+
+    return StreamingResponse(pieces(), media_type="text/csv", headers=_named(f"{name}.csv"))
+
+
+def table_file(table: ReleasedTable, form: FileFormat, name: str, document: Any) -> Response:
+    """A released table."""
+    if form is FileFormat.JSON:
+        return Response(json.dumps(document, allow_nan=False), media_type="application/json")
+    frame = table.to_pandas()
+    for column in frame.columns.intersection(list(table.attributes)):
+        # One type a column, as Parquet wants it, also where a value stands for what is missing.
+        frame[column] = frame[column].map(plain_label).convert_dtypes()
+    if form is FileFormat.PARQUET:
+        return _parquet(frame, name)
+    headers = _named(f"{name}.csv")
+    return Response(frame.to_csv(index=False), media_type="text/csv", headers=headers)
+
+
+def _parquet(frame: pd.DataFrame, name: str) -> Response:
+    written = io.BytesIO()
+    frame.to_parquet(written, index=False)
+    kind = "application/vnd.apache.parquet"
+    return Response(written.getvalue(), media_type=kind, headers=_named(f"{name}.parquet"))
+
+
+def _named(file: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{file}"'}

@@ -1,0 +1,78 @@
+"""Bodies of plans, releases and publications."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from eke.service.body import Body, LinearForm
+from eke.sql.guard import MOST_CHARACTERS
+
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Names = Annotated[list[str], Field(max_length=100)]
+_Ways = Annotated[int, Field(ge=0, le=1000)]
+_Sets = Annotated[list[_Names], Field(max_length=5000)]
+
+
+class TargetForm(Body):
+    """A table: along each attribute its cells, all ranges or all prefixes."""
+
+    attributes: _Names
+    along: list[Literal["cells", "ranges", "prefixes"]] = Field([], max_length=100)
+    weight: _Positive = 1.0
+
+
+class WeightedQuery(Body):
+    """One linear question of a workload."""
+
+    query: LinearForm
+    weight: _Positive = 1.0
+
+
+class Tables(Body):
+    """A workload: everything that is named here, each table once."""
+
+    sql: str | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_CHARACTERS,
+        description="Counts with GROUP BY CUBE, ROLLUP or GROUPING SETS.",
+    )
+    all_marginals: _Ways | None = Field(None, description="All tables by so many attributes.")
+    up_to: _Ways | None = Field(None, description="All tables by at most so many attributes.")
+    half_above: _Ways | None = None
+    containing: str | None = Field(None, max_length=200)
+    over: _Sets | None = Field(None, description="Tables by these attributes.")
+    ranges: _Sets | None = None
+    prefixes: _Sets | None = None
+    targets: list[TargetForm] | None = Field(None, max_length=5000)
+    queries: list[WeightedQuery] | None = Field(None, max_length=1000)
+
+
+class TableWithin(Body):
+    """The half-width of one table."""
+
+    attributes: _Names
+    within: _Positive
+
+
+class Planned(Body):
+    """A workload to be released, with a budget or with an accuracy."""
+
+    workload: Tables
+    budget: _Positive | None = Field(None, description="What it may cost, in the measure here.")
+    within: _Positive | list[TableWithin] | None = Field(
+        None, description="Half-width of every count, or of each table; the least cost is found."
+    )
+    confidence: float = Field(0.95, gt=0, lt=1)
+    strategy: str = Field("auto", min_length=1, max_length=40)
+
+
+class NewPublication(Body):
+    """Rows to be published; what may be in `options` depends on the mechanism."""
+
+    mechanism: Literal["max_entropy", "lda", "pca"]
+    epsilon: _Positive | None = None
+    rho: _Positive | None = None
+    options: dict[str, bool | int | float | str | _Names] = Field({}, max_length=10)

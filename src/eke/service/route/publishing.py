@@ -1,0 +1,171 @@
+"""Publishing: rows made in the background, and the publications that the ledger holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from eke.errors import QueryError
+from eke.service.account import Account
+from eke.service.download import DESCRIBED, FileFormat, published_file
+from eke.service.failure import Problem
+from eke.service.job_store import Job
+from eke.service.permission import (
+    ASKING,
+    EVERYONE,
+    Dataset,
+    DatasetName,
+    Who,
+    own_only,
+    roles,
+)
+from eke.service.release_body import NewPublication
+from eke.service.release_document import job_document, publication_document, record_document
+from eke.service.route.question import Key
+from eke.service.route.reading import After, Most, Sequence
+from eke.service.state import State, state_of
+from eke.service.utility_report import utility_report
+from eke.session import Price, PublishRequest, Record, Session
+
+router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["publishing"])
+JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
+Format = Annotated[FileFormat, Query(alias="format")]
+MOST_ROWS = 1_000_000
+
+
+@router.post("/publications/preview", **roles(*EVERYONE))
+def preview_publication(session: Dataset, who: Who, body: NewPublication) -> dict[str, Any]:
+    """What a publication would cost at most; spends nothing, and says what is wrong with it."""
+    price = _priced(session, who, body, None)
+    return {
+        "measure": price.measure,
+        "cost": price.cost,
+        "remaining": price.remaining,
+        "affordable": price.affordable,
+    }
+
+
+@router.post("/publications", status_code=202, **roles(*ASKING))
+def publish(
+    request: Request,
+    name: DatasetName,
+    session: Dataset,
+    who: Who,
+    body: NewPublication,
+    key: Key = None,
+) -> dict[str, Any]:
+    """Publish rows in the background; the answer is a job to look at until it is done.
+
+    What is wrong with the request, or clearly too dear, is refused here. With an Idempotency-Key
+    the same request gets the same job, and one that was interrupted goes on.
+    """
+    price = _priced(session, who, body, key)
+    paid = key is not None and session.archive.find(who.name, key) is not None
+    if not price.affordable and not paid:
+        raise Problem(
+            402,
+            "BudgetExceeded",
+            f"the publication costs up to {price.measure} {price.cost:.6g} and "
+            f"{price.remaining:.6g} remains; nothing was spent",
+        )
+    wanted = body.model_dump()
+    job = state_of(request).jobs.submit(name, who.name, wanted, key)
+    return job_document(job, session)
+
+
+@router.get("/publications", **roles(*EVERYONE))
+def publications(
+    request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
+) -> dict[str, Any]:
+    """Publications so far: everybody's, or the caller's own where the server says so."""
+    seen = [one for one in session.archive.publications() if _may_see(request, who, one)]
+    found = [one for one in seen if one.sequence > after]
+    measure = session.budget.measure
+    return {
+        "publications": [record_document(one, measure) for one in found[:most]],
+        "next": found[most - 1].sequence if len(found) > most else None,
+    }
+
+
+@router.get("/publications/{sequence}", **roles(*EVERYONE))
+def publication(request: Request, session: Dataset, who: Who, sequence: Sequence) -> dict[str, Any]:
+    """One publication: its receipt, its first rows, and how near to history its rows are."""
+    record = _record(request, session, who, sequence)
+    with state_of(request).one_of_few():
+        published = session.archive.publication(sequence)
+        return publication_document(published, record, utility_report(published, session))
+
+
+@router.get(
+    "/publications/{sequence}/rows",
+    response_class=Response,
+    responses=DESCRIBED,
+    **roles(*EVERYONE),
+)
+def rows(
+    request: Request,
+    session: Dataset,
+    who: Who,
+    sequence: Sequence,
+    form: Format = FileFormat.CSV,
+) -> Response:
+    """The published rows as CSV, Parquet, or coded as the ledger keeps them."""
+    _record(request, session, who, sequence)
+    return published_file(session.archive.publication(sequence), form, f"publication-{sequence}")
+
+
+@router.get("/jobs", **roles(*EVERYONE))
+def jobs(request: Request, name: DatasetName, session: Dataset, who: Who) -> dict[str, Any]:
+    """The newest jobs: an analyst's own, everybody's for the other roles."""
+    only = who.name if who.role == "analyst" else None
+    found = state_of(request).jobs.of(name, only)
+    return {"jobs": [job_document(one, session) for one in found]}
+
+
+@router.get("/jobs/{job}", **roles(*EVERYONE))
+def job(
+    request: Request, name: DatasetName, session: Dataset, who: Who, job: JobId
+) -> dict[str, Any]:
+    """How far a job has come, and what became of it."""
+    return job_document(_job(state_of(request), name, who, job), session)
+
+
+@router.delete("/jobs/{job}", **roles(*ASKING))
+def cancel(
+    request: Request, name: DatasetName, session: Dataset, who: Who, job: JobId
+) -> dict[str, Any]:
+    """Take a job back, if it is not paid for yet."""
+    state = state_of(request)
+    return job_document(state.jobs.cancel(_job(state, name, who, job)), session)
+
+
+def _priced(session: Session, who: Account, body: NewPublication, key: str | None) -> Price:
+    wanted = body.options.get("rows")
+    if isinstance(wanted, int) and wanted > MOST_ROWS:
+        raise QueryError(f"a server publishes at most {MOST_ROWS:,} rows at a time")
+    request = PublishRequest(body.mechanism, body.epsilon, body.rho, body.options, who.name, key)
+    return session.price(request, analyst=who.name)
+
+
+def _job(state: State, dataset: str, who: Account, job_id: str) -> Job:
+    found = state.jobs.get(job_id)
+    hidden = found is not None and who.role == "analyst" and found.account != who.name
+    if found is None or found.dataset != dataset or hidden:
+        raise Problem(404, "NotFound", "there is no such job, or it is not yours to see")
+    return found
+
+
+def _record(request: Request, session: Session, who: Account, sequence: int) -> Record:
+    try:
+        found = session.archive.record("publish", sequence)
+    except QueryError as problem:
+        raise Problem(404, "NotFound", str(problem)) from None
+    if not _may_see(request, who, found):
+        raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
+    return found
+
+
+def _may_see(request: Request, who: Account, record: Record) -> bool:
+    return not own_only(request, who) or record.analyst == who.name

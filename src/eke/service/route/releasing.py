@@ -1,0 +1,138 @@
+"""Releasing: plans of whole workloads, their prices, and the tables that were released."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from eke.errors import BudgetExceeded, QueryError
+from eke.planning import ReleasePlan
+from eke.service.account import Account
+from eke.service.download import DESCRIBED, FileFormat, table_file
+from eke.service.failure import Problem
+from eke.service.linear_form import half_widths, workload_of
+from eke.service.log import log
+from eke.service.permission import (
+    ASKING,
+    EVERYONE,
+    Dataset,
+    DatasetName,
+    Who,
+    own_only,
+    roles,
+)
+from eke.service.release_body import Planned
+from eke.service.release_document import (
+    plan_document,
+    record_document,
+    release_document,
+    table_document,
+)
+from eke.service.route.question import Key
+from eke.service.route.reading import After, Most, Sequence
+from eke.service.state import state_of
+from eke.session import Record, Session
+
+router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["releasing"])
+Place = Annotated[int, Path(ge=0, le=10_000, description="Which table, counted from 0.")]
+Format = Annotated[FileFormat, Query(alias="format")]
+
+
+@router.post("/plans", **roles(*EVERYONE))
+def plan(request: Request, session: Dataset, who: Who, body: Planned) -> dict[str, Any]:
+    """How a workload would be released, with which errors, for how much; spends nothing."""
+    with state_of(request).one_of_few():
+        found = _planned(session, body)
+        return plan_document(found, session.price(found, analyst=who.name))
+
+
+@router.post("/releases", **roles(*ASKING))
+def release(
+    request: Request, name: DatasetName, session: Dataset, who: Who, body: Planned, key: Key = None
+) -> dict[str, Any]:
+    """Release a workload, in one charge; its tables are in the answer."""
+    state = state_of(request)
+    with state.one_of_few():
+        found = _planned(session, body)
+        try:
+            released = session.release(found, key=key, analyst=who.name)
+        except BudgetExceeded:
+            state.metrics.count("eke_releases_total", dataset=name, outcome="refused")
+            log("refused", dataset=name, account=who.name)
+            raise
+    state.metrics.count("eke_releases_total", dataset=name, outcome="released")
+    log("released", dataset=name, account=who.name, entry=released.sequence, cost=released.cost)
+    record = session.archive.record("release", released.sequence)
+    return release_document(released, record, values=True)
+
+
+@router.get("/releases", **roles(*EVERYONE))
+def releases(
+    request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
+) -> dict[str, Any]:
+    """Workloads released so far: everybody's, or the caller's own where the server says so."""
+    seen = [one for one in session.archive.releases() if _may_see(request, who, one)]
+    found = [one for one in seen if one.sequence > after]
+    measure = session.budget.measure
+    return {
+        "releases": [record_document(one, measure) for one in found[:most]],
+        "next": found[most - 1].sequence if len(found) > most else None,
+    }
+
+
+@router.get("/releases/{sequence}", **roles(*EVERYONE))
+def one_release(
+    request: Request, session: Dataset, who: Who, sequence: Sequence, values: bool = True
+) -> dict[str, Any]:
+    """One release with its tables; without their numbers if `values` is false."""
+    record = _record(request, session, who, sequence)
+    return release_document(session.archive.release(sequence), record, values=values)
+
+
+@router.get(
+    "/releases/{sequence}/tables/{place}",
+    response_class=Response,
+    responses=DESCRIBED,
+    **roles(*EVERYONE),
+)
+def one_table(
+    request: Request,
+    session: Dataset,
+    who: Who,
+    sequence: Sequence,
+    place: Place,
+    form: Format = FileFormat.JSON,
+) -> Response:
+    """One table of a release as JSON, CSV or Parquet."""
+    _record(request, session, who, sequence)
+    tables = session.archive.release(sequence).tables
+    if place >= len(tables):
+        raise Problem(404, "NotFound", f"the release has tables 0 to {len(tables) - 1}")
+    found = tables[place]
+    return table_file(found, form, f"release-{sequence}-{place}", table_document(found))
+
+
+def _planned(session: Session, body: Planned) -> ReleasePlan:
+    return session.plan(
+        workload_of(body.workload, session.domain),
+        budget=body.budget,
+        within=half_widths(body.within),
+        confidence=body.confidence,
+        strategy=body.strategy,
+    )
+
+
+def _record(request: Request, session: Session, who: Account, sequence: int) -> Record:
+    try:
+        found = session.archive.record("release", sequence)
+    except QueryError as problem:
+        raise Problem(404, "NotFound", str(problem)) from None
+    if not _may_see(request, who, found):
+        raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
+    return found
+
+
+def _may_see(request: Request, who: Account, record: Record) -> bool:
+    return not own_only(request, who) or record.analyst == who.name

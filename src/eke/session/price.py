@@ -1,0 +1,34 @@
+"""Price: what a release would cost now, as the junction would compute it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eke.engine import Vault
+from eke.planning import Plan
+from eke.privacy.accountant import Measure
+from eke.privacy.record_loss import NANO
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """By how much the loss would grow, and what one analyst may still spend."""
+
+    cost: float
+    remaining: float
+    measure: Measure
+
+    @property
+    def affordable(self) -> bool:
+        return self.cost <= self.remaining
+
+
+def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) -> Price:
+    """The price of a plan; of none, that nothing is measured."""
+    with vault.lock:
+        facts = vault.facts_for(analyst, vault.facts())
+        spent = after = facts.accountant.spent
+        if plan is not None:
+            parts = [(part.query, part.law) for part in plan.parts]
+            after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
+    return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure)

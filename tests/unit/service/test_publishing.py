@@ -1,0 +1,248 @@
+"""Publications over HTTP: jobs that are paid once, whatever happens to them."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eke.engine import vault
+from eke.publish import Published
+from eke.service import Access, Datasets, Settings, create_app
+from eke.service.job import MOST_OF_ONE_ACCOUNT
+from eke.session import Session
+from tests.service import COUNT, DOMAIN, Server, finished, serving
+
+PEOPLE = "/api/v1/datasets/people"
+ROWS: dict[str, Any] = {"mechanism": "lda", "epsilon": 0.3, "options": {"target": "sex"}}
+
+
+def post(server: Server, body: Any = ROWS, who: str = "ann", **headers: str) -> Any:
+    found = server.call("POST", f"{PEOPLE}/publications", who, body, **headers)
+    assert found.status == 202, found.text
+    return found.json()
+
+
+def job(server: Server, made: Any, who: str = "cleo") -> Any:
+    return server.call("GET", f"{PEOPLE}/jobs/{made['id']}", who).json()
+
+
+def ended(server: Server, made: Any) -> Any:
+    while (found := job(server, made))["state"] in ("queued", "running"):
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """While it is not set, every job waits before it looks at its request."""
+    opened = threading.Event()
+    plain = Session.publish
+
+    def waiting(self: Session, *words: Any, progress: Any, **named: Any) -> Published:
+        opened.wait(60)
+        return plain(self, *words, progress=progress, **named)
+
+    monkeypatch.setattr(Session, "publish", waiting)
+    yield opened
+    opened.set()
+
+
+def test_a_publication_is_made_in_the_background_and_kept(server: Server) -> None:
+    made = post(server, Idempotency_Key="rows-1")
+    number = finished(server, made)
+    done = job(server, made)
+    assert (done["state"], done["progress"], done["charged"]) == ("done", 1.0, True)
+    assert server.session.budget.spent == pytest.approx(0.3, rel=1e-2)
+    listed = server.call("GET", f"{PEOPLE}/publications", "otto").json()["publications"]
+    assert [(one["sequence"], one["mechanism"]) for one in listed] == [(number, "lda")]
+    place = f"{PEOPLE}/publications/{number}"
+    shown = server.call("GET", place, "ann").json()
+    assert shown["attributes"] == ["sex", "age", "city"]
+    assert len(shown["first_rows"]) == 8
+    assert {tuple(one["attributes"]) for one in shown["report"]} >= {("sex",), ("city",)}
+    assert all(0 <= one["error"] <= 2 for one in shown["report"])
+    csv = server.call("GET", f"{place}/rows", "ann")
+    parquet = server.call("GET", f"{place}/rows?format=parquet", "ann")
+    coded = server.call("GET", f"{place}/rows?format=json", "ann")
+    frame = pd.read_csv(io.BytesIO(csv.body))
+    assert len(frame) == shown["rows"]
+    assert frame.equals(pd.read_parquet(io.BytesIO(parquet.body)).astype(frame.dtypes))
+    assert len(Published.from_text(DOMAIN, coded.text)) == shown["rows"]
+    assert post(server, Idempotency_Key="rows-1") == done, "the same key, the same job"
+    assert server.session.publish(
+        "lda", epsilon=0.3, target="sex", key="rows-1", analyst="ann"
+    ).to_text() == (coded.text), "and the same rows here"
+
+
+def test_a_key_belongs_to_one_request(server: Server, gate: threading.Event) -> None:
+    made = post(server, Idempotency_Key="one")
+    other = {**ROWS, "epsilon": 0.2}
+    headers = {"Idempotency_Key": "one"}
+    assert server.call("POST", f"{PEOPLE}/publications", "ann", other, **headers).status == 409
+    assert post(server, Idempotency_Key="one")["id"] == made["id"]
+    server.ask(COUNT, 60, Idempotency_Key="two")
+    headers = {"Idempotency_Key": "two"}
+    used = server.call("POST", f"{PEOPLE}/publications", "ann", ROWS, **headers)
+    assert used.status == 409, "a key of a question is no key for a publication"
+    gate.set()
+    finished(server, made)
+
+
+def test_what_is_too_dear_is_refused_at_once(server: Server) -> None:
+    refused = server.call("POST", f"{PEOPLE}/publications", "ann", {**ROWS, "epsilon": 5})
+    assert refused.status == 402
+    assert "nothing was spent" in refused.json()["message"]
+    assert server.call("GET", f"{PEOPLE}/jobs", "ann").json()["jobs"] == []
+
+
+def test_what_becomes_too_dear_fails_without_a_charge(
+    server: Server, gate: threading.Event
+) -> None:
+    made = post(server, {**ROWS, "epsilon": 0.9}, Idempotency_Key="late")
+    server.ask(COUNT, 15, "cleo")
+    gate.set()
+    failed = ended(server, made)
+    assert (failed["state"], failed["error"]["status"]) == ("failed", 402)
+    assert not failed["charged"]
+    server.session.change_limit(3.0)
+    again = post(server, {**ROWS, "epsilon": 0.9}, Idempotency_Key="late")
+    assert again["id"] == made["id"]
+    finished(server, again)
+
+
+def test_only_what_is_not_paid_for_can_be_taken_back(server: Server, gate: threading.Event) -> None:
+    running, waiting = post(server), post(server)
+    for _ in range(500):
+        if job(server, running)["state"] == "running":
+            break
+        time.sleep(0.01)
+    cancelled = server.call("DELETE", f"{PEOPLE}/jobs/{waiting['id']}", "ann").json()
+    assert cancelled["state"] == "cancelled"
+    asked = server.call("DELETE", f"{PEOPLE}/jobs/{running['id']}", "ann")
+    assert asked.status == 200
+    gate.set()
+    assert ended(server, running)["state"] == "cancelled"
+    assert server.session.budget.spent == 0
+    done = post(server)
+    finished(server, done)
+    assert server.call("DELETE", f"{PEOPLE}/jobs/{done['id']}", "ann").status == 409
+
+
+def test_an_account_has_few_jobs_at_a_time(server: Server, gate: threading.Event) -> None:
+    small = {**ROWS, "epsilon": 0.01}
+    for _ in range(MOST_OF_ONE_ACCOUNT):
+        post(server, small)
+    full = server.call("POST", f"{PEOPLE}/publications", "ann", small)
+    assert full.status == 429
+    assert full.headers["retry-after"] == "30"
+    assert post(server, small, "cleo")["state"] == "queued", "another account may"
+    assert "eke_jobs_waiting 4" in server.call("GET", "/metrics", "otto").text
+    for one in server.call("GET", f"{PEOPLE}/jobs", "cleo").json()["jobs"]:
+        server.call("DELETE", f"{PEOPLE}/jobs/{one['id']}", "cleo")
+
+
+def test_jobs_are_their_owners(server: Server) -> None:
+    made = post(server, who="cleo")
+    finished(server, made)
+    assert server.call("GET", f"{PEOPLE}/jobs/{made['id']}", "ann").status == 404
+    assert server.call("GET", f"{PEOPLE}/jobs", "ann").json()["jobs"] == []
+    assert job(server, made, "otto")["account"] == "cleo"
+
+
+class Death(BaseException):
+    """Stands for a process that dies."""
+
+
+@pytest.mark.parametrize("place", [None, "engine.counted"])
+def test_a_restart_reports_the_truth_and_the_key_goes_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str | None
+) -> None:
+    """Before the charge nothing is spent; after it, the same key finishes what was paid for."""
+    with serving(folder) as server:
+
+        def die(name: str) -> None:
+            if name == place:
+                raise Death
+
+        if place is None:
+            monkeypatch.setattr(Session, "publish", _die)
+        monkeypatch.setattr(vault, "failpoint", die)
+        monkeypatch.setattr(threading, "excepthook", lambda _: None)
+        made = post(server, Idempotency_Key="rows")
+        worker = server.app.state.eke.jobs._worker
+        worker.join(60)
+        monkeypatch.undo()
+        assert job(server, made)["state"] == "running", "nobody told the file otherwise"
+        access = Access(folder / "access.db", server.clock)
+        restarted = create_app(
+            Datasets([("people", server.session)]), access, Settings(secure_cookies=False)
+        )
+        server.app = restarted
+        told = job(server, made)
+        assert (told["state"], told["charged"]) == ("interrupted", place is not None)
+        assert "same Idempotency-Key" in told["advice"]
+        spent = server.session.budget.spent
+        assert (spent > 0) == (place is not None)
+        again = post(server, Idempotency_Key="rows")
+        assert again["id"] == made["id"]
+        number = finished(server, again)
+        assert server.session.budget.spent == pytest.approx(spent or 0.3, rel=1e-2)
+        entries = [one.kind for one in server.session.ledger_entries()]
+        assert entries.count("reserve") == entries.count("commit") == 1
+        assert server.call("GET", f"{PEOPLE}/publications/{number}", "ann").status == 200
+        restarted.state.eke.jobs.stop()
+        access.close()
+
+
+def _die(*_: object, **__: object) -> None:
+    raise Death
+
+
+def test_stopping_interrupts_what_waits(server: Server, gate: threading.Event) -> None:
+    made = [post(server), post(server)]
+    jobs = server.app.state.eke.jobs
+    threading.Timer(0.2, gate.set).start()
+    jobs.stop()
+    states = [job(server, one)["state"] for one in made]
+    assert states == ["done", "interrupted"], "the one under way may finish"
+    full = server.call("POST", f"{PEOPLE}/publications", "ann", ROWS)
+    assert full.status == 429, "a server that stops takes nothing more"
+
+
+def test_questions_do_not_wait_for_a_publication(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job holds the lock of its own vault while it works."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold(name: str) -> None:
+        if name == "engine.counted" and threading.current_thread().name == "eke-jobs":
+            inside.set()
+            leave.wait(60)
+
+    monkeypatch.setattr(vault, "failpoint", hold)
+    made = post(server)
+    assert inside.wait(60)
+    assert server.ask(COUNT, 60).status == 200
+    assert job(server, made)["charged"]
+    leave.set()
+    finished(server, made)
+
+
+def test_a_surprise_in_a_job_is_told_without_its_text(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("row 17: Female, 23")
+
+    monkeypatch.setattr(Session, "publish", broken)
+    failed = ended(server, post(server))
+    assert (failed["state"], failed["error"]["status"]) == ("failed", 500)
+    assert "row 17" not in str(failed)
