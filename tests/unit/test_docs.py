@@ -21,7 +21,7 @@ from eke.inference.regression import RESOLUTION
 from eke.inference.state import LEAST_CELLS
 from eke.privacy.accountant import LARGEST_TABLE
 from eke.query.canonical import DENSE_CELLS
-from eke.session import session
+from eke.session.question import MOST_CELLS
 from eke.session.release import MOST_SINGLE_ANSWERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -239,13 +239,13 @@ LIMITS = "docs/concepts/known-limits.md"
 @pytest.mark.parametrize(
     ("page", "figure"),
     [
-        (LIMITS, f"at most {session._MOST_CELLS:,} cells"),
+        (LIMITS, f"at most {MOST_CELLS:,} cells"),
         (LIMITS, f"more than {LARGEST_TABLE:,} cells"),
         (LIMITS, f"at most {LEAST_CELLS:,} cells"),
         (LIMITS, f"more than {MOST_SINGLE_ANSWERS:,} answers"),
         (LIMITS, f"a relative squared distance of 1e-{round(-math.log10(RESOLUTION))}, "),
         (LIMITS, f"a dense `eke.table` {DENSE_CELLS:,} cells"),
-        ("README.md", f"marginals of up to {session._MOST_CELLS:,} cells"),
+        ("README.md", f"marginals of up to {MOST_CELLS:,} cells"),
         ("docs/reference/python.md", f"at most {DENSE_CELLS:,}."),
         ("docs/proofs/accounting.md", f"Up to 2^{LARGEST_TABLE.bit_length() - 1} cells"),
     ],

@@ -42,15 +42,13 @@ from eke.session.history import History
 from eke.session.preview import Preview
 from eke.session.price import Price, price_of
 from eke.session.publish import PublishRequest, publication_plan, publish
+from eke.session.question import Question, bound
 from eke.session.release import Asked, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
 from eke.session.request import AnyAnswer, QueryRequest, Request
 from eke.session.sql_answer import SqlAnswer
 from eke.session.statement_request import Within, statement_request
 from eke.sql import parse
-
-Question = str | Expression | MarginalExpression | Query | Marginal
-_MOST_CELLS = 4096
 
 
 class Session:
@@ -196,8 +194,10 @@ class Session:
         linear question, with an interval; "max_entropy" answers from a fitted distribution.
         `progress` is called with what is being done and how much of it is done, from 0 to 1.
         """
-        bound = linear_question(parse(query, self.domain)) if isinstance(query, str) else query
-        asked = self._bind(bound)
+        asked = bound(
+            linear_question(parse(query, self.domain)) if isinstance(query, str) else query,
+            self.domain,
+        )
         with self._vault.lock:
             self._vault.facts()
             as_of = self._vault.sequence
@@ -379,27 +379,8 @@ class Session:
         if isinstance(query, str):
             statement = self._parsed(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)
-        bound = self._bind(query)
+        asked = bound(query, self.domain)
         if within is None or isinstance(within, Mapping):
             raise AccuracyError("within must be a number, for example within=50")
         wanted = Requirement(within, 0.95 if confidence is None else confidence)
-        return QueryRequest(bound, wanted, chosen, who)
-
-    def _bind(self, query: Question) -> Query | Marginal:
-        if isinstance(query, (Expression, MarginalExpression)):
-            bound: Query | Marginal = query.on(self.domain)
-        elif isinstance(query, (Query, Marginal)):
-            if query.domain != self.domain:
-                raise QueryError("the question is over another domain than this dataset's")
-            bound = query
-        else:
-            raise QueryError(
-                "a question is SQL or an expression such as eke.count(age=(30, 40)), "
-                f"not {type(query).__name__}"
-            )
-        if isinstance(bound, Marginal) and bound.cells > _MOST_CELLS:
-            raise QueryError(
-                f"a marginal of {bound.cells:,} cells cannot be asked online; "
-                f"at most {_MOST_CELLS:,} can"
-            )
-        return bound
+        return QueryRequest(asked, wanted, chosen, who)
