@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.lab.questions import Questions
 from eke.privacy.accountant import Measure
 
-_ROUNDS = 25
+_ROUNDS = 10
 _AT_ONCE = 4096
 
 
