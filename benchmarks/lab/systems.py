@@ -22,7 +22,7 @@ from eke.planning.facts import Missing
 from eke.privacy.accountant import Accountant, Measure
 from eke.privacy.law import NoiseLaw
 from eke.privacy.record_loss import NANO
-from eke.query import Marginal
+from eke.query import Kronecker, Marginal
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,9 @@ class Deciding:
             facts.accountant.add(part.query, part.law, after)
             if isinstance(part.query, Marginal):
                 exact = self._table.marginal(part.query.attributes).ravel().astype(np.float64)
+            elif isinstance(part.query, Kronecker):
+                counts = self._table.marginal(part.query.attributes)
+                exact = part.query.exact(counts).ravel().astype(np.float64)
             else:
                 exact = np.array([self._table.truth(part.query)])
             values = exact + _noise(part.law, len(exact), self._rng)

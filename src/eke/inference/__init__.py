@@ -13,10 +13,11 @@ from eke.inference.posterior import (
 from eke.inference.posterior.product import ProductPosterior
 from eke.inference.regression import LinearEstimate, Regression
 from eke.inference.representation import linear_representations
-from eke.inference.state import Inference, Method, noise_of
+from eke.inference.state import MOST_COARSE_ROWS, Inference, Method, noise_of
 from eke.inference.tables import table_weight
 
 __all__ = [
+    "MOST_COARSE_ROWS",
     "ComposedNoise",
     "ConvolutionPosterior",
     "ExactPosterior",

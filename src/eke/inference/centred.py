@@ -21,6 +21,7 @@ from eke.query import Query
 FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
+_MOST_AT_ONCE = 2**22  # numbers held while rows are added up
 MOST_ATTRIBUTES = 12
 """Of a query whose components are listed one by one; beyond, the rest is found by subtraction."""
 
@@ -74,7 +75,7 @@ class CentredStack:
         self._means: dict[str, list[float]] = {name: [] for name in self._sizes}
         self._weights: list[float] = []
         self._starts: list[int] = []
-        self.queries: list[Query] = []
+        self.supports: dict[Names, None] = {}  # the attributes of the terms, each set once
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -85,7 +86,6 @@ class CentredStack:
 
     def append(self, query: Query, norm: float) -> None:
         """Add a query divided by its norm."""
-        self.queries.append(query)
         self._starts.append(len(self._weights))
         for term in centred_terms(query):
             for name, deviation in term.deviations.items():
@@ -93,6 +93,7 @@ class CentredStack:
                 self._owners[name].append(len(self._weights))
                 self._means[name].append(term.means[name])
             self._weights.append(term.weight / norm)
+            self.supports[self._domain.in_order(term.means)] = None
 
     def against(
         self, query: Query, components: Collection[Names], gain: Callable[[Names], float]
@@ -120,6 +121,47 @@ class CentredStack:
                 part = part * (products[name] / self._sizes[name] + means[name])
             total += part
         return self._by_query(total)
+
+    def combined(
+        self, weights: FloatArray, components: Collection[Names]
+    ) -> dict[Names, FloatArray]:
+        """The components of Σ weight · row, each as a table; those that are zero are left out."""
+        terms = len(self._weights)
+        lengths = np.diff(np.append(self._starts, terms))
+        scaled = np.asarray(self._weights) * np.repeat(weights, lengths)
+        means = {name: np.ones(terms) for name in self._sizes}
+        places: dict[str, NDArray[np.intp]] = {}
+        for name, owners in self._owners.items():
+            places[name] = np.full(terms, -1, np.intp)
+            if owners:
+                means[name][owners] = self._means[name]
+                places[name][owners] = np.arange(len(owners))
+        found = {}
+        for names in components:
+            having = scaled != 0.0
+            factor = scaled.copy()
+            for name in self._sizes:
+                if name in names:
+                    having &= places[name] >= 0
+                else:
+                    factor *= means[name]
+            rows = np.flatnonzero(having & (factor != 0.0))
+            if not len(rows):
+                continue
+            table = np.zeros([self._sizes[name] for name in names])
+            step = max(1, _MOST_AT_ONCE // table.size)
+            for start in range(0, len(rows), step):
+                some = rows[start : start + step]
+                outer = factor[some, None]  # (rows, cells so far)
+                for name in names[:-1]:
+                    own = self._deviations[name].array[places[name][some]]
+                    outer = (outer[:, :, None] * own[:, None, :]).reshape(len(some), -1)
+                last = np.ones((len(some), 1))
+                if names:
+                    last = self._deviations[names[-1]].array[places[names[-1]][some]]
+                table += (outer.T @ last).reshape(table.shape)
+            found[names] = table
+        return found
 
     def _by_query(self, terms: FloatArray) -> FloatArray:
         weighted = terms * np.asarray(self._weights)

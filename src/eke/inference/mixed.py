@@ -130,10 +130,10 @@ class MixedRegression:
         weights = self._noise.solve(best) * norm / np.asarray(self._norms)
         kept = matters(weights * np.asarray(self._norms)) if len(weights) else np.empty(0, np.bool_)
         used = np.flatnonzero(kept)
-        parts = [(1.0, query)]
-        parts += [(-float(weights[i]), self._used.queries[i]) for i in used]
         rows = np.array([self._places[i] for i in used], np.intp)
-        cells = tuple(self.tables.cell_weights(parts))
+        # Rows in the stack are divided by their norms.
+        told = np.where(kept, weights * np.asarray(self._norms), 0.0)
+        cells = tuple(self.tables.cell_weights(query, self._used, told))
         return LinearEstimate(value + constant, rows, weights[used], cells)
 
     def _coordinates(self, query: Query, norm: float, *, grow: bool) -> FloatArray | None:

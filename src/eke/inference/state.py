@@ -34,7 +34,7 @@ from eke.query import Query
 
 _MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
-"""Released tables of counts with more cells together are kept; fewer are taken apart."""
+"""Released tables of counts are taken apart while there are so few answers; else they are kept."""
 MOST_COARSE_ROWS = 256
 """Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
@@ -69,10 +69,12 @@ class Inference:
         """The same, but what new tables change about earlier answers waits for `settle`.
 
         Following a ledger with many tables then does that work once. Tables of counts stay tables,
-        unless they are so few cells that single answers are cheaper.
+        unless they are so few cells that single answers are cheaper; small ones that come again and
+        again are kept, too.
         """
         tables = [one for one in released if table_weight(one.query) is not None]
-        if sum(len(one.values) for one in tables) <= LEAST_CELLS:
+        cells = sum(len(one.values) for one in tables)
+        if len(self.rows) + cells <= LEAST_CELLS:
             tables = []
         for table in tables:
             self.tables.append(table)

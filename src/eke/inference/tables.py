@@ -163,16 +163,17 @@ class ReleasedTables:
 
     # -- weights -------------------------------------------------------------------------------
 
-    def cell_weights(self, parts: Sequence[tuple[float, Query]]) -> list[CellWeights]:
-        """The weights of all released cells in the estimate of Σ factor · query."""
-        tables: dict[Names, FloatArray] = {}
-        for factor, query in parts:
-            for term in centred_terms(query):
-                for names in self._within(term):
-                    part = term.part(names)
-                    if part is not None:
-                        table = factor * part[0] * _outer(part[1])
-                        tables[names] = tables[names] + table if names in tables else table
+    def cell_weights(
+        self, query: Query, stack: CentredStack, weights: FloatArray
+    ) -> list[CellWeights]:
+        """The weights of all released cells in the estimate of query − Σ weight · row."""
+        own = CentredStack(self.domain)
+        own.append(query, 1.0)
+        tables = own.combined(np.ones(1), self.known_within(query.attributes))
+        if weights.any():
+            told = {names for one in stack.supports for names in self.known_within(one)}
+            for names, table in stack.combined(-weights, sorted(told)).items():
+                tables[names] = tables[names] + table if names in tables else table
         touched = {name for names in tables for name in names}
         found = []
         for place, released in enumerate(self._tables):
@@ -267,13 +268,6 @@ def _applied(matrix: FloatArray, table: FloatArray, axis: int) -> FloatArray:
 def _shared(one: Query, other: Query) -> tuple[str, ...]:
     theirs = set(other.attributes)
     return tuple(name for name in one.attributes if name in theirs)
-
-
-def _outer(vectors: Sequence[FloatArray]) -> FloatArray:
-    table: FloatArray = np.ones(())
-    for vector in vectors:
-        table = np.multiply.outer(table, vector)
-    return table
 
 
 def _contracted(table: FloatArray, vectors: Sequence[FloatArray]) -> float:

@@ -7,7 +7,7 @@ from eke.planning.look_ahead import look_ahead
 from eke.planning.past import Past
 from eke.planning.plan import Part, Plan, part_for
 from eke.planning.policy import POLICIES, Policy, PolicyName, policy_named
-from eke.planning.release import ReleasePlan, plan_release
+from eke.planning.release import ReleasePlan, plan_of_block, plan_release
 from eke.planning.release.accuracies import plan_for_accuracies
 from eke.planning.rent import direct, narrowest_affordable, top_up
 from eke.planning.requirement import Demand, Requirement
@@ -63,6 +63,7 @@ __all__ = [
     "narrowest_affordable",
     "part_for",
     "plan_for_accuracies",
+    "plan_of_block",
     "plan_release",
     "policy_named",
     "prefixes",

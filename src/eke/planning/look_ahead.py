@@ -1,11 +1,12 @@
-"""Look ahead: buy a table when questions like those paid for would cost as much to rent.
+"""Look ahead: buy a block when questions like those paid for would cost as much to rent.
 
 A question that history does not answer can be measured by itself (the *rent*, as `top_up` does),
-or a whole marginal that contains it can be *bought*: it costs a record only once, however many
-cells it has, and every later question about the same attributes is a sum of its cells. The rule is
-ski rental with a memory. The future is taken to be HORIZON times as long as the past and like it:
-for each set of attributes the rents paid so far tell what is to come. A table over the set is
-bought, with the noise at which price and rents to come are least together, when that beats renting.
+or a block that determines it can be *bought* (`offer.py`): a whole marginal, which costs a record
+only once, however many cells it has; the same over groups of values; a hierarchy or a wavelet.
+Every later question about the same attributes is then a sum of its answers. The rule is ski rental
+with a memory. The future is taken to be HORIZON times as long as the past and like it: for each set
+of attributes the rents paid so far tell what is to come. A block over the set is bought, with the
+noise at which price and rents to come are least together, when that beats renting.
 
 The reserve: everything bought so far, this purchase included, may cost at most RESERVE times what
 renting alone would have cost by now. So the loss never passes (1 + RESERVE) times the rents; see
@@ -15,19 +16,18 @@ docs/concepts/look-ahead.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
 
 from eke.domain import Domain
 from eke.planning.facts import Facts, Missing, known_errors, offered
-from eke.planning.plan import Part, Plan, part_for
+from eke.planning.offer import Offer, offers
+from eke.planning.plan import Part, Plan
 from eke.planning.prospect import MOST_CELLS, Names, Outlook, Prospect, prospect_of
-from eke.planning.rent import Rent, loss_after, released_as_zeros, top_up
-from eke.query import Marginal, Query, Term
+from eke.planning.rent import PEAKED, Rent, loss_after, released_as_zeros, top_up
 
 HORIZON = 2.0
 """How long the future is taken to be, in lengths of the past."""
@@ -40,6 +40,7 @@ OCTAVES = 0.5
 MOST_REMEMBERED = 128
 """Paid questions that are looked back upon."""
 MOST_SETS = 8
+_MARGIN = 1.01  # a block no better than its rent is not bought: it costs more records
 _NOISES = 10
 _TRIES = 10
 
@@ -57,9 +58,8 @@ class LookAhead:
     def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
         """A table that meets all demands, if it is worth its price; else what renting measures."""
         rented = self.rent.plan(missing, facts)
-        affordable = loss_after(rented, facts) <= facts.limit
         for purchase in self._purchases(missing, rented, facts):
-            if purchase.gain <= 0.0 and affordable:
+            if purchase.gain <= 0.0 and _affordable(rented, facts):
                 break
             plan = self._tried(purchase, missing, rented, facts)
             if plan is not None and self._in_reserve(plan, facts):
@@ -73,47 +73,62 @@ class LookAhead:
     # -- inside --------------------------------------------------------------------------------
 
     def _purchases(self, missing: Sequence[Missing], rented: Plan, facts: Facts) -> list[Purchase]:
-        """The best noise for each set of attributes worth a look, best first."""
+        """The best noise for each block worth a look, best first."""
         accountant, past = facts.accountant, facts.past
         domain = facts.inference.domain
         present = _present(missing, rented, facts)
         if present is None:
             return []
         before = past.prospects(accountant, MOST_REMEMBERED)
+        worth = self._worth([*before, *present], facts)
+        rows, now = len(facts.inference.rows), len(present)
         found: list[Purchase] = []
         for names in candidates(domain, present, before):
             inside = [one for one in before if set(one.names).issubset(names)]
             prospects = [*inside, *present]
             outlook = Outlook.over(
-                names, prospects, past.tables, accountant, domain, octaves=self.octaves
+                names, prospects, past.blocks, accountant, domain=domain, worth=worth
             )
-            own = range(len(inside), len(prospects))
-            found.append(self._best_noise(names, outlook, own, rented, facts))
-        return sorted(found, key=lambda one: (-one.gain, len(one.names), one.names))
+            offered_ones = offers(names, prospects, accountant, domain, now=now, rows=rows)
+            found += [self._best_noise(one, outlook, now, rented, facts) for one in offered_ones]
+        return sorted(found, key=lambda one: (-one.gain, len(one.offer.names), one.offer.names))
+
+    def _worth(self, prospects: Sequence[Prospect], facts: Facts) -> Callable[[Prospect], float]:
+        """What an answer is worth: its rent; near the limit, what answers cost on average.
+
+        When the limit is far, a purchase saves loss. When rents would have used it up, every
+        question after that is refused alike, so that answers count, not losses.
+        """
+        average = sum(one.rent for one in prospects) / len(prospects)
+        near = min(1.0, facts.past.rent_loss(facts.accountant) / max(1, facts.limit))
+        return lambda one: (1.0 - near) * one.rent + near * average
 
     def _best_noise(
-        self, names: Names, outlook: Outlook, own: range, rented: Plan, facts: Facts
+        self, offer: Offer, outlook: Outlook, now: int, rented: Plan, facts: Facts
     ) -> Purchase:
         """The noise at which price and rents to come are least; it meets the demands made now."""
-        accountant, domain = facts.accountant, facts.inference.domain
-        most = min(outlook.cell_variance(i) for i in own)
-        if not math.isfinite(most):  # tables alone would do; renting is a trifle
-            return Purchase(names, 0.0, -math.inf)
-        tightest = min(outlook.cell_variance(i) for i in range(len(outlook.needed)))
+        accountant = facts.accountant
+        known = outlook.known
+        wanted = [offer.variance_for(i, known[i]) for i in range(len(known))]
+        own = wanted[len(wanted) - now :]
+        most = min(own)
+        surely = offer.kind == "table" and not known[len(wanted) - now :].any()
+        if not (math.isfinite(most) and most > 0.0):  # blocks alone would do, or this one does not
+            return Purchase(offer, 0.0, -math.inf)
+        tightest = min(v for v in wanted if v > 0.0)
         least = min(most, tightest) * 4.0**-self.octaves
         rent = sum(accountant.price(part.query, part.law) for part in rented.parts)
         most_price = MOST_OF_THE_REST * (facts.limit - accountant.spent)
-        nothing = outlook.left(math.inf)
-        best = Purchase(names, 0.0, -math.inf)
+        nothing = outlook.left(offer.unmet(math.inf, known, self.octaves))
+        best = Purchase(offer, 0.0, -math.inf)
         for variance in np.geomspace(most, least, _NOISES):
-            part = whole_table(domain, names, float(variance), facts)
-            price = accountant.price(part.query, part.law)
+            price = offer.price(float(variance))
             if price > max(rent, most_price):
                 break
-            saved = nothing - outlook.left(float(variance))
-            gain = rent + self.horizon * saved - price
+            left = outlook.left(offer.unmet(float(variance), known, self.octaves))
+            gain = rent + self.horizon * (nothing - left) - _MARGIN * price
             if gain > best.gain:
-                best = Purchase(names, float(variance), gain, most)
+                best = Purchase(offer, float(variance), gain, most, surely)
         return best
 
     def _tried(
@@ -122,20 +137,22 @@ class LookAhead:
         """The plan of a purchase, tried out on history; None if the limit does not allow it."""
         if not purchase.variance > 0.0:
             return None
-        variance = purchase.variance
+        variance, most = purchase.variance, purchase.most_variance
+        # A table by itself meets the demands: with what else is known, intervals are no wider.
+        surely = purchase.surely and all(d.requirement.confidence >= PEAKED for d, _ in missing)
         for _ in range(_TRIES):
-            part = whole_table(facts.inference.domain, purchase.names, variance, facts)
+            part = purchase.offer.part(variance)
             plan = Plan((part,), instead_of=rented.parts)
             if loss_after(plan, facts) > facts.limit:
-                if variance >= purchase.most_variance:
+                if variance >= most:
                     return None
-                variance = min(purchase.most_variance, 2.0 * variance)
+                variance = min(most, 2.0 * variance)
                 continue
-            excess = _excess(part, missing, facts)
+            excess = 1.0 if surely else _excess(part, missing, facts)
             if excess <= 1.0:
                 return plan
             variance /= (1.01 * excess) ** 2
-            purchase = replace(purchase, most_variance=variance)
+            most = variance
         return None
 
     def _in_reserve(self, plan: Plan, facts: Facts) -> bool:
@@ -148,15 +165,22 @@ class LookAhead:
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """A table that might be bought, and the loss that it is expected to save."""
+    """A block that might be bought, and the loss that it is expected to save."""
 
-    names: Names
-    variance: float  # of a cell
+    offer: Offer
+    variance: float  # of the noise in each answer
     gain: float  # nano-units
     most_variance: float = 0.0  # with which the demands made now are met
+    surely: bool = False  # they are met without a look at what else is known
 
 
 look_ahead = LookAhead()
+
+
+def _affordable(plan: Plan, facts: Facts) -> bool:
+    """Whether the limit allows a plan; a look at the prices is often enough."""
+    price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
+    return facts.accountant.spent + price <= facts.limit or loss_after(plan, facts) <= facts.limit
 
 
 def _present(missing: Sequence[Missing], rented: Plan, facts: Facts) -> list[Prospect] | None:
@@ -197,14 +221,6 @@ def candidates(
         unions[names] = sum(n for key, n in often.items() if key.issubset(names))
     ranked = sorted(unions, key=lambda names: (-unions[names], len(names), names))
     yield from [n for n in ranked if math.prod(domain.sizes(n)) <= MOST_CELLS][:MOST_SETS]
-
-
-def whole_table(domain: Domain, names: Names, cell_variance: float, facts: Facts) -> Part:
-    """The marginal over the names, to be measured with (a little less than) this variance."""
-    everyone = Query.of(domain, [Term(Fraction(1), ())])
-    measure = facts.accountant.measure
-    noise_scale = math.sqrt(cell_variance / (2.0 if measure == "epsilon" else 1.0))
-    return part_for(Marginal(names, everyone), noise_scale * (1.0 - 2.0**-18), measure)
 
 
 def _excess(part: Part, missing: Sequence[Missing], facts: Facts) -> float:

@@ -15,7 +15,7 @@ from eke.planning.plan import Part, Plan
 from eke.planning.prospect import Prospect, prospect_of
 from eke.planning.requirement import Demand
 from eke.privacy.accountant import Accountant
-from eke.query import Marginal
+from eke.query import Kronecker, Marginal
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Past:
     """What was demanded, rented and bought so far. It only grows."""
 
     paid: list[Paid] = field(default_factory=list)
-    tables: list[Part] = field(default_factory=list)  # whole marginals that were measured
+    blocks: list[Part] = field(default_factory=list)  # whole marginals, blocks of products
     rents: list[Part] = field(default_factory=list)
     bought: list[Part] = field(default_factory=list)  # measured instead of rents
     _prospects: list[Prospect | None] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Past:
             self.rents += rents
         if plan.instead_of:
             self.bought += plan.parts
-        self.tables += [part for part in plan.parts if is_table(part)]
+        self.blocks += [part for part in plan.parts if is_block(part)]
         for demand in plan.demands:
             own = next((part for part in rents if part.query == demand.query), None)
             if own is None and len(plan.demands) == len(rents) == 1:
@@ -73,6 +73,8 @@ class Past:
         return sum(like.price(part.query, part.law) for part in self.bought)
 
 
-def is_table(part: Part) -> bool:
-    """True for a whole marginal: every record counts alike, in one cell."""
-    return isinstance(part.query, Marginal) and table_weight(part.query) is not None
+def is_block(part: Part) -> bool:
+    """True for a whole marginal, in which every record counts alike, and a block of products."""
+    if isinstance(part.query, Marginal):
+        return table_weight(part.query) is not None
+    return isinstance(part.query, Kronecker)

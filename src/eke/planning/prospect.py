@@ -1,34 +1,37 @@
-"""Prospects: questions like those that were paid for, and what a table would do for them.
+"""Prospects: questions like those that were paid for, and what a purchase would do for them.
 
 A prospect is a question *like* one of the past: the same attributes, shape and accuracy, but about
-other values, so that nothing but whole tables answers it. For a table over more attributes it is a
-sum of cells, and three numbers say all: the sum of its squared coefficients over the table's cells,
+other values, so that nothing but whole blocks answers it. For a block over more attributes it is a
+sum of noisy answers, and three numbers say all: the variance of that sum for noise of variance one,
 the half-width of such a sum in standard deviations, and what measuring the question by itself costs
-each record (its rent).
+each record (its rent). Next: `offer.py` lists the blocks that may be bought.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from eke.domain import Domain
 from eke.inference import ComposedNoise, halfwidth
 from eke.planning.plan import Part
 from eke.planning.requirement import Demand
 from eke.privacy.accountant import Accountant, Measure
-from eke.query import Marginal, Query
+from eke.query import Kronecker, Marginal, Query
 
 FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 MOST_CELLS = 2**13
 """Tables of more cells are not bought."""
+_MOST_VALUES = 8
+"""Of an attribute, values at which rents are added up: those that cost most so far."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +41,8 @@ class Prospect:
     names: Names  # the attributes it depends on, in the domain's order
     sizes: FloatArray  # (cells,) |coefficients| of the widest single question
     touched: FloatArray  # over the names: |coefficient| of each record, at most 1
+    profiles: tuple[FloatArray, ...]  # of each name: the largest of them at every value
+    vectors: tuple[FloatArray, ...] | None  # its factors, if the widest question is one product
     within: float
     confidence: float
     rent: float  # nano-units: the price of measuring it by itself
@@ -53,11 +58,36 @@ class Prospect:
         )
         return (self.within / deviations) ** 2
 
-    def spread(self, names: Names, domain: Domain, power: int) -> FloatArray:
-        """The rent of a record in each cell of a table over these names."""
-        shape = [domain[name].size if name in self.names else 1 for name in names]
-        own = (self.touched**power).reshape(shape)
-        return np.broadcast_to(self.rent * own, domain.sizes(names)).ravel()
+    def likely_variance(self, cells: int, measure: Measure) -> float:
+        """Nearly the same, and quickly: as if the noises were equal, a power of two of them."""
+        squares = self.sizes**2
+        like = float(squares.sum()) ** 2 / float(squares @ squares) * (cells / len(self.sizes))
+        number = 2 ** math.floor(math.log2(max(1.0, like)))
+        return (self.within / _alike(number, self.confidence, measure)) ** 2
+
+    def safe_variance(self, measure: Measure) -> float:
+        """The same for a sum of any answers: what one law allows, or many together."""
+        missing = 1.0 - self.confidence
+        deviations = float(-ndtri(missing / 2.0))
+        if measure == "epsilon":
+            deviations = max(deviations, -math.log(missing) / math.sqrt(2.0))
+        return (self.within / deviations) ** 2
+
+    def along(self, name: str, size: int) -> FloatArray | None:
+        """Its factor over one attribute; None when it is no product."""
+        if self.vectors is None:
+            return None
+        if name not in self.names:
+            return np.ones(size)
+        return self.vectors[self.names.index(name)]
+
+    def spread(self, names: Names, values: Sequence[NDArray[np.intp]], power: int) -> FloatArray:
+        """The share of its rent that a record pays in the cells made by some values."""
+        chosen = dict(zip(names, values, strict=True))
+        own = (self.touched[np.ix_(*(chosen[n] for n in self.names))] if self.names else
+               self.touched)  # fmt: skip
+        shape = [len(chosen[n]) if n in self.names else 1 for n in names]
+        return np.broadcast_to((own**power).reshape(shape), [len(v) for v in values]).ravel()
 
 
 def prospect_of(demand: Demand, rent: Part, accountant: Accountant) -> Prospect | None:
@@ -72,27 +102,50 @@ def prospect_of(demand: Demand, rent: Part, accountant: Accountant) -> Prospect 
     shape = [domain[name].size if name in inside.attributes else 1 for name in names]
     table = np.broadcast_to(coefficients.reshape(shape), domain.sizes(names))
     sizes = table.ravel()
+    cell: dict[str, int] = {}
     if grouped:
         # Of a block, the widest cell is looked at: its coefficients, and zeros for other cells.
         axes = tuple(i for i, name in enumerate(names) if name not in grouped)
         squares = (table**2).sum(axis=axes)
         place = np.unravel_index(int(squares.argmax()), squares.shape)
-        chosen = iter(place)
-        index = tuple(next(chosen) if name in grouped else slice(None) for name in names)
+        cell = {n: int(i) for n, i in zip([n for n in names if n in grouped], place, strict=True)}
+        index = tuple(cell.get(name, slice(None)) for name in names)
         only = np.zeros(table.shape)
         only[index] = table[index]
         sizes = only.ravel()
     largest = float(table.max())
     if not largest > 0.0:
         return None
+    touched = table / largest
+    profiles = tuple(
+        touched.max(axis=tuple(j for j in range(len(names)) if j != i)) for i in range(len(names))
+    )
     return Prospect(
         names,
         np.sort(sizes),
-        table / largest,
+        touched,
+        profiles,
+        _factors(inside, names, cell),
         demand.requirement.within,
         demand.requirement.confidence,
         float(accountant.price(rent.query, rent.law)),
     )
+
+
+def _factors(inside: Query, names: Names, cell: dict[str, int]) -> tuple[FloatArray, ...] | None:
+    """The vectors whose product a query is, in one cell of a block; None if it is none."""
+    if len(inside.terms) != 1:
+        return None
+    (term,) = inside.terms
+    own = dict(term.factors)
+    found = []
+    for place, name in enumerate(names):
+        size = inside.domain[name].size
+        vector = np.asarray(own.get(name, np.ones(size)), np.float64)
+        if name in cell:
+            vector = vector * (np.arange(size) == cell[name])
+        found.append(vector * float(term.weight) if place == 0 else vector)
+    return tuple(found)
 
 
 def _coefficients(query: Query) -> FloatArray:
@@ -112,71 +165,101 @@ def _deviations(sizes: bytes, repeats: int, confidence: float, measure: Measure)
     return halfwidth(noise, confidence) / math.sqrt(noise.variance)
 
 
+@lru_cache(maxsize=4096)
+def _alike(number: int, confidence: float, measure: Measure) -> float:
+    """The half-width, in standard deviations, of a sum of so many equal noises."""
+    if measure == "rho":
+        return halfwidth(ComposedNoise(np.empty(0), 1.0), confidence)
+    noise = ComposedNoise(np.ones(1), 0.0, 0.0, np.array([float(number)]))
+    return halfwidth(noise, confidence) / math.sqrt(noise.variance)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlook:
-    """The prospects within one set of attributes, and what a table over it does for them.
-
-    With a table of noise variance v added to those there are, a prospect has precision
-    known + 1 / (squares · v); it is met when that reaches 1 / needed.
-    """
+    """The prospects within one set of attributes: their rents, and what blocks tell already."""
 
     rents: FloatArray  # (prospects, cells) nano-units
-    squares: FloatArray  # (prospects,)
-    needed: FloatArray  # (prospects,) variances
-    known: FloatArray  # (prospects,) precisions that tables offer already
-    octaves: float  # accuracies to come are spread by this factor of two around those seen
+    known: FloatArray  # (prospects,) precisions that blocks offer already
 
     @staticmethod
     def over(
         names: Names,
         prospects: Sequence[Prospect],
-        tables: Sequence[Part],
+        blocks: Sequence[Part],
         accountant: Accountant,
-        domain: Domain,
         *,
-        octaves: float,
+        domain: Domain,
+        worth: Callable[[Prospect], float],
     ) -> Outlook:
-        """The outlook for a table over these names."""
-        cells = math.prod(domain.sizes(names))
+        """The outlook for a purchase over these names; `worth` is that of an answer.
+
+        Rents are added up at the values that cost most so far: a forecast needs no more.
+        """
         power = 1 if accountant.measure == "epsilon" else 2
-        measure = accountant.measure
+        values = [_dearest(name, domain[name].size, prospects) for name in names]
         return Outlook(
-            np.stack([one.spread(names, domain, power) for one in prospects]),
-            np.array([one.squares(cells) for one in prospects]),
-            np.array([one.needed_variance(cells, measure) for one in prospects]),
-            np.array([_known_precision(one, tables) for one in prospects]),
-            octaves,
+            np.stack([worth(one) * one.spread(names, values, power) for one in prospects]),
+            np.array([_known_precision(one, blocks) for one in prospects]),
         )
 
-    def cell_variance(self, prospect: int) -> float:
-        """The variance of a cell with which a table just meets one prospect."""
-        lacking = 1.0 / self.needed[prospect] - self.known[prospect]
-        if lacking <= 0.0:
-            return math.inf
-        return float(1.0 / (lacking * self.squares[prospect]))
-
-    def left(self, cell_variance: float) -> float:
-        """The loss of renting again every prospect that a table with this noise leaves unmet."""
-        precision = self.known + 1.0 / (self.squares * cell_variance)
-        with np.errstate(divide="ignore"):  # no table at all
-            ratio = 0.5 * np.log2(precision * self.needed)  # octaves to spare
-        if self.octaves > 0.0:
-            unmet = np.clip(0.5 - ratio / (2.0 * self.octaves), 0.0, 1.0)
-        else:
-            unmet = (ratio < -1e-9).astype(np.float64)
+    def left(self, unmet: FloatArray) -> float:
+        """The loss of renting again such shares of the prospects."""
         # What a record paid once is no reason to expect that it pays again: questions about
         # disjoint cells cost the dearest of them, however many there are.
         once = (unmet[:, None] * self.rents).max(axis=0)
         return float((unmet @ self.rents - once).max())
 
 
-def _known_precision(prospect: Prospect, tables: Sequence[Part]) -> float:
-    """What whole tables say about it, the smallest table of each noise counted by itself."""
+def _dearest(name: str, size: int, prospects: Sequence[Prospect]) -> NDArray[np.intp]:
+    if size <= _MOST_VALUES:
+        return np.arange(size)
+    total = np.zeros(size)
+    for one in prospects:
+        if name in one.names:
+            total += one.rent * one.profiles[one.names.index(name)]
+    return np.sort(np.argsort(-total, kind="stable")[:_MOST_VALUES])
+
+
+def _known_precision(prospect: Prospect, blocks: Sequence[Part]) -> float:
+    """What whole blocks say about it, each counted by itself."""
     total = 0.0
-    for part in tables:
+    for part in blocks:
         block = part.query
-        if isinstance(block, Marginal) and set(prospect.names).issubset(block.attributes):
+        if isinstance(block, Query) or not set(prospect.names).issubset(block.attributes):
+            continue
+        if isinstance(block, Kronecker):
+            factor = block_factor(prospect, block.attributes, block.matrices)
+        else:
             weight = float(block.inside.terms[0].weight)
-            variance = part.law.variance / weight**2
-            total += 1.0 / (prospect.squares(block.cells) * variance)
+            factor = prospect.squares(block.cells) / weight**2
+        total += 1.0 / (factor * part.law.variance)
     return total
+
+
+def block_factor(prospect: Prospect, names: Names, matrices: Sequence[NDArray[np.int64]]) -> float:
+    """The variance of its estimate from a block of products with noise of variance one.
+
+    Infinite when the block does not determine it.
+    """
+    total = 1.0
+    for name, matrix in zip(names, matrices, strict=True):
+        vector = prospect.along(name, matrix.shape[1])
+        total *= math.inf if vector is None else line_factor(vector, matrix)
+    return total
+
+
+def line_factor(vector: FloatArray, matrix: NDArray[np.int64]) -> float:
+    """The same along one attribute."""
+    inverse, onto = _least_squares(matrix.tobytes(), matrix.shape[1])
+    if float(np.abs(onto @ vector - vector).max()) > 1e-6:
+        return math.inf
+    return float(vector @ inverse @ vector)
+
+
+@lru_cache(maxsize=512)
+def _least_squares(matrix: bytes, size: int) -> tuple[FloatArray, FloatArray]:
+    """(MᵀM)⁺ and the projector onto the rows of M."""
+    rows = np.frombuffer(matrix, np.int64).reshape(-1, size).astype(np.float64)
+    gram = rows.T @ rows
+    inverse = np.linalg.pinv(gram, rcond=1e-10, hermitian=True)
+    return np.asarray(inverse), np.asarray(inverse @ gram)

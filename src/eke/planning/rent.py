@@ -26,7 +26,7 @@ from eke.query import Kronecker, Marginal, Query
 
 # Below this confidence what a cell learns from the other cells of its block can widen its
 # interval: the variance falls, but the law becomes less peaked. Then a plan is tried out first.
-_PEAKED = 0.75
+PEAKED = 0.75
 _TRIES = 10
 
 
@@ -129,7 +129,7 @@ def _sufficient(
         if halfwidth(together, confidence) > requirement.within:
             noise_scale = min(noise_scale, top_up(requirement, noise, measure))
     part = part_for(measured, noise_scale, measure)
-    if isinstance(measured, Marginal) and confidence < _PEAKED and facts.inference.rows:
+    if isinstance(measured, Marginal) and confidence < PEAKED and facts.inference.rows:
         for _ in range(_TRIES):
             excess = offered_after(part, confidence, facts.inference) / requirement.within
             if excess <= 1.0:

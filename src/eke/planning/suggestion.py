@@ -1,4 +1,4 @@
-"""Suggestions: tables that would make questions like those of the past free, and their prices.
+"""Suggestions: blocks that would make questions like those of the past free, and their prices.
 
 Everything here follows from the ledger: which questions were paid for, how accurate they had to be,
 and what each cost by itself. `look_ahead` buys by itself when the sums are right; a suggestion
@@ -11,9 +11,12 @@ import math
 from dataclasses import dataclass
 
 from eke.planning.facts import Facts
-from eke.planning.look_ahead import MOST_REMEMBERED, candidates, whole_table
-from eke.planning.prospect import Names, Outlook
+from eke.planning.look_ahead import MOST_REMEMBERED, candidates
+from eke.planning.offer import Offer, offers
+from eke.planning.prospect import Names, Outlook, Prospect
+from eke.privacy.accountant import Accountant
 from eke.privacy.record_loss import NANO
+from eke.query import Kronecker, Marginal, Query
 
 MOST_SUGGESTIONS = 8
 
@@ -22,29 +25,32 @@ MOST_SUGGESTIONS = 8
 class Point:
     """A point of the frontier between cost and accuracy."""
 
-    cost: float  # epsilon or rho of the table
+    cost: float  # epsilon or rho of the block
     share: float  # of the questions seen, those that questions like them would be free
-    noise: float  # standard deviation of a cell
+    noise: float  # standard deviation of each noisy answer
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A table over some attributes: what its questions cost so far, and what the table costs."""
+    """A block over some attributes: what its questions cost so far, and what the block costs."""
 
     attributes: Names
     cells: int
+    block: Marginal | Kronecker  # the whole table, or a strategy for ranges
     questions: int  # paid for so far, within the attributes
     paid: float  # what they cost, each by itself, added up for the record that paid most
     frontier: tuple[Point, ...]  # cheapest first; the last point serves all questions seen
 
     @property
     def cost(self) -> float:
-        """What a table costs with which questions like all those seen become free."""
+        """What it costs to make questions like all those seen free."""
         return self.frontier[-1].cost
 
 
 def suggestions(facts: Facts) -> list[Suggestion]:
-    """Tables for the questions paid for so far, those that save most first.
+    """Blocks for the questions paid for so far, those that save most first.
+
+    For each set of attributes a table, or a hierarchy or wavelet where that is cheaper.
 
     Privacy: a function of the ledger.
     """
@@ -55,20 +61,38 @@ def suggestions(facts: Facts) -> list[Suggestion]:
     found: list[tuple[float, Suggestion]] = []
     for names in sorted(wanted):
         inside = [one for one in before if set(one.names).issubset(names)]
-        outlook = Outlook.over(names, inside, facts.past.tables, accountant, domain, octaves=0.0)
-        needed = [outlook.cell_variance(i) for i in range(len(inside))]
-        open_ones = sorted((v for v in needed if math.isfinite(v)), reverse=True)
-        if not open_ones:
-            continue  # tables that were bought serve all of them already
-        met = len(inside) - len(open_ones)
-        frontier = []
-        for place, variance in enumerate(open_ones):
-            part = whole_table(domain, names, variance, facts)
-            price = accountant.price(part.query, part.law) / NANO
-            share = (met + place + 1) / len(inside)
-            frontier.append(Point(price, share, math.sqrt(variance)))
+        outlook = Outlook.over(
+            names, inside, facts.past.blocks, accountant, domain=domain, worth=_rent
+        )
         paid = float(outlook.rents.sum(axis=0).max()) / NANO
-        one = Suggestion(names, math.prod(domain.sizes(names)), len(inside), paid, tuple(frontier))
-        found.append((paid - one.cost, one))
+        cells, rows = math.prod(domain.sizes(names)), len(facts.inference.rows)
+        cheapest: Suggestion | None = None
+        for offer in offers(names, inside, accountant, domain, now=0, rows=rows):
+            block = offer.block
+            if offer.kind == "groups" or isinstance(block, Query):
+                continue  # a bet on habits, for the policy to make
+            frontier = _frontier(offer, outlook, accountant)
+            if frontier and (cheapest is None or frontier[-1].cost < cheapest.cost):
+                cheapest = Suggestion(names, cells, block, len(inside), paid, frontier)
+        if cheapest is not None:
+            found.append((paid - cheapest.cost, cheapest))
     found.sort(key=lambda pair: (-pair[0], len(pair[1].attributes), pair[1].attributes))
     return [one for _, one in found[:MOST_SUGGESTIONS]]
+
+
+def _frontier(offer: Offer, outlook: Outlook, accountant: Accountant) -> tuple[Point, ...]:
+    """Cost against the share of questions served; empty when all are served already."""
+    needed = [offer.variance_for(i, known) for i, known in enumerate(outlook.known)]
+    open_ones = sorted((v for v in needed if math.isfinite(v)), reverse=True)
+    met = len(needed) - len(open_ones)
+    frontier = []
+    for place, variance in enumerate(open_ones):
+        part = offer.part(variance)
+        price = accountant.price(part.query, part.law) / NANO
+        share = (met + place + 1) / len(needed)
+        frontier.append(Point(price, share, math.sqrt(variance)))
+    return tuple(frontier)
+
+
+def _rent(prospect: Prospect) -> float:
+    return prospect.rent

@@ -58,6 +58,17 @@ class Kronecker:
         if math.prod(int(np.abs(m).max()) for m in copies) >= SAFE:
             raise QueryError("the coefficients of a block must stay below 2^62; scale them down")
 
+    def __eq__(self, other: object) -> bool:
+        """Equal when they ask the same, row by row."""
+        return isinstance(other, Kronecker) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        rows = tuple((len(matrix), matrix.tobytes()) for matrix in self.matrices)
+        return self.domain, self.attributes, rows
+
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(len(matrix) for matrix in self.matrices)

@@ -1,4 +1,4 @@
-"""Advice: which tables would make the questions seen free, with what they cost.
+"""Advice: which tables and strategies would make the questions seen free, with what they cost.
 
 advice = session.advise()
 session.release(advice[0].plan())
@@ -20,11 +20,12 @@ from eke.planning import (
     ReleasePlan,
     Suggestion,
     Workload,
+    plan_of_block,
     plan_release,
     suggestions,
 )
 from eke.privacy.accountant import Measure
-from eke.query import Neighbours
+from eke.query import Kronecker, Neighbours
 
 _NOTHING = "No table is worth buying: nothing was paid for yet, or tables answer it already."
 _WIDTH, _HEIGHT, _MARGIN = 320, 120, 30
@@ -41,14 +42,19 @@ class Advised:
     factor: int  # by which a unit of several rows multiplies every loss
 
     def plan(self, share: float = 1.0) -> ReleasePlan:
-        """The plan of the cheapest table that serves this share of the questions seen."""
+        """The plan of the cheapest block that serves this share of the questions seen."""
         if not 0.0 < share <= 1.0:
             raise AccuracyError("share is above 0 and at most 1: of the questions seen so far")
         point = next(p for p in self.suggestion.frontier if p.share >= share - 1e-12)
+        block, budget = self.suggestion.block, point.cost / self.factor
+        if isinstance(block, Kronecker):
+            return plan_of_block(
+                block, measure=self.measure, budget=budget, neighbours=self.neighbours
+            )
         return plan_release(
             Workload.of(self.domain, [self.suggestion.attributes]),
             measure=self.measure,
-            budget=point.cost / self.factor,
+            budget=budget,
             strategy="I",
             neighbours=self.neighbours,
         )
@@ -58,7 +64,7 @@ class Advised:
         names = ", ".join(own.attributes)
         return (
             f"{own.questions} questions about {names} cost {self.measure} {own.paid:.4g}; for "
-            f"{own.cost:.4g} questions like all of them become free ({own.cells:,} cells)"
+            f"{own.cost:.4g} questions like all of them become free ({_measured(own)})"
         )
 
     def _repr_html_(self) -> str:
@@ -90,6 +96,12 @@ class Advised:
             f"<text x='{paid}' text-anchor='middle' {label}>paid {own.paid:.3g}</text>"
             "</svg>"
         )
+
+
+def _measured(suggestion: Suggestion) -> str:
+    if isinstance(suggestion.block, Kronecker):
+        return f"{suggestion.block.cells:,} counts of ranges"
+    return f"{suggestion.cells:,} cells"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

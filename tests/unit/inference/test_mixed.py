@@ -10,6 +10,7 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.history import Measurement, Row
 from eke.inference import Inference, Joint, Regression, halfwidth, noise_of
+from eke.inference.centred import CentredStack, centred_terms, subsets_of
 from eke.inference.mixed import MixedRegression
 from eke.inference.tables import ReleasedTables, table_weight
 from eke.privacy.law import Gaussian, Laplace
@@ -169,3 +170,27 @@ def test_only_plain_counts_are_tables():
         ReleasedTables(BIG).append(
             Measurement(marginal("c", of=total("b")).on(BIG), Laplace(1.0), (0.0,) * 5)
         )
+
+
+def test_rows_are_combined_component_by_component():
+    """The slow twin: every term of every row by itself."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        domain, _, _ = random_case(rng)
+        queries = [random_query(domain, rng) for _ in range(6)]
+        weights, stack = rng.normal(size=6), CentredStack(domain)
+        for query in queries:
+            stack.append(query, 2.0)
+        components = list(subsets_of(NAMES))
+        found = stack.combined(weights, components)
+        for names in components:
+            expected = np.zeros([domain[name].size for name in names])
+            for weight, query in zip(weights, queries, strict=True):
+                for term in centred_terms(query):
+                    part = term.part(names)
+                    if part is not None:
+                        table = np.ones(())
+                        for vector in part[1]:
+                            table = np.multiply.outer(table, vector)
+                        expected += 0.5 * weight * part[0] * table
+            np.testing.assert_allclose(found.get(names, 0.0 * expected), expected, atol=1e-12)

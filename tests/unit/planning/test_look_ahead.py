@@ -47,7 +47,7 @@ def learn(facts: Facts, decision: Decision, rng: np.random.Generator | None = No
     after = facts.accountant.spent + decision.cost
     for part in plan.parts:
         facts.accountant.add(part.query, part.law, after)
-        cells = part.query.cells if isinstance(part.query, Marginal) else 1
+        cells = 1 if isinstance(part.query, Query) else part.query.cells
         values = np.zeros(cells)
         if rng is not None:
             values = rng.laplace(0.0, 1.0, cells) * part.law.laplace_scale

@@ -113,3 +113,13 @@ def test_queries_outside_are_refused() -> None:
         _block(0).reach(3)
     with pytest.raises(QueryError):
         _block(0).exact(np.zeros((3, 2), np.int64))
+
+
+def test_blocks_that_ask_the_same_are_equal() -> None:
+    first, again, other = (
+        Kronecker(DOMAIN, ("a",), (np.array(rows, np.int64),))
+        for rows in ([[1, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 1, 1]])
+    )
+    assert first == again
+    assert hash(first) == hash(again)
+    assert first != other

@@ -22,7 +22,7 @@ from eke.errors import PrivacyError, QueryError
 from eke.planning.lattice import Lattice
 from eke.planning.options import Noise, Recovery
 from eke.planning.release.marginals import marginal_section
-from eke.planning.release.products import product_section
+from eke.planning.release.products import product_section, section_of
 from eke.planning.release.queries import matrix_section
 from eke.planning.release.replaced import loss_factor
 from eke.planning.release.section import (
@@ -187,6 +187,15 @@ def plan_release(
         candidates.append(made(only_marginals=True))
     plans = [_shared_out(workload, units, measure, budget, neighbours) for units in candidates]
     return min(plans, key=lambda plan: plan.rmse)
+
+
+def plan_of_block(
+    block: Kronecker, *, measure: Measure, budget: float, neighbours: Neighbours = "add_remove"
+) -> ReleasePlan:
+    """The plan that measures one block of products, and nothing else, for a budget."""
+    unit = section_of(block, measure, 1.0)
+    workload = Workload(block.domain, (unit.target,))
+    return _shared_out(workload, [unit], measure, budget, neighbours)
 
 
 def _shared_out(

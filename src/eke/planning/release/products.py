@@ -23,11 +23,12 @@ from eke.planning.release.section import (
 from eke.planning.strategy.line import (
     Level,
     LineStrategy,
+    line_of,
     line_strategies,
     question_values,
     question_variances,
 )
-from eke.planning.workload import Target
+from eke.planning.workload import Along, Target
 from eke.privacy.accountant import Measure
 from eke.query import Marginal, Query, Term
 from eke.query.kronecker import Kronecker
@@ -166,6 +167,25 @@ def product_section(
             )
         )
     return made(chosen, tuple(listed))
+
+
+def section_of(block: Kronecker, measure: Measure, budget: float) -> ProductSection:
+    """The section that measures one block of products: ranges where it has more than cells."""
+    along: tuple[Along, ...] = tuple(
+        "cells" if np.array_equal(m, np.eye(m.shape[1])) else "ranges" for m in block.matrices
+    )
+    lines = tuple(
+        line_of(matrix, kind, measure) for matrix, kind in zip(block.matrices, along, strict=True)
+    )
+    target = Target(block.attributes, along)
+    section = ProductSection(block.domain, target, lines, measure, budget, ())
+    own = Alternative(
+        section.strategy,
+        math.sqrt(section.total_error / section.question_weight),
+        math.sqrt(section.largest_variance),
+        block.cells,
+    )
+    return replace(section, alternatives=(own,))
 
 
 def _chosen(lines: tuple[LineStrategy, ...], strategy: str) -> LineStrategy:

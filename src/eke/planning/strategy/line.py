@@ -223,3 +223,41 @@ def _with_levels(
 
 def _inverse(matrix: FloatArray) -> FloatArray:
     return np.asarray(cho_solve(cho_factor(matrix), np.eye(len(matrix))))
+
+
+_WEIGHT_STEPS = 64  # of the weights in a single matrix
+
+
+@lru_cache(maxsize=64)
+def one_matrix(size: int, measure: Measure) -> IntMatrix:
+    """A strategy for ranges along an attribute in one matrix, all rows with the same noise.
+
+    A hierarchy (Laplace) or the Haar wavelet (Gaussian), its levels weighed by whole numbers. It
+    has few rows, so that least squares over single answers stays cheap.
+    """
+    gram = workload_gram("ranges", size)
+    if measure == "rho":
+        found = _weighted(haar(size), gram, measure)
+    else:
+        trees = [hierarchy(size, b) for b in _BRANCHINGS if b < 2 * size]
+        found = _weighted(_best_tree(trees, gram, measure), gram, measure)
+    power = 1.0 if measure == "epsilon" else 0.5
+    largest = max(level.weight for level in found.levels)
+    rows = [
+        max(1, round(_WEIGHT_STEPS * (level.weight / largest) ** power)) * level.matrix
+        for level in found.levels
+    ]
+    matrix = np.vstack(rows)
+    matrix.setflags(write=False)
+    return matrix
+
+
+def line_of(matrix: IntMatrix, kind: Along, measure: Measure) -> LineStrategy:
+    """The rows of one matrix as a strategy along an attribute, at unit cost."""
+    size = matrix.shape[1]
+    if np.array_equal(matrix, np.eye(size)):
+        return _with_levels("I", (Level(matrix, 1.0),), workload_gram(kind, size), measure)
+    power = 1 if measure == "epsilon" else 2
+    reach = float((np.abs(matrix) ** power).sum(axis=0).max())
+    name = "H" if measure == "epsilon" else "W"
+    return _with_levels(name, (Level(matrix, 1.0 / reach),), workload_gram(kind, size), measure)
