@@ -180,12 +180,12 @@ class Vault:
         a `later_loss` needs `adaptive`, which decides step by step what else to measure for that.
 
         Privacy: (0) The table is opened before anything is paid; whether that works depends on the
-        table as a whole, or on the domain alone, where a question needs too many counts. (1) The cost is recomputed here, inside the transaction that checks
-        the limit and records the reservation; the plan's own idea of it is not used. (2) The data
-        is touched only after that transaction is durable; nothing is refunded afterwards, for a
-        refund would be a free bit. (3) The noisy value leaves this method only after it is stored;
-        if another process completed the same request first, its stored answer is returned and ours
-        is forgotten.
+        table as a whole, or on the domain alone, where a question needs too many counts. (1) The
+        cost is recomputed here, inside the transaction that checks the limit and records the
+        reservation; the plan's own idea of it is not used. (2) The data is touched only after that
+        transaction is durable; nothing is refunded afterwards, for a refund would be a free bit.
+        (3) The noisy value leaves this method only after it is stored; if another process completed
+        the same request first, its stored answer is returned and ours is forgotten.
         """
         with self.lock:
             sets = () if adaptive is None else tuple(adaptive.attribute_sets)

@@ -195,7 +195,8 @@ def test_every_engine_finds_its_table_again_unless_it_has_changed(store: Store) 
     used = open_source(reference, domain)
     used.load()
     if isinstance(data, PostgreSQLTable):
-        run(data.address, "DELETE FROM people WHERE ctid = (SELECT min(ctid) FROM people WHERE flag)")
+        one = "(SELECT min(ctid) FROM people WHERE flag)"
+        run(data.address, f"DELETE FROM people WHERE ctid = {one}")
     else:
         path = Path(str(data.parquet) if isinstance(data, SparkTable) else data.path)
         kept = [row for n, row in enumerate(ROWS) if n != 1]
