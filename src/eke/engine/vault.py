@@ -98,7 +98,8 @@ class Vault:
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
         with self.lock:
-            self.facts()
+            if sequence > self._standing.seen:
+                self._follow(self.ledger)
             return self._standing.inference_through(sequence)
 
     def twin(self) -> Vault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import prod
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ SMALL = Domain(a=Integer(0, 2), b=Integer(0, 1), c=Integer(0, 4))
 WIDE = Domain(one=Integer(0, 0), big=Integer(1, 10**6), a=Integer(0, 299), b=Integer(0, 1))
 
 
-def slow_sums(point: SecretPoint, rows: list[tuple[int, ...]]) -> list[int]:
+def slow_sums(point: SecretPoint, rows: Sequence[tuple[int, ...]]) -> list[int]:
     """One row at a time, in Python."""
     sums = []
     for lane in range(LANES):
@@ -37,7 +38,7 @@ def slow_sums(point: SecretPoint, rows: list[tuple[int, ...]]) -> list[int]:
     return sums
 
 
-def digest(point: SecretPoint, domain: Domain, rows: list[tuple[int, ...]]) -> str | None:
+def digest(point: SecretPoint, domain: Domain, rows: Sequence[tuple[int, ...]]) -> str | None:
     columns = {
         code_column(place): pa.array([row[place] for row in rows], pa.int32())
         for place in range(len(domain))

@@ -498,8 +498,10 @@ def test_tables_of_the_catalogue_are_found_by_name(spark: Any) -> None:
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("fields", [{}, {"table": "a", "parquet": "b"}, {"table": ""}])
-def test_a_spark_table_has_a_name_or_a_folder(fields: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "fields", [{}, {"table": "a", "parquet": "b"}, {"table": ""}, {"table": "a", "collect": "all"}]
+)
+def test_a_spark_table_has_a_name_or_a_folder(fields: dict[str, Any]) -> None:
     with pytest.raises(DataError):
         SparkTable(**fields)
 
