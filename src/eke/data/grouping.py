@@ -27,6 +27,11 @@ _TABLE, _CELL, _ROWS = "which", "cell", "counted"
 class CountingEngine(Protocol):
     """What counting in one scan needs of an engine."""
 
+    @property
+    def fence(self) -> str:
+        """SQL at the end of a subquery that keeps its expressions from being copied outwards."""
+        ...
+
     def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
         """The result of a SELECT over `CODED`, which is an Ibis table; 64-bit integers all."""
         ...
@@ -105,7 +110,8 @@ def _statement(
     ]
     groups = ", ".join(f"({key})" for key in keys)
     return (
-        f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {CODED}) AS keyed "  # noqa: S608 -- no names but ours
+        f"SELECT {', '.join(outer)} "  # noqa: S608 -- no names but ours
+        f"FROM (SELECT {', '.join(inner)} FROM {CODED}{engine.fence}) AS keyed "
         f"GROUP BY GROUPING SETS ({groups})"
     )
 

@@ -132,11 +132,10 @@ class PostgreSQLEngine:
     def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
         """The result of a SELECT of ours over the table `coded`, an Ibis expression.
 
-        The server guesses badly how many groups of codes there are, and would rather sort its rows
-        once for each table than hash them; since the domain bounds the groups, it may hash.
+        The domain bounds the number of groups, so the server may hash all of them in memory: it
+        would else write them to disk or, worse, sort its rows once for each table.
         """
-        # OFFSET keeps the server from copying the expression of a code to all its uses.
-        coded = f"coded AS (SELECT * FROM {_sql(rows)} AS plain OFFSET 0)"  # noqa: S608 -- ours
+        coded = f"coded AS (SELECT * FROM {_sql(rows)} AS plain{self.fence})"  # noqa: S608 -- ours
         sql = f"WITH {self._with_raw()}, {coded} {select}"
 
         def run() -> Any:
@@ -144,6 +143,11 @@ class PostgreSQLEngine:
             return self._copy(sql, dict.fromkeys(columns, "int64"))
 
         return _shielded(run)
+
+    @property
+    def fence(self) -> str:
+        """What keeps the server from copying the expressions of a subquery to all their uses."""
+        return " OFFSET 0"
 
     def lookup(self, values: Sequence[int], place: str) -> str:
         """SQL of the value at a place, from 0, of a list of numbers."""

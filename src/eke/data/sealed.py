@@ -96,6 +96,11 @@ class SealedEngine:
         sql = f"WITH coded AS ({_sql(rows)}) {select}"
         return shielded(lambda: self._connection.sql(sql).to_arrow_table())
 
+    @property
+    def fence(self) -> str:
+        """Nothing: this engine computes a column once."""
+        return ""
+
     def lookup(self, values: Sequence[int], place: str) -> str:
         """SQL of the value at a place, from 0, of a list of numbers."""
         return f"([{', '.join(map(str, values))}])[{place} + 1]"

@@ -86,6 +86,11 @@ class SparkEngine:
         sql = f"WITH coded AS ({_sql(rows)}) {select}"
         return shielded(lambda: self._session.sql(sql).toArrow())
 
+    @property
+    def fence(self) -> str:
+        """Nothing: this engine computes a column once."""
+        return ""
+
     def lookup(self, values: Sequence[int], place: str) -> str:
         """SQL of the value at a place, from 0, of a list of numbers."""
         return f"element_at(array({', '.join(map(str, values))}), {place} + 1)"
