@@ -3,9 +3,10 @@
 Nine skewed attributes, 1.3·10¹¹ cells. Each engine opens the same rows and gives all 36 marginals;
 with --collect marginals they are counted by the engine in one scan and nothing else is collected,
 with --collect cells all non-empty cells are collected at opening and summed by eke. Printed:
-seconds to open and to count, their sum as a multiple of DuckDB's and of the next smaller table's of
-the same run, cells collected, and peak memory of eke's own process and of the engine beside it
-(DuckDB works inside eke's process). The counts of all engines are compared.
+seconds to open and to count, processor seconds of eke and engine together (whatever else the
+machine does), these as a multiple of DuckDB's and of the next smaller table's of the same run,
+cells collected, and peak memory of eke's own process and of the engine beside it (DuckDB works
+inside eke's process). The counts of all engines are compared.
 
     python benchmarks/scale.py [--rows 1000000 10000000] [--engines duckdb postgresql spark]
                                [--collect marginals] [--limit 3600] [--folder /var/tmp]
@@ -137,11 +138,25 @@ def _anonymous(process: Path) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
 
 
+def processor_seconds(programs: tuple[str, ...]) -> float:
+    """Processor time that this process and the engine beside it have used so far."""
+    total = time.process_time()
+    for process in _running(programs):
+        try:
+            fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        # Those that have ended are counted by their parents: user, system, and both of children.
+        total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
 def measure(engine: str, data: Any) -> dict[str, Any]:
     """Seconds and megabytes of one engine on one table, in this fresh process."""
     names = domain().names
     programs = {"postgresql": ("postgres",), "spark": ("java",)}.get(engine, ())
     with peak_of_children(programs) as beside:
+        used = processor_seconds(programs)
         begun = time.perf_counter()
         source = open_source(data, domain())
         opened = time.perf_counter()
@@ -151,6 +166,7 @@ def measure(engine: str, data: Any) -> dict[str, Any]:
     for table in tables:
         digest.update(table.codes.tobytes() + table.counts.tobytes())
     return {
+        "processor_seconds": processor_seconds(programs) - used,
         "open_seconds": opened - begun,
         "count_seconds": counted - opened,
         "eke_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -192,7 +208,17 @@ def in_a_fresh_process(
     return figures
 
 
-TITLES = ("engine", "collect", "rows", "open s", "count s", "x DuckDB", "x fewer rows", "cells")
+TITLES = (
+    "engine",
+    "collect",
+    "rows",
+    "open s",
+    "count s",
+    "processor s",
+    "x DuckDB",
+    "x fewer rows",
+    "cells",
+)
 
 
 def show_titles() -> None:
@@ -208,6 +234,7 @@ def show(one: dict[str, Any]) -> None:
         f"{one['rows']:,}",
         f"{one['open_seconds']:.1f}",
         f"{one['count_seconds']:.1f}",
+        f"{one['processor_seconds']:.1f}",
         f"{one['ratio']:.1f}" if one["ratio"] else "-",
         f"{one['growth']:.1f}" if one["growth"] else "-",
         f"{one['cells']:,}",
@@ -226,11 +253,10 @@ def compare(figures: dict[str, Any], results: list[dict[str, Any]]) -> None:
         r for r in (*alike, figures) if (r["engine"], r["rows"]) == ("duckdb", figures["rows"])
     ]
     fewer = [r for r in alike if r["engine"] == figures["engine"]]
-    seconds = figures["open_seconds"] + figures["count_seconds"]
     for name, others in (("ratio", first[-1:]), ("growth", fewer[-1:])):
         figures[name] = None
         for other in others:
-            figures[name] = seconds / (other["open_seconds"] + other["count_seconds"])
+            figures[name] = figures["processor_seconds"] / other["processor_seconds"]
 
 
 def main() -> None:
