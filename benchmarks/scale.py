@@ -1,22 +1,29 @@
 """How long tables of many rows take: all two-way marginals of nine attributes, engine by engine.
 
-Nine skewed attributes, 1.3·10¹¹ cells. Each engine opens the same rows (coded and counted by the
-engine, only counts collected), then eke sums all 36 marginals. Printed: seconds to open and to sum,
-ratios to DuckDB and to the smaller table of the same run, and peak memory of eke's own process and
-of the engine beside it (DuckDB works inside eke's process).
+Nine skewed attributes, 1.3·10¹¹ cells. Each engine opens the same rows and gives all 36 marginals;
+with --collect marginals they are counted by the engine in one scan and nothing else is collected,
+with --collect cells all non-empty cells are collected at opening and summed by eke. Printed:
+seconds to open and to count, processor seconds of eke and engine together (whatever else the
+machine does), these as a multiple of DuckDB's and of the next smaller table's of the same run,
+cells collected, and peak memory of eke's own process and of the engine beside it (DuckDB works
+inside eke's process). The counts of all engines are compared.
 
     python benchmarks/scale.py [--rows 1000000 10000000] [--engines duckdb postgresql spark]
-                               [--folder /var/tmp] [--out scale.json]
+                               [--collect marginals] [--limit 3600] [--folder /var/tmp]
+                               [--out scale.json]
 
-PostgreSQL needs the server's programs, Spark needs Java; both are started here.
+PostgreSQL needs the server's programs, Spark needs Java; both are started here. A case that takes
+longer than the limit is given up, and said so. 10⁸ rows take 0.6 GB as Parquet, 7 GB in PostgreSQL.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +31,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +41,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import eke  # noqa: E402
-from eke.data import PostgreSQLTable, SparkTable, open_source  # noqa: E402
+from eke.data import ParquetFile, PostgreSQLTable, SparkTable, open_source  # noqa: E402
 from tests.postgresql_server import running_server  # noqa: E402
 from tests.spark_session import running_spark  # noqa: E402
 
@@ -61,12 +68,11 @@ def write_rows(folder: Path, rows: int) -> Path:
     """A Parquet file of skewed values, the same in every run."""
     path = folder / f"rows-{rows}.parquet"
     columns = ", ".join(
-        f"CAST(floor({size} * pow(random(), {SKEW})) AS INTEGER) AS x{i}"
+        f"CAST(floor({size} * pow(hash(range * {len(NINE)} + {i}) / 18446744073709551616.0, "
+        f"{SKEW})) AS INTEGER) AS x{i}"
         for i, size in enumerate(NINE)
     )
     with duckdb.connect() as connection:
-        connection.execute("SET threads = 1")
-        connection.execute("SELECT setseed(0.5)")
         connection.execute(f"COPY (SELECT {columns} FROM range({rows})) TO '{path}'")  # noqa: S608
     return path
 
@@ -80,7 +86,7 @@ def fill(address: str, path: Path, rows: int) -> None:
     with duckdb.connect() as source:
         source.execute(f"COPY (FROM read_parquet('{path}')) TO '{text}' (HEADER false)")
     with psycopg.connect(address) as connection, text.open("rb") as lines:
-        connection.execute(f"CREATE TABLE rows_{rows} ({columns})".encode())
+        connection.execute(f"CREATE UNLOGGED TABLE rows_{rows} ({columns})".encode())
         into = f"COPY rows_{rows} FROM STDIN (FORMAT CSV)".encode()
         with connection.cursor().copy(into) as copy:
             while block := lines.read(2**20):
@@ -132,64 +138,125 @@ def _anonymous(process: Path) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
 
 
+def processor_seconds(programs: tuple[str, ...]) -> float:
+    """Processor time that this process and the engine beside it have used so far."""
+    total = time.process_time()
+    for process in _running(programs):
+        try:
+            fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        # Those that have ended are counted by their parents: user, system, and both of children.
+        total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
 def measure(engine: str, data: Any) -> dict[str, Any]:
     """Seconds and megabytes of one engine on one table, in this fresh process."""
     names = domain().names
     programs = {"postgresql": ("postgres",), "spark": ("java",)}.get(engine, ())
     with peak_of_children(programs) as beside:
+        used = processor_seconds(programs)
         begun = time.perf_counter()
         source = open_source(data, domain())
         opened = time.perf_counter()
         tables = source.counts(list(combinations(names, 2)))
-        summed = time.perf_counter()
+        counted = time.perf_counter()
+    digest = hashlib.sha256()
+    for table in tables:
+        digest.update(table.codes.tobytes() + table.counts.tobytes())
     return {
+        "processor_seconds": processor_seconds(programs) - used,
         "open_seconds": opened - begun,
-        "sum_seconds": summed - opened,
+        "count_seconds": counted - opened,
         "eke_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "engine_megabytes": beside() / 1024,
-        "cells": len(source.load().counts),
+        "cells": source.held_cells,
         "rows": tables[0].total,
-        "digest": source.load().sha256(),
+        "digest": digest.hexdigest(),
     }
 
 
-def run_one(engine: str, where: str, rows: int) -> dict[str, Any]:
-    """The figures of an engine, warmed up by a table of a few rows."""
+def run_one(engine: str, where: str, rows: int, collect: Any) -> dict[str, Any]:
+    """The figures of an engine; Spark is warmed up by a table of a few rows."""
     if engine == "postgresql":
-        return measure(engine, PostgreSQLTable(where, f"public.rows_{rows}"))
+        return measure(engine, PostgreSQLTable(where, f"public.rows_{rows}", collect))
     if engine == "duckdb":
-        return measure(engine, Path(where))
+        return measure(engine, ParquetFile(where, collect))
     with tempfile.TemporaryDirectory() as folder, running_spark(Path(folder), **SPARK):
-        small = write_rows(Path(folder), 1000)
-        open_source(SparkTable(parquet=str(small)), domain())  # the JVM is warm from here on
-        return measure(engine, SparkTable(parquet=where))
+        small = SparkTable(parquet=str(write_rows(Path(folder), 1000)), collect=collect)
+        measure(engine, small)  # the JVM is warm from here on
+        return measure(engine, SparkTable(parquet=where, collect=collect))
 
 
-def in_a_fresh_process(engine: str, where: str, rows: int) -> dict[str, Any]:
-    """The same, where nobody else has used memory before."""
-    command = [sys.executable, __file__, "--one", engine, where, str(rows)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+def in_a_fresh_process(
+    engine: str, where: str, rows: int, collect: str, limit: float
+) -> dict[str, Any] | None:
+    """The same, where nobody else has used memory before; None if it takes longer than allowed."""
+    command = [sys.executable, __file__, "--one", engine, where, str(rows), collect]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None
+    if process.returncode:
+        raise SystemExit(f"{engine} failed on {rows} rows")
+    figures: dict[str, Any] = json.loads(said.splitlines()[-1])
     return figures
 
 
-def show(results: list[dict[str, Any]]) -> None:
-    """Print the figures as a table."""
-    titles = ("engine", "rows", "cells", "open s", "x DuckDB", "x fewer rows", "36 sums s")
-    print("  ".join(f"{title:>12}" for title in (*titles, "eke MB", "engine MB")))
-    for one in results:
-        figures = (
-            one["engine"],
-            f"{one['rows']:,}",
-            f"{one['cells']:,}",
-            f"{one['open_seconds']:.1f}",
-            f"{one['ratio']:.1f}",
-            f"{one['growth']:.1f}" if one["growth"] else "-",
-            f"{one['sum_seconds']:.2f}",
-            f"{one['eke_megabytes']:.0f}",
-            f"{one['engine_megabytes']:.0f}",
-        )
-        print("  ".join(f"{figure:>12}" for figure in figures))
+TITLES = (
+    "engine",
+    "collect",
+    "rows",
+    "open s",
+    "count s",
+    "processor s",
+    "x DuckDB",
+    "x fewer rows",
+    "cells",
+)
+
+
+def show_titles() -> None:
+    """Print the head of the table."""
+    print("  ".join(f"{title:>12}" for title in (*TITLES, "eke MB", "engine MB")), flush=True)
+
+
+def show(one: dict[str, Any]) -> None:
+    """Print the figures of one case."""
+    figures = (
+        one["engine"],
+        one["collect"],
+        f"{one['rows']:,}",
+        f"{one['open_seconds']:.1f}",
+        f"{one['count_seconds']:.1f}",
+        f"{one['processor_seconds']:.1f}",
+        f"{one['ratio']:.1f}" if one["ratio"] else "-",
+        f"{one['growth']:.1f}" if one["growth"] else "-",
+        f"{one['cells']:,}",
+        f"{one['eke_megabytes']:.0f}",
+        f"{one['engine_megabytes']:.0f}",
+    )
+    print("  ".join(f"{figure:>12}" for figure in figures), flush=True)
+
+
+def compare(figures: dict[str, Any], results: list[dict[str, Any]]) -> None:
+    """Add the ratios to what was measured before; all engines must have counted the same."""
+    same = [r for r in results if r["rows"] == figures["rows"]]
+    assert all(r["digest"] == figures["digest"] for r in same), "engines disagree"
+    alike = [r for r in results if r["collect"] == figures["collect"]]
+    first = [
+        r for r in (*alike, figures) if (r["engine"], r["rows"]) == ("duckdb", figures["rows"])
+    ]
+    fewer = [r for r in alike if r["engine"] == figures["engine"]]
+    for name, others in (("ratio", first[-1:]), ("growth", fewer[-1:])):
+        figures[name] = None
+        for other in others:
+            figures[name] = figures["processor_seconds"] / other["processor_seconds"]
 
 
 def main() -> None:
@@ -197,40 +264,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--engines", nargs="+", default=["duckdb", "postgresql", "spark"])
+    parser.add_argument("--collect", nargs="+", default=["marginals"])
+    parser.add_argument("--limit", type=float, default=3600, help="seconds for one case")
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        engine, where, rows = options.one
-        print(json.dumps(run_one(engine, where, int(rows))))
+        engine, where, rows, collect = options.one
+        print(json.dumps(run_one(engine, where, int(rows), collect)))
         return
     os.environ["EKE_BENCHMARK"] = f"eke-scale-{os.getpid()}"
     wants_server = "postgresql" in options.engines
     results: list[dict[str, Any]] = []
+    show_titles()
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         running_server(options.folder or Path(tempfile.gettempdir()))
         if wants_server
         else nullcontext() as server,
     ):
-        for rows in sorted(options.rows):
-            path = write_rows(Path(folder), rows)
-            if server is not None:
-                fill(server.address(), path, rows)
+        for rows, collect in product(sorted(options.rows), options.collect):
+            path = Path(folder) / f"rows-{rows}.parquet"
+            if not path.exists():
+                write_rows(Path(folder), rows)
+                if server is not None:
+                    fill(server.address(), path, rows)
             for engine in options.engines:
                 where = server.address() if server and engine == "postgresql" else str(path)
-                figures = {"engine": engine, **in_a_fresh_process(engine, where, rows)}
-                same = [r for r in results if r["rows"] == figures["rows"]]
-                fewer = [r for r in results if r["engine"] == engine]
-                assert all(r["digest"] == figures["digest"] for r in same), "engines disagree"
-                first = same[0] if same else figures
-                figures["ratio"] = figures["open_seconds"] / first["open_seconds"]
-                figures["growth"] = (
-                    figures["open_seconds"] / fewer[-1]["open_seconds"] if fewer else None
-                )
+                found = in_a_fresh_process(engine, where, rows, collect, options.limit)
+                if found is None:
+                    print(f"{engine} {collect} {rows:,}: given up after {options.limit:.0f} s")
+                    continue
+                figures = {"engine": engine, "collect": collect, **found}
+                compare(figures, results)
                 results.append(figures)
-    show(results)
+                show(figures)
     if options.out is not None:
         options.out.write_text(json.dumps(results, indent=2) + "\n")
 

@@ -1,11 +1,14 @@
 """Requests per second of the server with 20 clients, next to a bare endpoint in the same run.
 
-The history holds 1,000 measurements. Free answers are asked again from it; paid ones are new
-questions. The bare endpoint is FastAPI with one durable INSERT (SQLite, synchronous=FULL), the
-least that a server which records its requests does. Clients are threads of this process, the
-server is a process of its own; both share the machine, so that only ratios mean something.
+The history holds 1,000 measurements. Free answers are asked from it, each question for the first
+time since the server was started, then again and again; paid ones are new questions. The bare
+endpoint is FastAPI with one durable INSERT (SQLite, synchronous=FULL), the least that a server
+which records its requests does. Clients are threads of this process, the
+server is a process of its own; both share the machine, so that only ratios mean something. Bare and
+free requests take turns of a second and a half, so that whatever else the machine does slows both.
+"server ms" is processor time of the server's process for one request (Linux only).
 
-    python benchmarks/service.py [--measurements 1000] [--seconds 8]
+    python benchmarks/service.py [--measurements 1000] [--seconds 9]
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import argparse
 import http.client
 import json
 import multiprocessing
+import os
 import socket
 import sqlite3
 import statistics
@@ -22,7 +26,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
+from dataclasses import dataclass, field
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +40,9 @@ import eke
 from eke.service import Access, Account, Datasets, Settings, create_app
 
 CLIENTS = 20
+ROUND_SECONDS = 1.5
+BARE, FIRST = "bare FastAPI + SQLite FULL", "eke, free, first time"
+AGAIN, PAID = "eke, free, again", "eke, paid"
 DOMAIN = eke.Domain(age=eke.Integer(0, 89), sex=eke.Categorical("F", "M"), hours=eke.Integer(0, 59))
 
 
@@ -92,9 +100,29 @@ def serve_bare(folder: str, port: int) -> None:
     uvicorn.run(app, port=port, log_config=None, access_log=False)
 
 
+@dataclass(frozen=True)
+class Target:
+    """A server in a process of its own, and what to send to it."""
+
+    port: int
+    process: int
+    path: str
+    headers: dict[str, str]
+
+    def processor_seconds(self) -> float:
+        """Processor time that the server has used so far."""
+        stat = Path(f"/proc/{self.process}/stat")
+        if not stat.exists():
+            return float("nan")
+        fields = stat.read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
-def running(target: Callable[[str, int], None], folder: Path) -> Iterator[int]:
-    """The port of a server in a process of its own."""
+def running(
+    target: Callable[[str, int], None], folder: Path, path: str, headers: dict[str, str]
+) -> Iterator[Target]:
+    """A server in a process of its own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -110,94 +138,116 @@ def running(target: Callable[[str, int], None], folder: Path) -> Iterator[int]:
         except OSError:
             time.sleep(0.1)
     try:
-        yield port
+        yield Target(port, process.pid or 0, path, headers)
     finally:
         process.terminate()
         process.join()
 
 
-def load(
-    port: int, path: str, headers: dict[str, str], bodies: Iterator[dict[str, Any]], seconds: float
-) -> dict[str, float]:
-    """Rate and latencies of 20 clients that send these bodies, one after the other each."""
-    latencies: list[float] = []
+@dataclass
+class Tally:
+    """What some rounds of load have measured."""
+
+    latencies: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    processor: float = 0.0
+
+    def row(self) -> dict[str, float]:
+        """Rate, latencies in milliseconds and processor time of one request."""
+        cuts = statistics.quantiles(self.latencies, n=100)
+        return {
+            "requests": len(self.latencies),
+            "per_second": len(self.latencies) / self.seconds,
+            "p50_ms": 1000 * cuts[49],
+            "p99_ms": 1000 * cuts[98],
+            "server_ms": 1000 * self.processor / len(self.latencies),
+        }
+
+
+def load(target: Target, bodies: Iterator[dict[str, Any]], seconds: float, tally: Tally) -> None:
+    """Let 20 clients send these bodies, one after the other each, for some time or to the end."""
     lock, stop = threading.Lock(), time.perf_counter() + seconds
 
     def client() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=300)
         own = []
         while time.perf_counter() < stop:
             with lock:
-                body = json.dumps(next(bodies))
+                asked = next(bodies, None)
+            if asked is None:
+                break
+            body = json.dumps(asked)
             began = time.perf_counter()
-            connection.request("POST", path, body, headers)
+            connection.request("POST", target.path, body, target.headers)
             response = connection.getresponse()
             response.read()
             assert response.status == 200, response.status
             own.append(time.perf_counter() - began)
         connection.close()
         with lock:
-            latencies.extend(own)
+            tally.latencies.extend(own)
 
-    began = time.perf_counter()
+    began, used = time.perf_counter(), target.processor_seconds()
     threads = [threading.Thread(target=client) for _ in range(CLIENTS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    took = time.perf_counter() - began
-    cuts = statistics.quantiles(latencies, n=100)
-    return {
-        "requests": len(latencies),
-        "per_second": len(latencies) / took,
-        "p50_ms": 1000 * cuts[49],
-        "p99_ms": 1000 * cuts[98],
-    }
+    tally.seconds += time.perf_counter() - began
+    tally.processor += target.processor_seconds() - used
+
+
+def prepare(folder: Path, measurements: int) -> tuple[list[dict[str, Any]], str]:
+    """A dataset with a history, the questions in it, and a token."""
+    session = eke.create(folder / "t.eke", people(), DOMAIN, epsilon=1e6)
+    known: list[dict[str, Any]] = []
+    while len(session.history) < measurements:
+        body = question(len(known))
+        session.ask(body["sql"], within=body["within"], policy="direct")
+        known.append(body)
+    access = Access(folder / "access.db")
+    access.add(Account("ann", "analyst"))
+    token = access.new_token("ann").text
+    access.close()
+    return known, token
 
 
 def main() -> None:
     """Print the table, then the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measurements", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--seconds", type=float, default=9.0)
     options = parser.parse_args()
+    tallies = {name: Tally() for name in (BARE, FIRST, AGAIN, PAID)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        session = eke.create(folder / "t.eke", people(), DOMAIN, epsilon=1e6)
-        asked = 0
-        known: list[dict[str, Any]] = []
-        while len(session.history) < options.measurements:
-            body = question(asked)
-            session.ask(body["sql"], within=body["within"], policy="direct")
-            known.append(body)
-            asked += 1
-        access = Access(folder / "access.db")
-        access.add(Account("ann", "analyst"))
-        token = access.new_token("ann").text
-        access.close()
-        headers = {"Content-Type": "application/json"}
-        found = {}
-        with running(serve_bare, folder) as port:
-            bodies = (known[i % len(known)] for i in count())
-            found["bare FastAPI + SQLite FULL"] = load(
-                port, "/ask", headers, bodies, options.seconds
-            )
-        headers["Authorization"] = f"Bearer {token}"
-        with running(serve_eke, folder) as port:
-            path = "/api/v1/datasets/t/ask"
-            bodies = (known[i % len(known)] for i in count())
-            load(port, path, headers, bodies, 1.0)  # the first question loads the history
-            found["eke, free"] = load(port, path, headers, bodies, options.seconds)
+        known, token = prepare(folder, options.measurements)
+        plain = {"Content-Type": "application/json"}
+        allowed = {**plain, "Authorization": f"Bearer {token}"}
+        with (
+            running(serve_bare, folder, "/ask", plain) as bare,
+            running(serve_eke, folder, "/api/v1/datasets/t/ask", allowed) as own,
+        ):
+            again = cycle(known)
+            load(bare, again, 1.0, Tally())
+            load(own, iter(known[:1]), 60.0, Tally())  # the first question loads the history
+            load(own, iter(known[1:]), 600.0, tallies[FIRST])
+            for _ in range(max(1, round(options.seconds / ROUND_SECONDS))):
+                load(bare, again, ROUND_SECONDS, tallies[BARE])
+                load(own, again, ROUND_SECONDS, tallies[AGAIN])
             new = ({**question(10**6 + i), "within": 5} for i in count())
-            found["eke, paid"] = load(port, path, headers, new, options.seconds)
-    bare = found["bare FastAPI + SQLite FULL"]["per_second"]
+            load(own, new, options.seconds, tallies[PAID])
+    found = {label: tally.row() for label, tally in tallies.items()}
     print(f"{options.measurements} measurements, {CLIENTS} clients")
-    print(f"{'':28}{'requests/s':>12}{'p50 ms':>10}{'p99 ms':>10}{'bare / this':>13}")
+    titles = ("requests/s", "p50 ms", "p99 ms", "server ms", "bare / this")
+    print(f"{'':28}" + "".join(f"{title:>13}" for title in titles))
     for label, row in found.items():
-        ratio = bare / row["per_second"]
+        figures = [row["per_second"], row["p50_ms"], row["p99_ms"]]
+        ratio = found[BARE]["per_second"] / row["per_second"]
         print(
-            f"{label:28}{row['per_second']:12.1f}{row['p50_ms']:10.1f}{row['p99_ms']:10.1f}"
-            f"{ratio:13.2f}"
+            f"{label:28}"
+            + "".join(f"{figure:13.1f}" for figure in figures)
+            + f"{row['server_ms']:13.2f}{ratio:13.2f}"
         )
     print(json.dumps(found))
 

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from eke.data import CellSource, Counts, open_source
+from eke.data import Counts, open_source
 from eke.domain import Binned, Boolean, Categorical, Domain, Integer
 from eke.query import Marginal, Query
 from eke.sql import GroupKey, Partition, Row, Statement
@@ -85,7 +85,7 @@ class Adult:
         self.engine = duckdb.connect(config={"threads": 1})
         self.engine.execute(_RAW.format(path=DATA))
         limit = "" if rows is None else f"LIMIT {rows}"
-        self.source: CellSource = open_source(
+        self.source = open_source(
             self.engine.sql(f"SELECT * FROM raw {limit}").to_arrow_table(), self.domain
         )
         self.engine.execute(

@@ -1,12 +1,13 @@
 """Drivers in interpreters of their own, on the fastest disk there is.
 
 What `kill -9` and races can do does not depend on the disk, and syncing thousands of times to a
-real one would only take time.
+real one would only take time. Figures are logged: `--log-cli-level=INFO` prints them.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import subprocess
@@ -52,4 +53,5 @@ def _run(place: str, scenario: str, number: int, timeout: float = 600) -> dict:
     )
     assert result.returncode == 0, result.stderr
     figures: dict = json.loads(result.stdout)
+    logging.getLogger("eke.figures").info("%s %d: %s", scenario, number, figures)
     return figures

@@ -3,6 +3,7 @@
 from eke.data.cell_source import CellSource
 from eke.data.draft import Draft, draft_domain, draft_file
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile
+from eke.data.marginal_source import MarginalSource
 from eke.data.opening import open_source
 from eke.data.server_table import PostgreSQLTable, SparkTable
 from eke.data.source import Counts, Rows, Source
@@ -13,6 +14,7 @@ __all__ = [
     "CsvFile",
     "Draft",
     "DuckDBFile",
+    "MarginalSource",
     "ParquetFile",
     "PostgreSQLTable",
     "Rows",

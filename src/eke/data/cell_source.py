@@ -55,7 +55,7 @@ class CellSource:
     def __reduce__(self) -> NoReturn:
         raise SecretLeak("a protected table cannot be pickled; open it again from its reference")
 
-    def load(self) -> Cells:
+    def load(self, attribute_sets: Sequence[tuple[str, ...]] = ()) -> Cells:
         """The cells of the table, read at the first call; do this before charging anyone."""
         if self._cells is None:
             self._cells = self._read()
@@ -67,6 +67,11 @@ class CellSource:
         tables = [cells.marginal(tuple(attributes)) for attributes in attribute_sets]
         check_totals(tables)
         return tables
+
+    @property
+    def held_cells(self) -> int:
+        """How many counts are held in memory; secret, as the counts are."""
+        return 0 if self._cells is None else len(self._cells.counts)
 
     def rows(self) -> Rows:
         """The records one by one in the order of the table, the same ones that are counted."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from eke.data.source import Collect, check_collect
 from eke.errors import DataError
 
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
@@ -104,12 +105,18 @@ class CsvFile:
 
 @dataclass(frozen=True, slots=True)
 class ParquetFile:
-    """A Parquet file, read with the types it declares."""
+    """A Parquet file, read with the types it declares.
+
+    `collect` says what is held of it: ``"cells"``, all non-empty ones, read once, or
+    ``"marginals"``, only the tables that questions need, each read when it is needed.
+    """
 
     path: str
+    collect: Collect = "cells"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", _absolute(self.path))
+        check_collect(self.collect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +124,18 @@ class DuckDBFile:
     """One table (or view) of a DuckDB database file, opened read-only.
 
     `table` may be left out when the file holds only one, and may name a schema: ``main.people``.
+    `collect` is as in `ParquetFile`.
     """
 
     path: str
     table: str | None = None
+    collect: Collect = "cells"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", _absolute(self.path))
         if self.table is not None and (not isinstance(self.table, str) or not self.table):
             raise DataError("DuckDBFile table must be the name of a table")
+        check_collect(self.collect)
 
 
 DataFile: TypeAlias = CsvFile | ParquetFile | DuckDBFile

@@ -16,7 +16,8 @@ import ibis
 
 from eke.data.cell_source import CellSource
 from eke.data.cells import Cells
-from eke.data.coding import is_readable
+from eke.data.columns import notes_on_types, wanted_columns
+from eke.data.cover import cover
 from eke.data.files import (
     CsvFile,
     DataFile,
@@ -33,27 +34,20 @@ from eke.data.fingerprint import (
     size_and_time,
     take_fingerprint,
 )
+from eke.data.grouping import scan_sets
+from eke.data.marginal_source import MarginalSource
 from eke.data.memory import MemoryTable, memory_table
-from eke.data.postgresql_engine import PostgreSQLEngine
-from eke.data.reduction import ID, code_column, count_cells, list_rows
+from eke.data.reduction import count_cells, kept_rows, list_rows
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
-from eke.data.server_table import (
-    PostgreSQLTable,
-    ServerTable,
-    SparkTable,
-    is_postgresql_address,
-    table_from_document,
-    table_to_document,
-)
+from eke.data.server_source import AnySource, open_server, reopen_server
+from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
 from eke.data.source import Rows
-from eke.data.spark_engine import SparkEngine
 from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
 _FINGERPRINT = ("size", "mtime_ns", "sha256")
-_DIGEST = "sha256"
 
 
 def open_source(
@@ -64,7 +58,7 @@ def open_source(
     *,
     table: str | None = None,
     data: object = None,
-) -> CellSource:
+) -> AnySource:
     """A protected table, open for counting.
 
     Args:
@@ -102,7 +96,7 @@ def _reopen(
     *,
     table: str | None,
     data: object,
-) -> CellSource:
+) -> AnySource:
     if reference.get("kind") in ("memory", "ibis"):
         if data is None:
             raise DataError(
@@ -114,7 +108,7 @@ def _reopen(
             raise DataError(CHANGED)
         return opened
     if reference.get("kind") in ("postgresql", "spark"):
-        return _reopen_server(reference, domain, unit, data=data)
+        return reopen_server(reference, domain, unit, data=data)
     known = Fingerprint.from_document(reference)
     file = file_from_document({k: v for k, v in reference.items() if k not in _FINGERPRINT})
     if data is not None:
@@ -122,31 +116,6 @@ def _reopen(
     elif not Path(file.path).is_file():
         raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
     return _file_source(file, check_fingerprint(file.path, known), domain, unit)
-
-
-def _reopen_server(
-    reference: Mapping[str, object], domain: Domain, unit: Unit | None, *, data: object
-) -> CellSource:
-    known = {name: value for name, value in reference.items() if name != _DIGEST}
-    table = table_from_document(known)
-    if is_postgresql_address(data) and isinstance(table, PostgreSQLTable):
-        table = PostgreSQLTable(str(data), table.table)
-    elif type(data) is type(table):
-        table = data
-    elif data is not None:
-        raise DataError(
-            "this dataset was created from a table of a server; data= must name it again: "
-            "an address, eke.PostgreSQLTable or eke.SparkTable"
-        )
-
-    def read() -> Cells:
-        cells, _ = _read_server(table, domain, unit)
-        if cells.sha256() != reference.get(_DIGEST):
-            raise DataError(CHANGED)
-        return cells
-
-    stored = {**table_to_document(table), _DIGEST: reference.get(_DIGEST)}
-    return CellSource(domain, unit, read=read, reference=stored)
 
 
 def _moved(file: DataFile, data: object) -> DataFile:
@@ -157,7 +126,7 @@ def _moved(file: DataFile, data: object) -> DataFile:
     raise DataError("this dataset was created from a file; data= must be the path of that file")
 
 
-def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> CellSource:
+def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> AnySource:
     if is_postgresql_address(source):
         source = PostgreSQLTable(str(source), table)
     elif isinstance(source, (str, Path)):
@@ -167,7 +136,7 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
     if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
         return _file_source(source, take_fingerprint(source.path), domain, unit)
     if isinstance(source, (PostgreSQLTable, SparkTable)):
-        return _server_source(source, domain, unit)
+        return open_server(source, domain, unit)
     if isinstance(source, ibis.expr.types.Table):
         return _ibis_source(source, domain, unit)
     memory = memory_table(source)
@@ -181,11 +150,11 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
 
 def _file_source(
     file: DataFile, fingerprint: Fingerprint, domain: Domain, unit: Unit | None
-) -> CellSource:
+) -> AnySource:
     from_text = isinstance(file, CsvFile)
     with scan_file(file) as scan:
-        wanted = _wanted(tuple(scan.columns), domain, unit)
-        notes = _notes(scan.table(wanted), domain, from_text=from_text)
+        wanted = wanted_columns(tuple(scan.columns), domain, unit)
+        notes = notes_on_types(scan.table(wanted), domain, from_text=from_text)
 
     def read() -> Cells:
         _check_untouched(file.path, fingerprint)
@@ -201,6 +170,24 @@ def _file_source(
             return list_rows(scan.table(wanted), domain, scan.engine, from_text=from_text)
 
     reference = {**file_to_document(file), **fingerprint.to_document()}
+    if not isinstance(file, CsvFile) and file.collect == "marginals":
+
+        def scan_all(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
+            _check_untouched(file.path, fingerprint)
+            with scan_file(file) as scan:
+                rows = kept_rows(scan.table(wanted), domain, unit)
+                found = scan_sets(rows, sets, domain, scan.engine, None)
+            _check_untouched(file.path, fingerprint)
+            return found.tables
+
+        return MarginalSource(
+            domain,
+            unit,
+            scan=scan_all,
+            check=lambda: scan_all(cover([()], domain)),
+            reference=reference,
+            notes=notes,
+        )
     return CellSource(domain, unit, read=read, reference=reference, notes=notes, list_rows=in_order)
 
 
@@ -210,11 +197,11 @@ def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
 
 
 def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> CellSource:
-    _wanted(memory.names, domain, unit)
+    wanted_columns(memory.names, domain, unit)
     arrow, coded = memory.coded(domain, unit)
     with SealedEngine() as engine:
         raw = engine.register("raw", arrow)
-        notes = _notes(raw, domain, from_text=False, coded=coded)
+        notes = notes_on_types(raw, domain, from_text=False, coded=coded)
         cells = count_cells(raw, domain, unit, engine, coded=coded)
 
     def in_order() -> Rows:
@@ -226,25 +213,10 @@ def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> Ce
 
 
 def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> CellSource:
-    wanted = _wanted(tuple(table.columns), domain, unit)
+    wanted = wanted_columns(tuple(table.columns), domain, unit)
     raw = table.select(**{name: table[column] for name, column in wanted.items()})
-    notes = _notes(raw, domain, from_text=False)
+    notes = notes_on_types(raw, domain, from_text=False)
     return _held_source("ibis", count_cells(raw, domain, unit, OpenEngine()), domain, unit, notes)
-
-
-def _server_source(table: ServerTable, domain: Domain, unit: Unit | None) -> CellSource:
-    cells, notes = _read_server(table, domain, unit)
-    reference = {**table_to_document(table), _DIGEST: cells.sha256()}
-    return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
-
-
-def _read_server(table: ServerTable, domain: Domain, unit: Unit | None) -> tuple[Cells, list[str]]:
-    opened = PostgreSQLEngine(table) if isinstance(table, PostgreSQLTable) else SparkEngine(table)
-    with opened as engine:
-        wanted = _wanted(engine.names, domain, unit)
-        raw = engine.table(wanted, identity=ID)
-        notes = _notes(raw, domain, from_text=False, shown=engine.shown_types(wanted))
-        return count_cells(raw, domain, unit, engine), notes
 
 
 def _held_source(
@@ -261,37 +233,3 @@ def _held_source(
     return CellSource(
         domain, unit, read=lambda: cells, reference=reference, notes=notes, list_rows=list_rows
     )
-
-
-def _wanted(names: tuple[str, ...], domain: Domain, unit: Unit | None) -> dict[str, str]:
-    """Engine names and the columns they stand for; DataError when the table lacks one."""
-    wanted = {code_column(place): name for place, name in enumerate(domain.names)}
-    if unit:
-        wanted[ID] = unit.column
-    missing = [name for name in wanted.values() if name not in names]
-    if missing:
-        raise DataError(
-            f"the table has no column {', '.join(map(repr, missing))}; "
-            f"its columns are: {', '.join(names)}"
-        )
-    return wanted
-
-
-def _notes(
-    raw: Any,
-    domain: Domain,
-    *,
-    from_text: bool,
-    coded: frozenset[str] = frozenset(),
-    shown: Mapping[str, str] | None = None,
-) -> list[str]:
-    """What a curator should know about columns whose type cannot match what was declared."""
-    types = dict(raw.schema().items())
-    names = types if shown is None else shown
-    return [
-        f"column {name!r} has type {names[code_column(place)]}, but is declared "
-        f"{type(attribute).__name__}: none of its values can be one of the domain"
-        for place, (name, attribute) in enumerate(domain.attributes)
-        if name not in coded
-        and not is_readable(types[code_column(place)], attribute, from_text=from_text)
-    ]

@@ -32,6 +32,7 @@ _RAW = "raw"
 _HEADER = 19  # of a binary COPY: a signature of 11 bytes and two integers
 _TRAILER = 2
 _PIECE = 2**24  # bytes
+_MAY_HASH = "SELECT set_config('hash_mem_multiplier', '1000', true)"
 _WIDTHS = {"int8": 2, "int16": 2, "int32": 4, "int64": 8}  # SMALLINT is the narrowest there is
 
 _TABLES = """
@@ -124,13 +125,39 @@ class PostgreSQLEngine:
 
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression of whole numbers, none of them NULL, as an Arrow table."""
-        sql = str(ibis.to_sql(expression, dialect="postgres"))
-        raw = f"WITH {quoted_name(_RAW)} AS ({self._raw})"
-        whole = f"{raw}, {sql[5:]}" if sql.startswith("WITH ") else f"{raw} {sql}"
-        return _shielded(lambda: self._copy(whole, expression.schema()))
+        types = {name: str(dtype).lstrip("!") for name, dtype in expression.schema().items()}
+        sql = f"WITH {self._with_raw()} {_sql(expression)}"
+        return _shielded(lambda: self._copy(sql, types))
 
-    def _copy(self, sql: str, schema: Any) -> Any:
-        reader = _CopyReader(schema)
+    def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
+        """The result of a SELECT of ours over the table `coded`, an Ibis expression.
+
+        The domain bounds the number of groups, so the server may hash all of them in memory: it
+        would else write them to disk or, worse, sort its rows once for each table.
+        """
+        coded = f"coded AS (SELECT * FROM {_sql(rows)} AS plain{self.fence})"  # noqa: S608 -- ours
+        sql = f"WITH {self._with_raw()}, {coded} {select}"
+
+        def run() -> Any:
+            self._connection.execute(_MAY_HASH)
+            return self._copy(sql, dict.fromkeys(columns, "int64"))
+
+        return _shielded(run)
+
+    @property
+    def fence(self) -> str:
+        """What keeps the server from copying the expressions of a subquery to all their uses."""
+        return " OFFSET 0"
+
+    def lookup(self, values: Sequence[int], place: str) -> str:
+        """SQL of the value at a place, from 0, of a list of numbers."""
+        return f"(CAST('{{{', '.join(map(str, values))}}}' AS INTEGER[]))[{place} + 1]"
+
+    def _with_raw(self) -> str:
+        return f"{quoted_name(_RAW)} AS ({self._raw})"
+
+    def _copy(self, sql: str, types: Mapping[str, str]) -> Any:
+        reader = _CopyReader(types)
         with (
             self._connection.cursor() as cursor,
             cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy,
@@ -220,8 +247,8 @@ def _numeric(column: str, modifier: int) -> tuple[str, str]:
 class _CopyReader:
     """The columns of a binary COPY of whole numbers, read piece by piece as it comes."""
 
-    def __init__(self, schema: Any) -> None:
-        self._types = {name: str(dtype).lstrip("!") for name, dtype in schema.items()}
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self._types = types
         fields: list[tuple[str, str]] = [("fields", ">i2")]
         for name, dtype in self._types.items():
             fields += [(f"{name} length", ">i4"), (name, f">i{_WIDTHS[dtype]}")]
@@ -253,6 +280,10 @@ class _CopyReader:
             if np.any(rows[f"{name} length"] != _WIDTHS[dtype]):  # NULL has none
                 raise DataError(FAILURE)
             self._pieces[name].append(rows[name].astype(dtype))
+
+
+def _sql(expression: Any) -> str:
+    return f"({ibis.to_sql(expression, dialect='postgres')})"
 
 
 def _shielded(action: Callable[[], Result], failure: str = FAILURE) -> Result:

@@ -55,6 +55,16 @@ def count_cells(
     return sorted_cells(domain.names, domain.shape, columns, counts)
 
 
+def kept_rows(table: Any, domain: Domain, unit: Unit | None) -> Any:
+    """The coded rows that `count_cells` counts, as an Ibis table that nothing is held for.
+
+    Only for tables with typed columns: numbers spelled in texts would be parsed over and over.
+    """
+    coded = _coded_rows(table, domain, unit, coded=frozenset(), spelled=set())
+    names = [code_column(place) for place in range(len(domain))]
+    return _kept(coded, names, unit).select(*names)
+
+
 def list_rows(
     table: Any,
     domain: Domain,
@@ -119,12 +129,17 @@ def _ids(unit: Unit | None) -> list[str]:
 
 
 def _cell_counts(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
+    kept = _kept(rows, names, unit)
+    return kept.group_by(list(names)).aggregate(**{_COUNT: kept.count()})
+
+
+def _kept(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
     kept = rows.filter([rows[name].notnull() for name in names])
     if unit:
         order = [kept[name] for name in names]
         kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
         kept = kept.filter(kept[_PLACE] < unit.rows)
-    return kept.group_by(list(names)).aggregate(**{_COUNT: kept.count()})
+    return kept
 
 
 def _code_type(size: int) -> str:

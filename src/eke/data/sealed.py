@@ -91,6 +91,20 @@ class SealedEngine:
     def fetch(self, expression: Any) -> Any:
         return shielded(lambda: self._connection.sql(_sql(expression)).to_arrow_table())
 
+    def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
+        """The result of a SELECT of ours over the table `coded`, an Ibis expression."""
+        sql = f"WITH coded AS ({_sql(rows)}) {select}"
+        return shielded(lambda: self._connection.sql(sql).to_arrow_table())
+
+    @property
+    def fence(self) -> str:
+        """Nothing: this engine computes a column once."""
+        return ""
+
+    def lookup(self, values: Sequence[int], place: str) -> str:
+        """SQL of the value at a place, from 0, of a list of numbers."""
+        return f"([{', '.join(map(str, values))}])[{place} + 1]"
+
 
 class OpenEngine:
     """The backend that an Ibis expression brings along; eke cannot seal it and stores nothing."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from eke.data.source import Collect, check_collect
 from eke.errors import DataError
 
 _SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
@@ -20,10 +21,14 @@ class PostgreSQLTable:
     `address` is that of libpq, ``postgresql://user@host/database``. A password in it is used but
     never stored: PGPASSWORD, ``~/.pgpass`` or ``data=`` give it when the dataset is opened again.
     `table` may name a schema, ``public.people``, and be left out when there is only one table.
+
+    `collect` says what comes from the server: ``"cells"``, all non-empty ones, once, which must
+    fit in memory, or ``"marginals"``, only the counts that each question needs, when it needs them.
     """
 
     address: str
     table: str | None = None
+    collect: Collect = "cells"
 
     def __post_init__(self) -> None:
         if not is_postgresql_address(self.address):
@@ -33,9 +38,11 @@ class PostgreSQLTable:
         _, rest = self.address.split("://", 1)
         object.__setattr__(self, "address", f"postgresql://{rest}")
         _check_name(self.table)
+        check_collect(self.collect)
 
     def __repr__(self) -> str:
-        return f"PostgreSQLTable({self.without_password().address!r}, {self.table!r})"
+        address = self.without_password().address
+        return f"PostgreSQLTable({address!r}, {self.table!r}, {self.collect!r})"
 
     def without_password(self) -> PostgreSQLTable:
         """The same table, its address as it may be stored and shown."""
@@ -47,7 +54,7 @@ class PostgreSQLTable:
         query = urlencode(options, quote_via=quote, safe="/")
         # urlunsplit drops the slashes of an empty host, which means a local socket.
         path = urlunsplit(("", "", parts.path, query, ""))
-        return PostgreSQLTable(f"postgresql://{netloc}{path}", self.table)
+        return replace(self, address=f"postgresql://{netloc}{path}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +63,14 @@ class SparkTable:
 
     Spark is the session that is active, or the one that its own settings describe: master,
     catalogue and passwords are set there (``SparkSession.builder`` or ``spark-defaults.conf``).
+
+    `collect` is as in `PostgreSQLTable`, but ``"marginals"`` unless you say otherwise: what Spark
+    is for does not fit one machine.
     """
 
     table: str | None = None
     parquet: str | None = None
+    collect: Collect = "marginals"
 
     def __post_init__(self) -> None:
         if (self.table is None) == (self.parquet is None):
@@ -69,6 +80,7 @@ class SparkTable:
             )
         _check_name(self.table)
         _check_name(self.parquet)
+        check_collect(self.collect)
 
 
 ServerTable: TypeAlias = PostgreSQLTable | SparkTable
@@ -88,7 +100,9 @@ def table_to_document(table: ServerTable) -> dict[str, object]:
 
 def table_from_document(document: Mapping[str, object]) -> ServerTable:
     """The table that `table_to_document` has written down."""
-    fields = {name: value for name, value in document.items() if name != "kind"}
+    # Older references say nothing of it: there was one way only.
+    fields = {"collect": "cells", **document}
+    del fields["kind"]
     kind = PostgreSQLTable if document.get("kind") == "postgresql" else SparkTable
     try:
         return kind(**fields)  # type: ignore[arg-type]

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import Literal, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import DataError, SecretLeak
+
+Collect = Literal["cells", "marginals"]
+"""What is collected of a table: all its non-empty cells once, or what each question needs."""
+
+
+def check_collect(collect: object) -> None:
+    """Raise unless this is one of the ways to collect a table."""
+    if collect not in ("cells", "marginals"):
+        raise DataError("collect must be 'cells' or 'marginals'")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,8 +86,12 @@ class Rows:
 class Source(Protocol):
     """A protected table, open for counting."""
 
-    def load(self) -> object:
-        """Make sure that the table can be read, so that what is wrong shows before a charge."""
+    def load(self, attribute_sets: Sequence[tuple[str, ...]] = ()) -> object:
+        """Make sure that these can be counted, so that what is wrong shows before a charge.
+
+        Privacy: apart from the table as a whole, it looks only at the domain: a failure that
+        depended on rows and question would be a free bit.
+        """
         ...
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:

@@ -11,7 +11,7 @@ fails on a raw value (Spark's messages about a failing row quote it).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import ibis
@@ -80,6 +80,20 @@ class SparkEngine:
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression as an Arrow table."""
         return shielded(lambda: self._session.sql(_sql(expression)).toArrow())
+
+    def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
+        """The result of a SELECT of ours over the table `coded`, an Ibis expression."""
+        sql = f"WITH coded AS ({_sql(rows)}) {select}"
+        return shielded(lambda: self._session.sql(sql).toArrow())
+
+    @property
+    def fence(self) -> str:
+        """Nothing: this engine computes a column once."""
+        return ""
+
+    def lookup(self, values: Sequence[int], place: str) -> str:
+        """SQL of the value at a place, from 0, of a list of numbers."""
+        return f"element_at(array({', '.join(map(str, values))}), {place} + 1)"
 
 
 def _session() -> Any:

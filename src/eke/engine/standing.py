@@ -61,10 +61,9 @@ class Standing:
 
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
-        known = [one for one in self.measurements if one.sequence <= sequence]
-        if len(known) == len(self.measurements):
+        if not self.measurements or self.measurements[-1].sequence <= sequence:
             return self._inference
-        return self._inference_from(known)
+        return self._inference_from([one for one in self.measurements if one.sequence <= sequence])
 
     def take_in(self, entries: Iterable[Entry]) -> None:
         """Follow the ledger by its next entries."""

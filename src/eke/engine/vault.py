@@ -98,7 +98,8 @@ class Vault:
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
         with self.lock:
-            self.facts()
+            if sequence > self._standing.seen:
+                self._follow(self.ledger)
             return self._standing.inference_through(sequence)
 
     def twin(self) -> Vault:
@@ -179,16 +180,19 @@ class Vault:
         the scores of each row from what was measured and takes them when they are noisy. One with
         a `later_loss` needs `adaptive`, which decides step by step what else to measure for that.
 
-        Privacy: (0) The table is opened before anything is paid; whether that works has nothing
-        to do with the question. (1) The cost is recomputed here, inside the transaction that checks
-        the limit and records the reservation; the plan's own idea of it is not used. (2) The data
-        is touched only after that transaction is durable; nothing is refunded afterwards, for a
-        refund would be a free bit. (3) The noisy value leaves this method only after it is stored;
-        if another process completed the same request first, its stored answer is returned and ours
-        is forgotten.
+        Privacy: (0) The table is opened before anything is paid; whether that works depends on the
+        table as a whole, or on the domain alone, where a question needs too many counts. (1) The
+        cost is recomputed here, inside the transaction that checks the limit and records the
+        reservation; the plan's own idea of it is not used. (2) The data is touched only after that
+        transaction is durable; nothing is refunded afterwards, for a refund would be a free bit.
+        (3) The noisy value leaves this method only after it is stored; if another process completed
+        the same request first, its stored answer is returned and ours is forgotten.
         """
         with self.lock:
-            self._source.load()  # a missing or changed file must show before anything is paid
+            sets = () if adaptive is None else tuple(adaptive.attribute_sets)
+            needed = [needed_attributes(part.query) for part in plan.parts]
+            # A missing or changed table must show before anything is paid.
+            self._source.load([*needed, *sets])
             in_order = None if rows is None else self._source.rows()
             with self.ledger.exclusive() as book:
                 request = book.find(analyst, key, digest)
@@ -205,7 +209,6 @@ class Vault:
                     reservation, plan, cost = request.sequence, held.plan, held.cost
                     _check_publishers(plan, rows, adaptive)
             failpoint("engine.reserved")
-            sets = () if adaptive is None else tuple(adaptive.attribute_sets)
             needed = [needed_attributes(part.query) for part in plan.parts]
             every = self._source.counts([*needed, *sets])
             counts, later = every[: len(needed)], dict(zip(sets, every[len(needed) :], strict=True))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from eke.errors import LedgerError, LedgerTampered
 from eke.ledger.postgresql import Server, connect_server, explain_server, server_at
 
 BUSY_SECONDS = 30.0
+SETTLED_SECONDS = 2.0
 _WRITE = "eke_write"
 
 
@@ -91,6 +93,24 @@ def claim_file(place: File) -> None:
         raise LedgerError(
             f"{place} cannot be created ({error.strerror}); check the folder and its permissions"
         ) from error
+
+
+def stamp_of(place: File | Server) -> tuple[int, ...] | None:
+    """What tells a ledger file from the same file after another COMMIT; None when nothing does.
+
+    Every COMMIT writes into the file and so renews its time. Clocks of file systems tick, some only
+    every other second, so the time of a file that was written just now says nothing yet.
+    """
+    if isinstance(place, Server):
+        return None
+    try:
+        found = place.path.stat()
+    except OSError:
+        return None
+    age = time.time() - max(found.st_mtime, found.st_ctime)
+    if age < SETTLED_SECONDS:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def journal_of(place: File) -> Path:

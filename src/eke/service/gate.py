@@ -38,6 +38,9 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+_ENCODED_HEADERS = [
+    (name.lower().encode(), text.encode()) for name, text in SECURITY_HEADERS.items()
+]
 
 
 class Gate:
@@ -95,7 +98,7 @@ class Gate:
     def _recognise(self, scope: Scope, headers: dict[str, bytes]) -> Caller:
         state = self._state
         bearer = headers.get("authorization")
-        cookie = _cookie(headers)
+        cookie = _cookie(headers) if bearer is None else None
         if bearer is not None:
             scheme, _, text = bearer.decode("latin-1").partition(" ")
             known = state.access.by_token(text.strip()) if scheme.lower() == "bearer" else None
@@ -151,12 +154,12 @@ class Gate:
     # -- after ---------------------------------------------------------------------------------
 
     def _headers(self, scope: Scope, number: str) -> list[tuple[bytes, bytes]]:
-        shown = {**SECURITY_HEADERS, "X-Request-Id": number}
+        shown = [*_ENCODED_HEADERS, (b"x-request-id", number.encode())]
         if not scope["path"].startswith("/console/"):
-            shown["Cache-Control"] = "no-store"
+            shown.append((b"cache-control", b"no-store"))
         if scope.get("scheme") == "https":
-            shown["Strict-Transport-Security"] = "max-age=31536000"
-        return [(name.lower().encode(), value.encode()) for name, value in shown.items()]
+            shown.append((b"strict-transport-security", b"max-age=31536000"))
+        return shown
 
     def _record(self, scope: Scope, number: str, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "none")

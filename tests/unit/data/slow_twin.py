@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from eke.data import CellSource, Counts
+from eke.data import Counts
+from eke.data.server_source import AnySource
 from eke.domain import Attribute, Binned, Boolean, Categorical, Domain, Integer, Replace, Rule
 from eke.privacy.unit import Unit
 
@@ -133,5 +134,5 @@ def as_counter(counts: Counts) -> Counter[tuple[int, ...]]:
     return Counter({tuple(codes): count for codes, count in pairs})
 
 
-def all_cells(source: CellSource) -> Counter[tuple[int, ...]]:
+def all_cells(source: AnySource) -> Counter[tuple[int, ...]]:
     return as_counter(source.counts([source.domain.names])[0])

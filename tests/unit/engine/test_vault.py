@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eke.data import CellSource, Counts, Rows, open_source
+from eke.data import Counts, Rows, open_source
 from eke.domain import Domain, Integer
 from eke.engine import Stale, Vault, vault
 from eke.errors import BudgetExceeded, DataError, KeyConflict
@@ -30,13 +30,13 @@ class Watched:
     """A source that writes down what the ledger held whenever it was asked to count."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._source: CellSource = open_source(ROWS, DOMAIN)
+        self._source = open_source(ROWS, DOMAIN)
         self._ledger = ledger
         self.seen: list[list[str]] = []
         self.fails = False
 
-    def load(self) -> object:
-        return self._source.load()
+    def load(self, attribute_sets: Sequence[tuple[str, ...]] = ()) -> object:
+        return self._source.load(attribute_sets)
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         self.seen.append([entry.kind for entry in self._ledger.entries()])

@@ -172,3 +172,66 @@ def test_threads_share_one_ledger(ledger, spend):
     assert errors == []
     assert ledger.verify().intact
     assert ledger.balance().spent == 40
+
+
+# -- files that nobody has written to ------------------------------------------------------------
+
+
+class Reads:
+    """How often a ledger was really read."""
+
+    def __init__(self, ledger, monkeypatch):
+        self.number = 0
+        plain = ledger._reading
+
+        def counted():
+            self.number += 1
+            return plain()
+
+        monkeypatch.setattr(Ledger, "_reading", lambda _: counted())
+
+
+def test_a_file_that_is_as_it_was_is_not_read_again(folder, monkeypatch):
+    monkeypatch.setattr("eke.ledger.dialect.SETTLED_SECONDS", -1.0)
+    path = folder / "quiet.eke"
+    ledger, other = Ledger.create(path, {}, 1000), None
+    reads = Reads(ledger, monkeypatch)
+    head = ledger.entries()[-1].sequence
+    assert ledger.entries(after=head) == []
+    before = reads.number
+    for _ in range(5):
+        assert ledger.entries(after=head) == []
+    assert reads.number == before
+    assert len(ledger.entries()) == 1, "somebody who knows less gets everything"
+    monkeypatch.undo()
+    other = Ledger.open(path)
+    with other.exclusive() as book:
+        book.change_limit(2000, {})
+    monkeypatch.setattr("eke.ledger.dialect.SETTLED_SECONDS", -1.0)
+    assert [entry.kind for entry in ledger.entries(after=head)] == ["limit"], "at once"
+
+
+def test_the_time_of_a_file_written_just_now_says_nothing(folder, monkeypatch):
+    """Two COMMITs may fall into one tick of the clock."""
+    path = folder / "busy.eke"
+    ledger = Ledger.create(path, {}, 1000)
+    reads = Reads(ledger, monkeypatch)
+    head = ledger.entries()[-1].sequence
+    for number in range(1, 4):
+        assert ledger.entries(after=head) == []
+        assert reads.number == number + 1
+
+
+def test_a_ledger_that_was_replaced_or_is_gone_is_noticed(folder, monkeypatch):
+    monkeypatch.setattr("eke.ledger.dialect.SETTLED_SECONDS", -1.0)
+    path = folder / "here.eke"
+    ledger = Ledger.create(path, {}, 1000)
+    for _ in range(2):
+        ledger.entries(after=1)
+    Ledger.create(folder / "there.eke", {}, 1000)
+    shutil.move(folder / "there.eke", path)
+    with pytest.raises(LedgerTampered):
+        ledger.entries(after=1)
+    path.unlink()
+    with pytest.raises(LedgerError):
+        ledger.entries(after=1)

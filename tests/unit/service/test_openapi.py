@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,7 @@ def fuzz(server: Server, number: int) -> dict[int, int]:
             assert document["message"]
 
     run()
+    logging.getLogger("eke.figures").info("%d cases: %s", number, seen)
     return seen
 
 

@@ -1,0 +1,115 @@
+"""MarginalSource: a protected table that its own engine counts, question by question.
+
+For tables whose non-empty cells would fill a machine: nothing is collected but the tables of counts
+that a plan needs, all of them in one scan. They are kept, so that the next plan about the same
+attributes needs no scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
+
+from eke.data.cells import Cells
+from eke.data.cover import MOST_CELLS, cells, check_size, cover
+from eke.data.source import Counts, Rows, check_totals
+from eke.domain import Domain
+from eke.errors import DataError, SecretLeak
+from eke.privacy.unit import Unit
+
+_NO_ROWS = (
+    "a table that is counted by marginals is never read row by row; nothing was spent. Protect it "
+    "with collect='cells', from a file or a table in memory, to publish rows"
+)
+_MOST_HELD = 2 * MOST_CELLS
+
+Scan = Callable[[Sequence[tuple[str, ...]]], Sequence[Cells]]
+"""The tables of some sets of attributes, all from one scan of the table known before."""
+
+
+class MarginalSource:
+    """A protected table of which only tables of counts are ever held.
+
+    Privacy: Everything it returns is exact and belongs behind the junction. Only `domain`, `unit`
+    and `notes` are public. What is scanned, held and forgotten follows from the questions and the
+    domain, never from a count.
+    """
+
+    __slots__ = ("_check", "_checked", "_held", "_reference", "_scan", "domain", "notes", "unit")
+
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit | None,
+        *,
+        scan: Scan,
+        check: Callable[[], object],
+        reference: Mapping[str, object],
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.domain = domain
+        self.unit = unit
+        self.notes = tuple(notes)
+        self._scan = scan
+        self._check = check
+        self._checked = False
+        self._reference = dict(reference)
+        self._held: dict[tuple[str, ...], Cells] = {}  # the one used last at the end
+
+    def __repr__(self) -> str:
+        return f"MarginalSource({', '.join(self.domain.names)}; the rows are not shown)"
+
+    def __reduce__(self) -> NoReturn:
+        raise SecretLeak("a protected table cannot be pickled; open it again from its reference")
+
+    def load(self, attribute_sets: Sequence[tuple[str, ...]] = ()) -> None:
+        """Make sure that these sets may be counted and that the table is the one known before."""
+        for attributes in attribute_sets:
+            check_size(attributes, self.domain)
+        if not self._checked:
+            self._check()
+            self._checked = True
+
+    def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
+        """Exact counts of each attribute set, in the order asked, all of the same rows."""
+        self.load(attribute_sets)
+        missing = [names for names in attribute_sets if self._holder(names) is None]
+        scanned: dict[tuple[str, ...], Cells] = {}
+        if missing:
+            sets = cover(missing, self.domain)
+            scanned = dict(zip(sets, self._scan(sets), strict=True))
+        tables = []
+        for names in attribute_sets:
+            holder = self._holder(names)
+            if holder is None:
+                table = next(t for known, t in scanned.items() if set(names) <= set(known))
+            else:
+                self._held[holder] = table = self._held.pop(holder)
+            tables.append(table.marginal(tuple(names)))
+        check_totals(tables)
+        self._hold(scanned)
+        return tables
+
+    @property
+    def held_cells(self) -> int:
+        """How many counts are held in memory; secret, as the counts are."""
+        return sum(len(table.counts) for table in self._held.values())
+
+    def rows(self) -> Rows:
+        """Refused: the rows stay where they are."""
+        raise DataError(_NO_ROWS)
+
+    def reference(self) -> dict[str, object]:
+        """The document that finds the table again; for the curator's eyes, it holds a digest."""
+        return dict(self._reference)
+
+    def _holder(self, names: Sequence[str]) -> tuple[str, ...] | None:
+        return next((known for known in self._held if set(names) <= set(known)), None)
+
+    def _hold(self, tables: Mapping[tuple[str, ...], Cells]) -> None:
+        self._held.update(tables)
+        room = _MOST_HELD
+        for names in reversed(list(self._held)):
+            room -= cells(names, self.domain)
+            if room < 0:
+                del self._held[names]

@@ -1,0 +1,132 @@
+"""Tables of PostgreSQL and Spark as sources: opened, and opened again from a reference.
+
+A server's table is known again by a digest of its coded rows: of the collected cells, or, when only
+marginals are collected, by one that the server sums up (`row_digest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from eke.data.cell_source import CellSource
+from eke.data.cells import Cells
+from eke.data.columns import notes_on_types, wanted_columns
+from eke.data.cover import cover
+from eke.data.fingerprint import CHANGED
+from eke.data.grouping import Scanned, scan_sets
+from eke.data.marginal_source import MarginalSource
+from eke.data.postgresql_engine import PostgreSQLEngine
+from eke.data.reduction import ID, count_cells, kept_rows
+from eke.data.row_digest import SecretPoint
+from eke.data.server_table import (
+    PostgreSQLTable,
+    ServerTable,
+    is_postgresql_address,
+    table_from_document,
+    table_to_document,
+)
+from eke.data.spark_engine import SparkEngine
+from eke.domain import Domain
+from eke.errors import DataError
+from eke.privacy.unit import Unit
+
+_DIGEST = "sha256"
+_SALT = "salt"
+
+AnySource: TypeAlias = CellSource | MarginalSource
+
+
+def open_server(table: ServerTable, domain: Domain, unit: Unit | None) -> AnySource:
+    """A table of a server, read once: its cells, or its digest."""
+    if table.collect == "cells":
+        cells, notes = _read_cells(table, domain, unit)
+        reference = {**table_to_document(table), _DIGEST: cells.sha256()}
+        return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+    point = SecretPoint.draw(domain)
+    first, notes = _scan(table, domain, unit, point, cover([()], domain))
+    reference = {**table_to_document(table), _SALT: point.salt, _DIGEST: first.digest}
+    return _marginal_source(table, domain, unit, reference, notes, checked=True)
+
+
+def reopen_server(
+    reference: Mapping[str, object], domain: Domain, unit: Unit | None, *, data: object
+) -> AnySource:
+    """The table that a reference names, to be read at the first count."""
+    secret = {name: reference[name] for name in (_SALT, _DIGEST) if name in reference}
+    table = table_from_document({k: v for k, v in reference.items() if k not in secret})
+    if is_postgresql_address(data) and isinstance(table, PostgreSQLTable):
+        table = replace(table, address=str(data))
+    elif type(data) is type(table):
+        table = replace(data, collect=table.collect)  # the digest is of one of the two kinds
+    elif data is not None:
+        raise DataError(
+            "this dataset was created from a table of a server; data= must name it again: "
+            "an address, eke.PostgreSQLTable or eke.SparkTable"
+        )
+    stored = {**table_to_document(table), **secret}
+    if table.collect == "marginals":
+        return _marginal_source(table, domain, unit, stored)
+
+    def read() -> Cells:
+        cells, _ = _read_cells(table, domain, unit)
+        if cells.sha256() != stored.get(_DIGEST):
+            raise DataError(CHANGED)
+        return cells
+
+    return CellSource(domain, unit, read=read, reference=stored)
+
+
+def _marginal_source(
+    table: ServerTable,
+    domain: Domain,
+    unit: Unit | None,
+    reference: Mapping[str, object],
+    notes: Sequence[str] = (),
+    *,
+    checked: bool = False,
+) -> MarginalSource:
+    point = SecretPoint.from_salt(str(reference.get(_SALT)), domain)
+
+    def scan(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
+        # The digest comes from the same scan as the counts, so these are of the table known before.
+        found, _ = _scan(table, domain, unit, point, sets)
+        if found.digest != reference.get(_DIGEST):
+            raise DataError(CHANGED)
+        return found.tables
+
+    return MarginalSource(
+        domain,
+        unit,
+        scan=scan,
+        check=lambda: None if checked else scan(cover([()], domain)),
+        reference=reference,
+        notes=notes,
+    )
+
+
+def _scan(
+    table: ServerTable,
+    domain: Domain,
+    unit: Unit | None,
+    point: SecretPoint,
+    sets: Sequence[tuple[str, ...]],
+) -> tuple[Scanned, list[str]]:
+    with _engine(table) as engine:
+        wanted = wanted_columns(engine.names, domain, unit)
+        raw = engine.table(wanted, identity=ID)
+        notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
+        return scan_sets(kept_rows(raw, domain, unit), sets, domain, engine, point), notes
+
+
+def _read_cells(table: ServerTable, domain: Domain, unit: Unit | None) -> tuple[Cells, list[str]]:
+    with _engine(table) as engine:
+        wanted = wanted_columns(engine.names, domain, unit)
+        raw = engine.table(wanted, identity=ID)
+        notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
+        return count_cells(raw, domain, unit, engine), notes
+
+
+def _engine(table: ServerTable) -> PostgreSQLEngine | SparkEngine:
+    return PostgreSQLEngine(table) if isinstance(table, PostgreSQLTable) else SparkEngine(table)
