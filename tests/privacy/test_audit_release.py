@@ -49,6 +49,9 @@ class NoInference:
     def extend_all(self, released: list[Measurement]) -> None:
         """Learn nothing."""
 
+    def settle(self) -> None:
+        """Nothing is put off."""
+
 
 @pytest.fixture(autouse=True)
 def _without_inference(monkeypatch: pytest.MonkeyPatch) -> None:
