@@ -26,8 +26,9 @@ class Place(NamedTuple):
     token: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium; closed before other modules run, for Playwright occupies the event loop."""
     installed = next((path for name in NAMES if (path := shutil.which(name))), None)
     with sync_playwright() as playwright:
         if installed is None and not Path(playwright.chromium.executable_path).exists():

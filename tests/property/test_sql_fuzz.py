@@ -173,6 +173,8 @@ def fuzz(seed: list[int], number: int) -> None:
     for domain, text in texts(rng, number):
         fine, seconds = outcome(domain, text)
         accepted += fine
+        if seconds > SECOND:  # other programs slow even processor time down: the least of four
+            seconds = min(seconds, *(outcome(domain, text)[1] for _ in range(3)))
         if seconds > slowest:
             slowest, slow_text = seconds, text
     assert slowest < SECOND, f"{slowest:.2f} s for {slow_text[:2000]}"

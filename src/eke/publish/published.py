@@ -91,6 +91,11 @@ class Published:
         return f"<div><b>{escape(repr(self))}</b>{table}<ul>{notes}</ul></div>"
 
 
+def holds_rows(text: str) -> bool:
+    """True for a text of `Published.to_text`, and not for what rows are still to be made from."""
+    return "codes" in json.loads(text)
+
+
 def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
     """The value of each code as the table itself would hold it."""
     if isinstance(attribute, Binned):

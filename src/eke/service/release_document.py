@@ -123,6 +123,7 @@ def record_document(record: Record, measure: str) -> dict[str, Any]:
                 "mechanism": record.about["publish"],
                 "budget": record.about["epsilon"] or record.about["rho"] or 0.0,
                 "options": dict(record.about["options"]),
+                "complete": record.complete,
             }
         ),
     }

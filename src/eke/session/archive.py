@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from eke.domain import Domain
@@ -16,7 +16,7 @@ from eke.errors import QueryError
 from eke.ledger import Entry, Ledger
 from eke.planning import workload_from_document
 from eke.privacy.record_loss import NANO
-from eke.publish import Published
+from eke.publish import Published, holds_rows
 from eke.session.publish import rows_key
 from eke.session.released import Release, release_of
 
@@ -35,6 +35,7 @@ class Record:
     key: str
     cost: float
     about: Mapping[str, Any]  # the workload, or what was asked of the publication
+    complete: bool = True  # False while the rows of a publication are not kept (yet)
 
 
 class Archive:
@@ -50,7 +51,8 @@ class Archive:
 
     def publications(self) -> list[Record]:
         """Publications of rows, in order."""
-        return [one for one in self._records() if one.kind == "publish"]
+        found = [one for one in self._records() if one.kind == "publish"]
+        return [replace(one, complete=self._rows_text(one) is not None) for one in found]
 
     def release(self, sequence: int) -> Release:
         """The tables of a release, as they were released."""
@@ -61,15 +63,12 @@ class Archive:
     def publication(self, sequence: int) -> Published:
         """The rows of a publication, as they were published."""
         record = self.record("publish", sequence)
-        rows = self._ledger.find(record.analyst, rows_key(record.key))
-        text = None if rows is None else rows.answer
+        text = self._rows_text(record)
         if text is None:
-            text = self._text(record.analyst, record.key)
-            if "codes" not in json.loads(text):
-                raise QueryError(
-                    f"the rows of publication {sequence} are not kept: publish again with its key, "
-                    "or ask whoever published them"
-                )
+            raise QueryError(
+                f"the rows of publication {sequence} are not kept, or not made yet: wait a moment, "
+                "publish again with its key, or ask whoever published them"
+            )
         return Published.from_text(self._domain, text)
 
     def record(self, kind: Kind, sequence: int) -> Record:
@@ -103,6 +102,14 @@ class Archive:
                 if opened is not None:
                     found.append(_record(opened[0], entry, opened[1]))
         return found
+
+    def _rows_text(self, record: Record) -> str | None:
+        """What holds the rows of a publication: a text of their own, or that of their release."""
+        rows = self._ledger.find(record.analyst, rows_key(record.key))
+        if rows is not None and rows.answer is not None:
+            return rows.answer
+        text = self._text(record.analyst, record.key)
+        return text if holds_rows(text) else None
 
     def _text(self, analyst: str, key: str) -> str:
         request = self._ledger.find(analyst, key)

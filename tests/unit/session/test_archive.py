@@ -72,6 +72,26 @@ def test_what_became_of_a_request(session, monkeypatch):
     assert session.archive.find("ann", "rows") == record.sequence
 
 
+def test_rows_that_are_still_to_be_made_are_told_apart(session, monkeypatch):
+    """LDA makes its rows after the release is stored; until then there is nothing to show."""
+
+    def crash(*_: object) -> str:
+        raise Crash
+
+    with monkeypatch.context() as patched:
+        patched.setattr(vault.Vault, "remember", crash)
+        with pytest.raises(Crash):
+            session.publish("lda", epsilon=0.2, target="sex", key="rows", analyst="ann")
+    (record,) = session.archive.publications()
+    assert not record.complete
+    with pytest.raises(QueryError, match="not made yet"):
+        session.archive.publication(record.sequence)
+    session.publish("lda", epsilon=0.2, target="sex", key="rows", analyst="ann")
+    (record,) = session.archive.publications()
+    assert record.complete
+    assert len(session.archive.publication(record.sequence)) > 0
+
+
 def test_a_price_is_what_is_charged(session):
     session.ask(eke.count(sex="Female"), within=60)
     plan = session.plan(eke.all_marginals(DOMAIN, 1), budget=0.2)

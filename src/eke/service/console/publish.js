@@ -134,11 +134,11 @@ function jobLine(dataset, me, job, watch) {
 
 function pastCard(dataset, publications, shown) {
   const rows = publications.toReversed().map((one) => [String(one.sequence), moment(one.at), one.analyst, WAYS[one.mechanism][0], one.cost ? `${one.measure} ${number(one.cost, 4)}` : "free",
-    el("button", { type: "button", class: "plain", onclick: async () => {
+    one.complete ? el("button", { type: "button", class: "plain", onclick: async () => {
       try { shown.replaceChildren(publicationCard(dataset, await call("GET", of(dataset, `/publications/${one.sequence}`)))); }
       catch (problem) { shown.replaceChildren(failure(problem)); }
       shown.scrollIntoView({ block: "nearest" });
-    } }, `Show ${one.sequence}`)]);
+    } }, `Show ${one.sequence}`) : "no rows yet"]);
   return el("section", { class: "card" }, el("h2", {}, "Published"), rows.length
     ? table([{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "how" }, { name: "cost", number: true }, { name: "" }], rows, "Publications")
     : el("p", {}, "Nothing yet."));
