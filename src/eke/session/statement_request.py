@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from eke.errors import AccuracyError, EstimateError
 from eke.inference import Inference, Posterior
@@ -80,7 +81,10 @@ class StatementRequest:
             if low is not None and high is not None
         ]
         known = max(widths, default=0.0) * self.demand.columns[0][1]
-        body = {"shown": shown, "cells": cells}
+        body: dict[str, Any] = {"shown": shown, "cells": cells}
+        if self._is_single and cells and cells[0][0][1] is not None:
+            # Kept, for history may have grown when it is read: then it would be inferred anew.
+            body["variance"] = self._posterior(0, 0, inference).variance
         return stored_text(body, self.headline, known, facts, finding)
 
     def answer(self, text: str, inference_through: InferenceThrough) -> Answer | SqlAnswer:
@@ -93,7 +97,7 @@ class StatementRequest:
                 return self._posterior(0, 0, inference_through(receipt.through))
 
             if value is not None and low is not None:
-                return Answer(value, (low, high), posterior().variance, receipt, posterior)
+                return Answer(value, (low, high), body["variance"], receipt, posterior)
         keys = self.statement.keys()
         rows = []
         for place, values in zip(body["shown"], cells, strict=True):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import eke
+from eke.engine import Vault
 from eke.errors import AccuracyError, KeyConflict, Refused, SqlError
 
 PEOPLE = 20_000
@@ -133,6 +134,19 @@ def test_answers_are_as_wide_as_the_decision_said(session):
     ]
     assert max(shares) <= 1.0
     assert session.preview(text, within=asked).known == pytest.approx(max(shares) * asked["a"])
+
+
+def test_an_answer_needs_no_look_back_when_history_has_grown(session, monkeypatch):
+    """On a busy server others pay between the release and the reading of its text."""
+
+    def look_back(*_: object) -> None:
+        raise AssertionError("inferred anew")
+
+    monkeypatch.setattr(Vault, "inference_through", look_back)
+    answer = session.ask("SELECT COUNT(*) FROM people WHERE sex = 'F'", within=100)
+    assert answer.variance == pytest.approx(2 * (100 / np.log(20)) ** 2, rel=0.05)
+    with pytest.raises(AssertionError, match="anew"):
+        _ = answer.posterior
 
 
 def test_a_key_gives_the_same_text_and_charges_once(session):
