@@ -28,7 +28,7 @@ from eke.privacy.accountant import Measure
 from eke.query import Kronecker, Neighbours
 
 _NOTHING = "No table is worth buying: nothing was paid for yet, or tables answer it already."
-_WIDTH, _HEIGHT, _MARGIN = 320, 120, 30
+_WIDTH, _HEIGHT, _MARGIN = 460, 170, 44
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,16 +85,25 @@ class Advised:
             corners += [place(point.cost, before), place(point.cost, point.share)]
             before = point.share
         paid = place(own.paid, 0.0).partition(",")[0]
-        label = f"font-size='11' fill='currentColor' y='{_HEIGHT - 12}'"
+        bottom, end = _HEIGHT - _MARGIN, _WIDTH - _MARGIN
+        text = "font-size='11' fill='currentColor'"
+        below, beside = f"{text} y='{bottom + 14}'", f"{text} x='{_MARGIN - 4}' text-anchor='end'"
         return (
             f"<br><svg viewBox='0 0 {_WIDTH} {_HEIGHT}' width='{_WIDTH}' height='{_HEIGHT}' "
             "style='max-width:100%' role='img' aria-label='share of free questions against cost'>"
-            f"<polyline points='{' '.join(corners)}' fill='none' stroke='currentColor'/>"
-            f"<line x1='{paid}' x2='{paid}' y1='10' y2='{_HEIGHT - _MARGIN}' "
+            f"<path d='M{_MARGIN},10V{bottom}H{end}' fill='none' stroke='currentColor' "
+            "opacity='0.3'/>"
+            f"<polyline points='{' '.join(corners)}' fill='none' stroke='currentColor' "
+            "stroke-width='1.5'/>"
+            f"<line x1='{paid}' x2='{paid}' y1='10' y2='{bottom}' "
             "stroke='currentColor' stroke-dasharray='3'/>"
-            f"<text x='{_MARGIN}' {label}>0</text>"
-            f"<text x='{paid}' text-anchor='middle' {label}>paid {own.paid:.3g}</text>"
-            "</svg>"
+            f"<text {beside} y='14'>100 %</text><text {beside} y='{bottom}'>0 %</text>"
+            f"<text x='{_MARGIN}' {below}>0</text>"
+            f"<text x='{paid}' text-anchor='middle' {below}>paid {own.paid:.3g}</text>"
+            f"<text x='{end}' text-anchor='middle' {below}>{most:.3g}</text>"
+            f"<text x='{(_MARGIN + end) / 2:.0f}' y='{bottom + 28}' text-anchor='middle' {text}>"
+            f"{self.measure} for it, and the share of such questions that becomes free"
+            "</text></svg>"
         )
 
 
