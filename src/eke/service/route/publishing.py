@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from eke.errors import QueryError
 from eke.service.account import Account
+from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, published_file
 from eke.service.failure import Problem
 from eke.service.job_store import Job
@@ -18,16 +19,15 @@ from eke.service.permission import (
     Dataset,
     DatasetName,
     Who,
-    own_only,
     roles,
 )
 from eke.service.release_body import NewPublication
-from eke.service.release_document import job_document, publication_document, record_document
+from eke.service.release_document import job_document, publication_document
 from eke.service.route.question import Key
 from eke.service.route.reading import After, Most, Sequence
 from eke.service.state import State, state_of
 from eke.service.utility_report import utility_report
-from eke.session import Price, PublishRequest, Record, Session
+from eke.session import Price, PublishRequest, Session
 
 router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["publishing"])
 JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
@@ -80,19 +80,21 @@ def publications(
     request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
 ) -> dict[str, Any]:
     """Publications so far: everybody's, or the caller's own where the server says so."""
-    seen = [one for one in session.archive.publications() if _may_see(request, who, one)]
-    found = [one for one in seen if one.sequence > after]
-    measure = session.budget.measure
-    return {
-        "publications": [record_document(one, measure) for one in found[:most]],
-        "next": found[most - 1].sequence if len(found) > most else None,
-    }
+    found, following = listed(
+        session.archive.publications(),
+        request,
+        who,
+        measure=session.budget.measure,
+        after=after,
+        most=most,
+    )
+    return {"publications": found, "next": following}
 
 
 @router.get("/publications/{sequence}", **roles(*EVERYONE))
 def publication(request: Request, session: Dataset, who: Who, sequence: Sequence) -> dict[str, Any]:
     """One publication: its receipt, its first rows, and how near to history its rows are."""
-    record = _record(request, session, who, sequence)
+    record = seen_record("publish", sequence, request, session, who)
     with state_of(request).one_of_few():
         published = session.archive.publication(sequence)
         return publication_document(published, record, utility_report(published, session))
@@ -112,7 +114,7 @@ def rows(
     form: Format = FileFormat.CSV,
 ) -> Response:
     """The published rows as CSV, Parquet, or coded as the ledger keeps them."""
-    _record(request, session, who, sequence)
+    seen_record("publish", sequence, request, session, who)
     return published_file(session.archive.publication(sequence), form, f"publication-{sequence}")
 
 
@@ -155,17 +157,3 @@ def _job(state: State, dataset: str, who: Account, job_id: str) -> Job:
     if found is None or found.dataset != dataset or hidden:
         raise Problem(404, "NotFound", "there is no such job, or it is not yours to see")
     return found
-
-
-def _record(request: Request, session: Session, who: Account, sequence: int) -> Record:
-    try:
-        found = session.archive.record("publish", sequence)
-    except QueryError as problem:
-        raise Problem(404, "NotFound", str(problem)) from None
-    if not _may_see(request, who, found):
-        raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return found
-
-
-def _may_see(request: Request, who: Account, record: Record) -> bool:
-    return not own_only(request, who) or record.analyst == who.name

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from eke.errors import BudgetExceeded, QueryError
+from eke.errors import BudgetExceeded
 from eke.planning import ReleasePlan
-from eke.service.account import Account
+from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, table_file
 from eke.service.failure import Problem
 from eke.service.linear_form import half_widths, workload_of
@@ -20,20 +20,18 @@ from eke.service.permission import (
     Dataset,
     DatasetName,
     Who,
-    own_only,
     roles,
 )
 from eke.service.release_body import Planned
 from eke.service.release_document import (
     plan_document,
-    record_document,
     release_document,
     table_document,
 )
 from eke.service.route.question import Key
 from eke.service.route.reading import After, Most, Sequence
 from eke.service.state import state_of
-from eke.session import Record, Session
+from eke.session import Session
 
 router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["releasing"])
 Place = Annotated[int, Path(ge=0, le=10_000, description="Which table, counted from 0.")]
@@ -73,13 +71,15 @@ def releases(
     request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
 ) -> dict[str, Any]:
     """Workloads released so far: everybody's, or the caller's own where the server says so."""
-    seen = [one for one in session.archive.releases() if _may_see(request, who, one)]
-    found = [one for one in seen if one.sequence > after]
-    measure = session.budget.measure
-    return {
-        "releases": [record_document(one, measure) for one in found[:most]],
-        "next": found[most - 1].sequence if len(found) > most else None,
-    }
+    found, following = listed(
+        session.archive.releases(),
+        request,
+        who,
+        measure=session.budget.measure,
+        after=after,
+        most=most,
+    )
+    return {"releases": found, "next": following}
 
 
 @router.get("/releases/{sequence}", **roles(*EVERYONE))
@@ -87,7 +87,7 @@ def one_release(
     request: Request, session: Dataset, who: Who, sequence: Sequence, values: bool = True
 ) -> dict[str, Any]:
     """One release with its tables; without their numbers if `values` is false."""
-    record = _record(request, session, who, sequence)
+    record = seen_record("release", sequence, request, session, who)
     return release_document(session.archive.release(sequence), record, values=values)
 
 
@@ -106,7 +106,7 @@ def one_table(
     form: Format = FileFormat.JSON,
 ) -> Response:
     """One table of a release as JSON, CSV or Parquet."""
-    _record(request, session, who, sequence)
+    seen_record("release", sequence, request, session, who)
     tables = session.archive.release(sequence).tables
     if place >= len(tables):
         raise Problem(404, "NotFound", f"the release has tables 0 to {len(tables) - 1}")
@@ -122,17 +122,3 @@ def _planned(session: Session, body: Planned) -> ReleasePlan:
         confidence=body.confidence,
         strategy=body.strategy,
     )
-
-
-def _record(request: Request, session: Session, who: Account, sequence: int) -> Record:
-    try:
-        found = session.archive.record("release", sequence)
-    except QueryError as problem:
-        raise Problem(404, "NotFound", str(problem)) from None
-    if not _may_see(request, who, found):
-        raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return found
-
-
-def _may_see(request: Request, who: Account, record: Record) -> bool:
-    return not own_only(request, who) or record.analyst == who.name

@@ -1,0 +1,51 @@
+"""Releases and publications of the ledger, as much of them as somebody may see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from fastapi import Request
+
+from eke.errors import QueryError
+from eke.service.account import Account
+from eke.service.failure import Problem
+from eke.service.permission import own_only
+from eke.service.release_document import record_document
+from eke.session import Record, Session
+
+
+def listed(
+    records: Sequence[Record],
+    request: Request,
+    who: Account,
+    *,
+    measure: str,
+    after: int,
+    most: int,
+) -> tuple[list[dict[str, Any]], int | None]:
+    """A page of records, the caller's own only where the server says so, and where the next begins."""
+    found = [one for one in records if _may_see(request, who, one) and one.sequence > after]
+    following = found[most - 1].sequence if len(found) > most else None
+    return [record_document(one, measure) for one in found[:most]], following
+
+
+def seen_record(
+    kind: Literal["release", "publish"],
+    sequence: int,
+    request: Request,
+    session: Session,
+    who: Account,
+) -> Record:
+    """The record of an entry; 404 when there is none or it is not the caller's to see."""
+    try:
+        found = session.archive.record(kind, sequence)
+    except QueryError as problem:
+        raise Problem(404, "NotFound", str(problem)) from None
+    if not _may_see(request, who, found):
+        raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
+    return found
+
+
+def _may_see(request: Request, who: Account, record: Record) -> bool:
+    return not own_only(request, who) or record.analyst == who.name
