@@ -11,8 +11,6 @@ one of weight 10 loses ε = 1.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,13 +54,6 @@ class NoInference:
 @pytest.fixture(autouse=True)
 def _without_inference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "Inference", NoInference)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as name:
-        yield Path(name)
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,13 +47,6 @@ class Doubled:
 
     def text(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
         return f"{self.received} for {cost}"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as name:
-        yield Path(name)
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -25,16 +24,6 @@ from tests.postgresql_server import Server
 _CHECKS = """SELECT conrelid::regclass::text, conname FROM pg_constraint
     WHERE connamespace = %s::regnamespace AND contype = 'c'"""
 DOCUMENT = {"domain": ["a", "b"], "unit": "row", "policy": {"confidence": 0.95}}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    memory = Path("/dev/shm")
-    if not memory.is_dir():
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory) as name:
-        yield Path(name)
 
 
 @pytest.fixture

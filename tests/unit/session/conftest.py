@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -40,16 +39,6 @@ def make_people(rows: int = 400) -> pd.DataFrame:
 @pytest.fixture
 def people() -> pd.DataFrame:
     return make_people()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    memory = Path("/dev/shm")
-    if not memory.is_dir():
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory) as name:
-        yield Path(name)
 
 
 @pytest.fixture
