@@ -24,7 +24,7 @@ def listed(
     after: int,
     most: int,
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """A page of records, the caller's own only where the server says so, and where the next begins."""
+    """A page of records, and where the next begins; the caller's own where the server says so."""
     found = [one for one in records if _may_see(request, who, one) and one.sequence > after]
     following = found[most - 1].sequence if len(found) > most else None
     return [record_document(one, measure) for one in found[:most]], following
