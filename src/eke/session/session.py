@@ -12,7 +12,6 @@ in `eke.engine` only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
 from typing import Any, Literal, overload
 
 from eke.domain import Domain
@@ -48,7 +47,7 @@ from eke.session.released import Release, release_of
 from eke.session.request import AnyAnswer, QueryRequest, Request
 from eke.session.sql_answer import SqlAnswer
 from eke.session.statement_request import Within, statement_request
-from eke.sql import parse
+from eke.session.statement_store import StatementStore
 
 
 class Session:
@@ -65,8 +64,7 @@ class Session:
     ) -> None:
         policy_named(policy)
         self._vault = vault
-        # Reading a text takes milliseconds and depends on nothing else; servers see each one often.
-        self._parsed = lru_cache(maxsize=256)(partial(parse, domain=vault.domain))
+        self._statements = StatementStore(vault.domain)
         self._answering = Answering(vault, measure)
         self._measure: Measure = measure
         self._policy = policy
@@ -195,7 +193,7 @@ class Session:
         `progress` is called with what is being done and how much of it is done, from 0 to 1.
         """
         asked = bound(
-            linear_question(parse(query, self.domain)) if isinstance(query, str) else query,
+            linear_question(self._statements.read(query)) if isinstance(query, str) else query,
             self.domain,
         )
         with self._vault.lock:
@@ -377,7 +375,7 @@ class Session:
         if not isinstance(who, str):
             raise LedgerError('analyst is a name, for example analyst="ana"')
         if isinstance(query, str):
-            statement = self._parsed(query)
+            statement = self._statements.read(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)
         asked = bound(query, self.domain)
         if within is None or isinstance(within, Mapping):

@@ -1,0 +1,49 @@
+"""StatementStore: statements that were read before, by their texts.
+
+Reading a text takes milliseconds and depends on nothing but the domain; servers see each one often.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from eke.domain import Domain
+from eke.sql import Statement, parse
+
+MOST_CHARACTERS = 2**18
+"""Of the texts kept in all: a few thousand statements; a long text may take hundreds of bytes a
+character once it is read."""
+
+
+class StatementStore:
+    """The statements used last, as many as have short texts or as few as have long ones.
+
+    Threads may share it.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Statement] = OrderedDict()
+        self._characters = 0
+
+    def read(self, text: str) -> Statement:
+        """The statement that a text stands for; a text with a mistake is read again each time."""
+        with self._lock:
+            known = self._kept.get(text)
+            if known is not None:
+                self._kept.move_to_end(text)
+                return known
+        fresh = parse(text, self._domain)
+        with self._lock:
+            if text not in self._kept:
+                self._kept[text] = fresh
+                self._characters += len(text)
+            while self._characters > MOST_CHARACTERS:
+                oldest, _ = self._kept.popitem(last=False)
+                self._characters -= len(oldest)
+        return fresh
+
+    def __len__(self) -> int:
+        return len(self._kept)
