@@ -14,7 +14,8 @@ EkeError
 │   └── KeyConflict      an idempotency key was used before for another request
 ├── EstimateError        history does not determine the question
 ├── ServiceError         a server, its settings or its accounts cannot do what was asked
-│   └── AccessDenied     who asks is not known there, or may not do this
+│   ├── AccessDenied     who asks is not known there, or may not do this
+│   └── Unanswered       a server gave no proper answer; it may have acted on the request
 └── SecretLeak           something tried to look at an exact answer
 """
 
@@ -91,6 +92,10 @@ class ServiceError(EkeError):
 
 class AccessDenied(ServiceError):
     """Who asks is not known there, or may not do this."""
+
+
+class Unanswered(ServiceError):
+    """A server gave no proper answer; whether it acted on the request is not known."""
 
 
 class SecretLeak(EkeError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import eke
-from eke.cli.opening import dataset, remote
+from eke.cli.opening import opened
 from eke.cli.options import (
     Analyst,
     AsJson,
@@ -61,20 +61,16 @@ def ask(
     """Answer a question in SQL: free from history, or from the budget.
 
     Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
-    A question that the budget does not allow is refused with exit code 3 and advice. With --server
-    the dataset is the name of one there.
+    A question that the budget does not allow is refused with exit code 3 and advice.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
     accuracy, text = half_widths(within), question_text(sql)
-    place = (
-        dataset(path, as_json=as_json, data=data, analyst=analyst)
-        if server is None
-        else remote(server, token, str(path), as_json=as_json)
-    )
-    with place as session:
+    with opened(
+        path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
+    ) as place:
         with working("Asking"):
-            answer = session.ask(text, accuracy, confidence, key=key, policy=policy)
+            answer = place.ask(text, accuracy, confidence, policy=policy, key=key)
         screen = output()
         if as_json:
             screen.raw(json_text(answer_document(answer)))

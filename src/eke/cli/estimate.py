@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated
 
 import typer
 
-from eke.cli.opening import dataset
-from eke.cli.options import AsJson, Confidence, Data, Dataset, Question, question_text
+from eke.cli.opening import opened
+from eke.cli.options import (
+    AsJson,
+    Confidence,
+    Data,
+    Dataset,
+    Question,
+    ServerAddress,
+    ServerToken,
+    question_text,
+)
+from eke.cli.place import Method
 from eke.cli.screen import output, progress_bar
 from eke.cli.shape import json_text
-
-if TYPE_CHECKING:
-    from eke.session.estimate import Estimate
 
 EXAMPLES = """\
 Examples:
   $ eke estimate adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65"
   $ eke estimate adult.eke "SELECT SUM(age) FROM adult" --method blue -c 0.99
+  $ eke estimate adult "SELECT COUNT(*) FROM adult" --server https://eke.org
 """
 
 
@@ -25,11 +33,13 @@ def estimate(
     path: Dataset,
     sql: Question,
     method: Annotated[
-        Literal["shrinkage", "blue", "max_entropy"],
+        Method,
         typer.Option("--method", "-m", help="How to estimate; blue is unbiased."),
     ] = "shrinkage",
     confidence: Confidence = None,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what history says about a count or a sum, asked before or not. Nothing is spent.
@@ -38,10 +48,9 @@ def estimate(
     max_entropy answers as a possible table would, without an interval.
     """
     text = question_text(sql)
-    with dataset(path, as_json=as_json, data=data) as session:
+    with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with progress_bar("Reading the history") as progress:
-            asked = session.estimate(text, method, confidence, progress=progress)
-        found = cast("Estimate", asked)  # SQL with groups is refused
+            found = place.estimate(text, method, confidence, progress=progress)
         screen = output()
         if as_json:
             screen.raw(json_text(found.to_dict()))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import eke
-from eke.cli.opening import dataset
+from eke.cli.opening import opened
 from eke.cli.options import (
     About,
     AsJson,
@@ -13,6 +12,8 @@ from eke.cli.options import (
     Data,
     Dataset,
     PolicyName,
+    ServerAddress,
+    ServerToken,
     Within,
     half_widths,
     question_text,
@@ -24,6 +25,7 @@ EXAMPLES = """\
 Examples:
   $ eke explain adult.eke 3    (entry 3 of the history)
   $ eke explain adult.eke "SELECT AVG(age) FROM adult" --within 0.5
+  $ eke explain adult 3 --server https://eke.org
 """
 
 
@@ -34,6 +36,8 @@ def explain(
     confidence: Confidence = None,
     policy: PolicyName = None,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """Explain a past measurement, or how a question would be answered.
@@ -43,14 +47,13 @@ def explain(
     each of them and which measurements that is made of, and the price if an accuracy is given.
     """
     accuracy = half_widths(within)
-    with dataset(path, as_json=as_json, data=data) as session:
+    with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
             if about.strip().isdigit():
-                document = eke.session.measurement_document(session, int(about))
+                document = place.measurement(int(about))
             else:
-                document = eke.session.question_document(
-                    session, question_text(about), accuracy, confidence, policy=policy
-                )
+                text = question_text(about)
+                document = place.explain(text, accuracy, confidence, policy=policy)
         screen = output()
         if as_json:
             screen.raw(json_text(document))

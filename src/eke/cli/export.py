@@ -17,7 +17,7 @@ import eke
 from eke.cli.opening import dataset
 from eke.cli.options import Data, Dataset
 from eke.cli.screen import errors, output, working
-from eke.cli.shape import budget_document, json_text
+from eke.cli.shape import json_text
 
 if TYPE_CHECKING:
     from eke.session import Session
@@ -104,7 +104,7 @@ def _report(session: Session) -> dict[str, Any]:
     found = session.verify()
     return {
         "settings": session.settings,
-        "budget": budget_document(session.budget, None),
+        "budget": session.budget.to_dict(),
         "history": session.history.to_records(),
         "intact": found.intact,
         "mark": json.loads(session.mark()),

@@ -9,15 +9,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from eke.cli.opening import dataset
-from eke.cli.options import AsJson, Data, Dataset
-from eke.cli.screen import Screen, output
+from eke.cli.opening import opened
+from eke.cli.options import AsJson, Data, Dataset, ServerAddress, ServerToken
+from eke.cli.screen import Screen, output, working
 from eke.cli.shape import json_text
 
 EXAMPLES = """\
 Examples:
   $ eke history adult.eke
   $ eke history adult.eke --last 5 --json
+  $ eke history adult --server https://eke.org
 """
 
 
@@ -27,15 +28,18 @@ def history(
         int | None, typer.Option("--last", "-n", min=1, help="Only the latest ones.")
     ] = None,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """List what was released so far, by anyone.
 
     Later answers are made of it, for free. The number of an entry is its place in the ledger;
-    `eke explain DATASET NUMBER` says more.
+    `eke explain DATASET NUMBER` says more. A server may be set to show you only your own.
     """
-    with dataset(path, as_json=as_json, data=data) as session:
-        records = session.history.to_records()
+    with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
+        with working("Reading the history"):
+            records = place.history()
         shown = records[-last:] if last else records
         screen = output()
         if as_json:

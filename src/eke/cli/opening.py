@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 import eke
 from eke.cli.failure import failures
-from eke.cli.screen import working
+from eke.cli.here import Here
+from eke.cli.screen import errors, working
+from eke.cli.there import There
 from eke.errors import ServiceError
 
 if TYPE_CHECKING:
-    from eke.client import RemoteSession
+    from eke.cli.place import Place
     from eke.session import Session
+
+_ANSWER_SECONDS = 600.0  # plans and releases of many tables take a while
+
+
+@contextmanager
+def opened(
+    path: str,
+    *,
+    server: str | None,
+    token: str | None,
+    as_json: bool,
+    data: str | None = None,
+    analyst: str | None = None,
+) -> Iterator[Place]:
+    """A dataset, wherever it is; eke's own errors within become a sentence and an exit code."""
+    if not server:  # an empty --server, or EKE_SERVER, is none
+        if _typed(token, "EKE_TOKEN"):
+            raise typer.BadParameter("say --server as well", param_hint="--token")
+        with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
+            yield Here(session)
+        return
+    if data is not None:
+        raise typer.BadParameter(
+            "the server knows where its table is; leave it out with --server", param_hint="--data"
+        )
+    if _typed(analyst, "EKE_ANALYST"):
+        raise typer.BadParameter(
+            "a server knows you by your token; leave it out with --server", param_hint="--analyst"
+        )
+    with failures(as_json=as_json), _remote(server, token, path, as_json=as_json) as place:
+        yield place
 
 
 @contextmanager
 def dataset(
     place: str, *, as_json: bool, data: str | None = None, analyst: str | None = None
 ) -> Iterator[Session]:
-    """The session of a dataset; eke's own errors within become a sentence and an exit code."""
+    """The session of a dataset on this machine, for commands that need all of it."""
     with failures(as_json=as_json):
         with working(f"Opening {short_name(place)}"):
             session = eke.open(place, data=data, analyst=analyst)
@@ -34,17 +70,40 @@ def short_name(place: str) -> str:
 
 
 @contextmanager
-def remote(address: str, token: str | None, name: str, *, as_json: bool) -> Iterator[RemoteSession]:
-    """The same for a dataset on a server."""
-    with failures(as_json=as_json):
-        if token is None:
-            raise ServiceError("a server needs a token; put yours into the variable EKE_TOKEN")
-        with needed("client"):
-            connect = eke.connect
-        with working(f"Connecting to {address}"):
-            session = connect(address, token, name)
-        with session:
-            yield session
+def _remote(server: str, token: str | None, name: str, *, as_json: bool) -> Iterator[Place]:
+    if not token:
+        raise ServiceError(
+            "a server needs a token: put yours into the variable EKE_TOKEN. Curators make them "
+            "with `eke token new`"
+        )
+    with needed("client"):
+        connect = eke.connect
+    try:
+        with working("Connecting"):
+            session = connect(server, token, name, timeout=_ANSWER_SECONDS)
+    except ServiceError as problem:
+        if type(problem) is ServiceError and ("://" in name or Path(name).suffix == ".eke"):
+            raise ServiceError(
+                f"{problem}. With --server (or EKE_SERVER) DATASET is the name of a dataset there; "
+                "for one on this machine say --server ''"
+            ) from None
+        raise
+    with session:
+        yield There(session, _silent if as_json else _tell)
+
+
+def _tell(sentence: str) -> None:
+    screen = errors()
+    screen.print(f"[dim]{screen.escape(sentence)}[/]")
+
+
+def _silent(_: str) -> None:
+    """Programs read one line of JSON, or nothing, from stderr."""
+
+
+def _typed(given: str | None, variable: str) -> bool:
+    """Whether an option was typed, rather than found in a variable that is there for others."""
+    return given is not None and given != os.environ.get(variable)
 
 
 @contextmanager

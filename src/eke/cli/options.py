@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 Policy: TypeAlias = Literal["top_up", "direct", "look_ahead"]
+_SERVER = "A dataset on a server"
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
 
 Dataset: TypeAlias = Annotated[
@@ -59,12 +60,22 @@ Analyst: TypeAlias = Annotated[
 ]
 ServerAddress: TypeAlias = Annotated[
     str | None,
-    typer.Option("--server", envvar="EKE_SERVER", help="Ask the server at this address."),
+    typer.Option(
+        "--server",
+        envvar="EKE_SERVER",
+        metavar="ADDRESS",
+        help="Its address; DATASET is then a name there.",
+        rich_help_panel=_SERVER,
+    ),
 ]
 ServerToken: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--token", envvar="EKE_TOKEN", show_envvar=True, help="Your token there; use the variable."
+        "--token",
+        envvar="EKE_TOKEN",
+        show_envvar=True,
+        help="Your token there; use the variable, which others cannot see.",
+        rich_help_panel=_SERVER,
     ),
 ]
 AccessFile: TypeAlias = Annotated[

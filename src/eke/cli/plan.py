@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eke.cli.opening import dataset
-from eke.cli.options import AsJson, Confidence, Data, Dataset
+from eke.cli.opening import opened
+from eke.cli.options import AsJson, Confidence, Data, Dataset, ServerAddress, ServerToken
 from eke.cli.plan_picture import show_plan
 from eke.cli.screen import output
 from eke.cli.shape import json_text, plan_document
@@ -20,7 +20,7 @@ from eke.cli.workload import (
     UpTo,
     Wanted,
     WithinEach,
-    plan_for,
+    offer_for,
 )
 
 EXAMPLES = """\
@@ -29,6 +29,7 @@ Examples:
   $ eke plan adult.eke --over sex,income --ranges age --budget 0.2
   $ eke plan adult.eke --up-to 1 --within 100 --confidence 0.99
   $ eke plan adult.eke "SELECT COUNT(*) FROM t GROUP BY CUBE (sex, age)" -b 1
+  $ eke plan adult --marginals 1 --budget 0.1 --server https://eke.org
 """
 
 
@@ -47,6 +48,8 @@ def plan(
     confidence: Confidence = None,
     strategy: Strategy = "auto",
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare ways to release many tables at once. Nothing is spent.
@@ -69,10 +72,9 @@ def plan(
         strategy=strategy,
     )
     wanted.check()
-    with dataset(path, as_json=as_json, data=data) as session:
-        found = plan_for(session, wanted)
-        remaining = session.budget.remaining
+    with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
+        offer = offer_for(place, wanted)
         if as_json:
-            output().raw(json_text(plan_document(found, remaining)))
+            output().raw(json_text(plan_document(offer)))
         else:
-            show_plan(output(), found, remaining)
+            show_plan(output(), offer)

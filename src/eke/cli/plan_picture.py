@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -12,7 +13,7 @@ from eke.cli.drawing import chart
 from eke.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from eke.planning import ReleasePlan
+    from eke.cli.place import Offer, Plan
     from eke.planning.release import Alternative
 
 _INDENT = 2
@@ -25,16 +26,18 @@ _SIGNS = "●○+×"
 _PLAIN_SIGNS = "*o+x"
 
 
-def show_plan(screen: Screen, plan: ReleasePlan, remaining: float) -> None:
+def show_plan(screen: Screen, offer: Offer) -> None:
     """Tables of the strategies considered, the plot, and whether it can be paid."""
+    plan, price = offer.plan, offer.price
+    sections = plan.comparison()
     screen.print(
         f"[bold]{plan.workload.questions:,} answers[/] in {len(plan.workload.targets):,} tables, "
         f"from {plan.answers:,} noisy numbers, for {plan.measure} {plan.budget:.6g}; "
         f"root mean squared error {plan.rmse:.4g}"
     )
-    for section, options in plan.comparison():
+    for section, options in sections:
         screen.print()
-        share = "" if len(plan.sections) == 1 else f", {section.questions:,} of the answers"
+        share = "" if len(sections) == 1 else f", {section.questions:,} of the answers"
         screen.print(f"Measured: [bold]{screen.escape(section.strategy)}[/]{share}", indent=_INDENT)
         screen.show(Padding(_table(screen, options), (0, 0, 0, 2 * _INDENT), expand=False))
         if len(options) > _MOST_ROWS:
@@ -42,16 +45,20 @@ def show_plan(screen: Screen, plan: ReleasePlan, remaining: float) -> None:
     screen.print()
     _show_plot(screen, plan)
     screen.print()
-    if plan.budget <= remaining * (1.0 + 1e-9):
-        screen.print(f"[green]Affordable[/]: {remaining:.6g} remains.", indent=_INDENT)
+    if price.affordable:
+        screen.print(
+            f"[green]Affordable[/]: it costs {price.cost:.6g}, and {price.remaining:.6g} remains.",
+            indent=_INDENT,
+        )
     else:
         screen.print(
-            f"[yellow]Too expensive[/]: only {plan.measure} {remaining:.6g} remains.",
+            f"[yellow]Too expensive[/]: it costs {plan.measure} {price.cost:.6g}, and only "
+            f"{price.remaining:.6g} remains.",
             indent=_INDENT,
         )
 
 
-def _table(screen: Screen, options: list[Alternative]) -> Table:
+def _table(screen: Screen, options: Sequence[Alternative]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("strategy", overflow="fold")
     for head in ("error", "largest", "cost", "numbers"):
@@ -68,12 +75,12 @@ def _table(screen: Screen, options: list[Alternative]) -> Table:
     return table
 
 
-def _show_plot(screen: Screen, plan: ReleasePlan) -> None:
+def _show_plot(screen: Screen, plan: Plan) -> None:
     budgets = [plan.budget * 8.0 ** (2.0 * i / (_STEPS - 1) - 1.0) for i in range(_STEPS)]
     lines: dict[str, list[tuple[float, float]]] = {}
     for name, budget, error in plan.errors_at(budgets):
         lines.setdefault(name, []).append((budget, error))
-    if len(plan.sections) > 1:  # errors of one section say little about the whole
+    if len(plan.comparison()) > 1:  # errors of one section say little about the whole
         power = 1.0 if plan.measure == "epsilon" else 0.5
         lines = {"this plan": [(b, plan.rmse * (plan.budget / b) ** power) for b in budgets]}
     chosen = _apart(lines)

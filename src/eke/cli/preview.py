@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eke.cli.opening import dataset
+from eke.cli.opening import opened
 from eke.cli.options import (
     AsJson,
     Confidence,
@@ -10,6 +10,8 @@ from eke.cli.options import (
     Dataset,
     PolicyName,
     Question,
+    ServerAddress,
+    ServerToken,
     Within,
     half_widths,
     question_text,
@@ -21,6 +23,7 @@ EXAMPLES = """\
 Examples:
   $ eke preview adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" -w 60
   $ eke preview adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 10"
+  $ eke preview adult "SELECT COUNT(*) FROM adult" -w 9 --server https://eke.org
 """
 
 
@@ -31,6 +34,8 @@ def preview(
     confidence: Confidence = None,
     policy: PolicyName = None,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what a question would cost. Nothing is spent.
@@ -38,9 +43,9 @@ def preview(
     The action is history (free), measure (paid) or refuse (more than what is left).
     """
     accuracy, text = half_widths(within), question_text(sql)
-    with dataset(path, as_json=as_json, data=data) as session:
+    with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
-            found = session.preview(text, accuracy, confidence, policy=policy)
+            found = place.preview(text, accuracy, confidence, policy=policy)
         screen = output()
         if as_json:
             screen.raw(json_text(preview_document(found)))

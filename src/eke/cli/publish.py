@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eke.cli.opening import dataset
-from eke.cli.options import Analyst, AsJson, Data, Dataset
-from eke.cli.screen import output, working
+from eke.cli.opening import opened
+from eke.cli.options import Analyst, AsJson, Data, Dataset, ServerAddress, ServerToken
+from eke.cli.screen import output, progress_bar
 from eke.cli.shape import json_text
+from eke.errors import DataError
 
 if TYPE_CHECKING:
     from eke.publish import Published
@@ -23,7 +24,9 @@ Examples:
   $ eke publish adult.eke lda --target income --epsilon 1 -o rows.csv
   $ eke publish adult.eke pca --components 2 --epsilon 2 -o rows.parquet
   $ eke publish adult.eke pca --rho 0.1 --option recovery=shrunk -o rows.csv
+  $ eke publish adult max_entropy --epsilon 1 -o r.csv --server https://eke.org
 """
+_RESERVED = ("epsilon", "rho", "key", "analyst", "progress")  # options of their own, or none
 
 
 def publish(
@@ -58,12 +61,16 @@ def publish(
     ] = None,
     analyst: Analyst = None,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table of new rows in the same schema.
 
     The rows may be given to anyone. They are paid for before the table is looked at; what is wrong
-    with the request is refused first, and costs nothing.
+    with the request is refused first, and costs nothing. A server makes them in the background: if
+    you press Ctrl-C, or the connection breaks, it goes on, and the message says with which --key
+    the same command gets the rows.
     """
     if target.suffix not in (".csv", ".parquet"):
         raise typer.BadParameter("name a file that ends in .csv or .parquet", param_hint="--output")
@@ -78,10 +85,16 @@ def publish(
         options["from_history"] = True
     if attributes is not None:
         options["attributes"] = [name.strip() for name in attributes.split(",")]
-    with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
-        with working("Publishing"):
-            made = session.publish(mechanism, epsilon=epsilon, rho=rho, key=key, **options)
-            _write(made, target)
+    with opened(
+        path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
+    ) as place:
+        if not target.parent.is_dir():  # what cannot be written must not be bought
+            raise DataError(f"there is no folder {target.parent}; make it, or choose another file")
+        with progress_bar("Publishing") as progress:
+            made = place.publish(
+                mechanism, epsilon=epsilon, rho=rho, key=key, progress=progress, options=options
+            )
+        _write(made, target)
         screen = output()
         if as_json:
             shown = {"rows": len(made), "file": str(target), "receipt": dict(made.receipt)}
@@ -97,7 +110,7 @@ def _options(given: list[str] | None) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for text in given or ():
         name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier() or name in ("epsilon", "rho", "key", "analyst"):
+        if not equals or not name.isidentifier() or name in _RESERVED:
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
         options[name] = _value(value)
     return options

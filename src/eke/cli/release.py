@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import eke
-from eke.cli.opening import dataset
-from eke.cli.options import Analyst, AsJson, Confidence, Data, Dataset
+from eke.cli.opening import opened
+from eke.cli.options import (
+    Analyst,
+    AsJson,
+    Confidence,
+    Data,
+    Dataset,
+    ServerAddress,
+    ServerToken,
+)
 from eke.cli.plan_picture import show_plan
 from eke.cli.screen import Screen, errors, output, working
 from eke.cli.shape import json_text, release_document
@@ -28,7 +36,7 @@ from eke.cli.workload import (
     UpTo,
     Wanted,
     WithinEach,
-    plan_for,
+    offer_for,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +47,7 @@ Examples:
   $ eke release adult.eke --marginals 2 --budget 0.5 --output tables
   $ eke release adult.eke --over sex,income --within 50 --yes --json
   $ eke release adult.eke --ranges age -b 0.1 --key monday -o tables -f parquet
+  $ eke release adult --marginals 1 -b 0.1 -o tables --server https://eke.org
 """
 _MOST_NAMES = 8
 
@@ -80,12 +89,15 @@ def release(
         bool, typer.Option("--yes", "-y", metavar="", help="Do not ask before spending.")
     ] = False,
     data: Data = None,
+    server: ServerAddress = None,
+    token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
     """Release many tables at once, in one charge.
 
     The plan is shown first, as `eke plan` shows it, and nothing is spent before you agree. What is
-    released stays in the history: later questions about it are free.
+    released stays in the history: later questions about it are free. When a server is lost on the
+    way, the message says with which --key the same command gets the tables it has paid for.
     """
     wanted = Wanted(
         sql=sql,
@@ -104,25 +116,27 @@ def release(
     wanted.check()
     if not yes and (as_json or not _is_attended()):
         raise typer.BadParameter("nobody can be asked here; add --yes to spend", param_hint="--yes")
-    with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
-        plan = plan_for(session, wanted)
+    with opened(
+        path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
+    ) as place:
+        offer = offer_for(place, wanted)
         if not as_json:
-            show_plan(errors(), plan, session.budget.remaining)
+            show_plan(errors(), offer)
         if not yes:
             typer.confirm("Release it?", abort=True, err=True)
         if target is not None:
             target.mkdir(parents=True, exist_ok=True)  # what cannot be written must not be bought
-        with working(f"Measuring {plan.answers:,} answers"):
-            released = session.release(plan, key=key)
+        with working(f"Measuring {offer.plan.answers:,} answers"):
+            released = offer.release(key)
         files: list[Path] = []
         if target is not None:
             with working("Writing"):
                 files = write_tables(released, target, form)
+        remaining = place.remaining
         if as_json:
-            document = release_document(released, session.budget.remaining, files)
-            output().raw(json_text(document))
+            output().raw(json_text(release_document(released, remaining, files)))
         else:
-            _show(output(), released, session.budget.remaining, files)
+            _show(output(), released, remaining, files)
 
 
 def _is_attended() -> bool:

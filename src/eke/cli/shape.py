@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import eke
 
 if TYPE_CHECKING:
-    from eke.planning import ReleasePlan
+    from eke.cli.place import Offer
     from eke.session import Answer, Budget, Preview, Receipt, Release, SqlAnswer
 
 
@@ -61,21 +61,23 @@ def preview_document(preview: Preview) -> dict[str, Any]:
     return eke.session.preview_document(preview)
 
 
-def budget_document(budget: Budget, delta: float | None) -> dict[str, Any]:
-    """Limit, spent and remaining; with a delta also the ε that a ρ implies."""
-    document: dict[str, Any] = budget.to_dict()
+def budget_document(budget: Budget, yours: float, delta: float | None) -> dict[str, Any]:
+    """Limit, spent and remaining, for all and for you; with a delta also the ε that a ρ implies."""
+    document: dict[str, Any] = {**budget.to_dict(), "yours": yours}
     if delta is not None:
         document |= {"delta": delta, "epsilon": budget.epsilon(delta)}
     return document
 
 
-def plan_document(plan: ReleasePlan, remaining: float) -> dict[str, Any]:
-    """What a release would measure, with which errors."""
+def plan_document(offer: Offer) -> dict[str, Any]:
+    """What a release would measure, with which errors, for how much."""
+    plan, price = offer.plan, offer.price
     return {
         "measure": plan.measure,
         "budget": plan.budget,
-        "remaining": remaining,
-        "affordable": plan.budget <= remaining,
+        "cost": price.cost,
+        "remaining": price.remaining,
+        "affordable": price.affordable,
         "tables": len(plan.workload.targets),
         "questions": plan.workload.questions,
         "answers": plan.answers,

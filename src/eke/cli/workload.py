@@ -12,9 +12,9 @@ from eke.cli.options import half_widths, question_text
 from eke.cli.screen import working
 
 if TYPE_CHECKING:
+    from eke.cli.place import Offer, Place
     from eke.domain import Domain
-    from eke.planning import ReleasePlan, Workload
-    from eke.session import Session
+    from eke.planning import Workload
 
 _PANEL = "Workload"
 _WITHIN = "--within"
@@ -140,8 +140,8 @@ class Wanted:
             )
 
 
-def plan_for(session: Session, wanted: Wanted) -> ReleasePlan:
-    """The plan, with a spinner while it is made."""
+def offer_for(place: Place, wanted: Wanted) -> Offer:
+    """The plan with its price, with a spinner while it is made."""
     given = half_widths(wanted.within)
     within: float | dict[tuple[str, ...], float] | None
     if isinstance(given, dict):
@@ -149,8 +149,8 @@ def plan_for(session: Session, wanted: Wanted) -> ReleasePlan:
     else:
         within = given
     with working("Comparing strategies"):
-        return session.plan(
-            workload_of(wanted, session.domain),
+        return place.plan(
+            workload_of(wanted, place.domain),
             budget=wanted.budget,
             within=within,
             confidence=0.95 if wanted.confidence is None else wanted.confidence,

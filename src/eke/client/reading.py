@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from eke.errors import EstimateError
 from eke.inference import Posterior
 from eke.inference.shrinkage.large import Convergence
 from eke.planning import Workload, workload_from_document
-from eke.privacy.accountant import Measure
 from eke.session import (
     Answer,
     Cell,
@@ -26,37 +24,6 @@ from eke.session import (
     TableAnswer,
     TableEstimate,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RemotePlan:
-    """A plan of a release as a server sees it: what it costs, and its errors. Nothing was spent."""
-
-    measure: Measure
-    budget: float
-    cost: float  # what the ledger would charge now
-    remaining: float  # for whoever asked
-    affordable: bool
-    strategy: str
-    rmse: float
-    tables: tuple[Mapping[str, Any], ...]
-    explanation: str
-    request: Mapping[str, Any]  # what to send to release it
-
-    def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first."""
-        return self.explanation
-
-
-def read_plan(found: Mapping[str, Any], request: Mapping[str, Any]) -> RemotePlan:
-    """The plan in a document."""
-    names = ("measure", "budget", "cost", "remaining", "affordable", "strategy", "rmse")
-    return RemotePlan(
-        **{name: found[name] for name in names},
-        tables=tuple(found["tables"]),
-        explanation=found["explanation"],
-        request=request,
-    )
 
 
 def read_release(found: Mapping[str, Any], domain: Domain) -> Release:

@@ -10,24 +10,18 @@ Next: `reading.py` makes answers of what comes back.
 from __future__ import annotations
 
 import secrets
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias, overload
 from urllib.parse import quote
 
 import httpx
-import pandas as pd
-import pyarrow as pa
 
-from eke.client.reading import (
-    RemotePlan,
-    read_answer,
-    read_estimate,
-    read_plan,
-    read_release,
-)
-from eke.client.wire import Wire, error_in
+from eke.client.history import RemoteHistory
+from eke.client.job import publication_of
+from eke.client.plan import RemotePlan, read_plan
+from eke.client.reading import read_answer, read_estimate, read_release
+from eke.client.wire import Wire
 from eke.domain import Domain, domain_from_document
 from eke.errors import EkeError, EstimateError, QueryError, Refused, ServiceError
 from eke.planning import workload_to_document
@@ -49,7 +43,6 @@ from eke.session.release import Asked, workload_of
 
 Within = float | Mapping[str, float] | None
 Question: TypeAlias = str | Expression | MarginalExpression | Query | Marginal
-_POLL_SECONDS = 0.5
 
 
 def connect(
@@ -62,53 +55,30 @@ def connect(
 ) -> RemoteSession:
     """A dataset on a server; its name may be left out when the token sees one dataset only."""
     wire = Wire(url, token, timeout=timeout, transport=transport)
-    if dataset is not None:
-        return RemoteSession(wire, dataset)
     try:
-        return RemoteSession(wire, _only(wire))
+        return RemoteSession(wire, _known(wire, dataset))
     except EkeError:
         wire.close()
         raise
 
 
-def _only(wire: Wire) -> str:
+def _known(wire: Wire, dataset: str | None) -> str:
+    """The name of a dataset that is there, or of the only one."""
+    if dataset is not None and wire.find(_address(dataset)) is not None:
+        return dataset
     names = [str(one["name"]) for one in wire.get("/api/v1/datasets")["datasets"]]
+    listed = ", ".join(names) or "none"
+    if dataset is not None:
+        raise ServiceError(
+            f"there is no dataset {dataset!r} for you; the server shows you {listed}"
+        )
     if len(names) != 1:
-        listed = ", ".join(names) or "none"
         raise ServiceError(f"name the dataset; the server shows you {listed}")
     return names[0]
 
 
-class RemoteHistory(Sequence[Mapping[str, Any]]):
-    """The measurements that a server shows, as records."""
-
-    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
-        self._records = tuple(records)
-
-    def to_records(self) -> list[dict[str, Any]]:
-        return [dict(record) for record in self._records]
-
-    def to_pandas(self) -> pd.DataFrame:
-        return pd.DataFrame(self.to_records())
-
-    def to_arrow(self) -> pa.Table:
-        return pa.Table.from_pylist(self.to_records())
-
-    @overload
-    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
-        return self._records[index]
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return iter(self._records)
-
-    def __repr__(self) -> str:
-        return f"RemoteHistory({len(self)} measurements)"
+def _address(dataset: str) -> str:
+    return f"/api/v1/datasets/{quote(dataset, safe='')}"
 
 
 class RemoteSession:
@@ -116,7 +86,7 @@ class RemoteSession:
 
     def __init__(self, wire: Wire, dataset: str) -> None:
         self._wire = wire
-        self._place = f"/api/v1/datasets/{quote(dataset, safe='')}"
+        self._place = _address(dataset)
         self.dataset = dataset
 
     @overload
@@ -208,12 +178,17 @@ class RemoteSession:
         return Preview(**found)
 
     def explain(
-        self, query: str, within: Within = None, confidence: float | None = None
+        self,
+        query: str,
+        within: Within = None,
+        confidence: float | None = None,
+        *,
+        policy: str | None = None,
     ) -> dict[str, Any]:
         """How a question is read, what history says about it, and its price."""
         if not isinstance(query, str):
             raise QueryError("a server explains SQL; an expression says itself what it is")
-        body = self._question(query, within, confidence, None)
+        body = self._question(query, within, confidence, policy)
         return self._wire.post(f"{self._place}/explain", body)
 
     def estimate(
@@ -240,10 +215,8 @@ class RemoteSession:
         strategy: str = "auto",
     ) -> RemotePlan:
         """How to release a workload with the least error, and its price; spends nothing."""
-        if isinstance(workload, str):
-            document: dict[str, Any] = {"sql": workload}
-        else:
-            document = workload_to_document(workload_of(workload, self.domain))
+        wanted = workload_of(workload, self.domain)
+        short = {"sql": workload} if isinstance(workload, str) else workload_to_document(wanted)
         widths: object = within
         if isinstance(within, Mapping):
             widths = [
@@ -251,13 +224,13 @@ class RemoteSession:
                 for names, width in within.items()
             ]
         body = {
-            "workload": document,
+            "workload": short,
             "confidence": confidence,
             "strategy": strategy,
             **({} if budget is None else {"budget": budget}),
             **({} if within is None else {"within": widths}),
         }
-        return read_plan(self._wire.post(f"{self._place}/plans", body), body)
+        return read_plan(self._wire.post(f"{self._place}/plans", body), wanted, body)
 
     def release(self, plan: RemotePlan, *, key: str | None = None) -> Release:
         """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
@@ -289,28 +262,26 @@ class RemoteSession:
         sent = {name: value for name, value in body.items() if value is not None}
         own = key or f"once-{secrets.token_hex(16)}"
         job = self._wire.post(f"{self._place}/publications", sent, own)
-        while job["state"] in ("queued", "running"):
-            if progress is not None:
-                progress(job["step"], job["progress"])
-            time.sleep(_POLL_SECONDS)
-            job = self._wire.get(f"{self._place}/jobs/{job['id']}")
-        if job["state"] == "failed":
-            raise error_in(job["error"], int(job["error"]["status"]))
-        if job["state"] != "done":
-            raise ServiceError(
-                f"the publication was {job['state']}; {job['advice'] or 'publish again'} "
-                f"(its key is {job['key']})"
-            )
-        place = f"{self._place}/publications/{job['publication']}/rows?format=json"
+        made = publication_of(self._wire, self._place, job, progress)
+        place = f"{self._place}/publications/{made}/rows?format=json"
         return Published.from_text(self.domain, self._wire.text(place))
 
     # -- looking -------------------------------------------------------------------------------
 
     @property
     def budget(self) -> Budget:
-        """The dataset's budget; what a cap leaves to you is `remaining` of a preview."""
+        """The dataset's budget; what a cap leaves to you is `remaining`."""
         found = self._wire.get(f"{self._place}/budget")
         return Budget(found["measure"], _nano(found["limit"]), _nano(found["spent"]))
+
+    @property
+    def remaining(self) -> float:
+        """What you may still spend: what the limit leaves, or less under a cap."""
+        return float(self._wire.get(f"{self._place}/budget")["yours"]["remaining"])
+
+    def measurement(self, sequence: int) -> dict[str, Any]:
+        """One entry of the history: who measured what, with which noise, at what cost."""
+        return self._wire.get(f"{self._place}/history/{int(sequence)}")
 
     @property
     def history(self) -> RemoteHistory:

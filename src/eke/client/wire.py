@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import httpx
 
 from eke import errors
-from eke.errors import AccessDenied, EkeError, Refused, ServiceError, SqlError
+from eke.errors import AccessDenied, EkeError, Refused, ServiceError, SqlError, Unanswered
 from eke.session import Preview
 
 _TRIES = 3
 _PAUSE_SECONDS = 0.3
+_CONNECT_SECONDS = 10.0  # a server that takes longer is not there, however long its answers take
+_KEY = re.compile(r"[!-~]{1,200}")
 
 
 class Wire:
@@ -24,15 +27,26 @@ class Wire:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise ServiceError("the address of a server starts with https:// (or http://)")
-        self._client = httpx.Client(
-            base_url=url.rstrip("/"),
-            headers={"Authorization": f"Bearer {token}", "User-Agent": "eke"},
-            timeout=timeout,
-            transport=transport,
-        )
+        if not _KEY.fullmatch(token.strip()):
+            raise AccessDenied("this is not a token of eke; those begin with eke_")
+        self._timeout = timeout
+        try:
+            self._client = httpx.Client(
+                base_url=url.rstrip("/"),
+                headers={"Authorization": f"Bearer {token.strip()}", "User-Agent": "eke"},
+                timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+                transport=transport,
+            )
+        except httpx.InvalidURL as problem:
+            raise ServiceError(f"this is not the address of a server: {problem}") from None
 
     def get(self, path: str) -> dict[str, Any]:
         return self._send("GET", path, None, {})
+
+    def find(self, path: str) -> dict[str, Any] | None:
+        """What is at an address; None when there is nothing that the token may see."""
+        found = self._reach("GET", path, None, {})
+        return None if found.status_code == httpx.codes.NOT_FOUND else _document(found)
 
     def post(self, path: str, body: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
         """The answer to a request that may be sent again when the connection breaks.
@@ -40,6 +54,10 @@ class Wire:
         With a key it is then answered exactly once; without, what was bought the first time makes
         the second free.
         """
+        if key is not None and not _KEY.fullmatch(key):
+            raise ServiceError(
+                "a key for a server has 1 to 200 ASCII letters, digits and signs, and no blanks"
+            )
         return self._send("POST", path, body, {} if key is None else {"Idempotency-Key": key})
 
     def text(self, path: str) -> str:
@@ -55,11 +73,7 @@ class Wire:
     def _send(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: dict[str, str]
     ) -> dict[str, Any]:
-        found = self._reach(method, path, body, headers)
-        if found.is_success:
-            document: dict[str, Any] = found.json()
-            return document
-        raise _error(found)
+        return _document(self._reach(method, path, body, headers))
 
     def _reach(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: dict[str, str]
@@ -70,22 +84,41 @@ class Wire:
             left -= 1
             try:
                 return self._client.request(method, path, json=body, headers=headers)
+            except httpx.ReadTimeout:  # sent again, it would only be computed twice
+                raise Unanswered(
+                    f"the server did not answer within {self._timeout:g} seconds"
+                ) from None
             except httpx.TransportError as problem:
                 if not left:
-                    raise ServiceError(
+                    raise Unanswered(
                         f"the server cannot be reached ({type(problem).__name__}); check the "
                         "address"
                     ) from None
                 time.sleep(_PAUSE_SECONDS)
 
 
+def _document(found: httpx.Response) -> dict[str, Any]:
+    """The document in a response, or the error that it stands for."""
+    if not found.is_success:
+        raise _error(found)
+    try:
+        return dict(found.json())
+    except (ValueError, TypeError):
+        raise _stranger(found) from None
+
+
 def _error(found: httpx.Response) -> EkeError:
     """The error that a local session would have raised."""
     try:
-        document = dict(found.json())
-        return error_in(document, found.status_code)
+        return error_in(dict(found.json()), found.status_code)
     except (ValueError, KeyError, TypeError):
-        return ServiceError(f"the server answered {found.status_code}, and not as eke does")
+        return _stranger(found)
+
+
+def _stranger(found: httpx.Response) -> EkeError:
+    return Unanswered(
+        f"the server answered {found.status_code}, and not as eke does; check the address"
+    )
 
 
 def error_in(document: Mapping[str, Any], status: int) -> EkeError:
@@ -101,7 +134,10 @@ def error_in(document: Mapping[str, Any], status: int) -> EkeError:
     kind = getattr(errors, name, None)
     if isinstance(kind, type) and issubclass(kind, EkeError):
         return kind(message)
-    return ServiceError(f"{message} (status {status})")
+    if name == "NotFound":
+        return ServiceError(message)
+    unknown = status == httpx.codes.INTERNAL_SERVER_ERROR
+    return (Unanswered if unknown else ServiceError)(f"{message} (status {status})")
 
 
 def _refusal(document: Mapping[str, Any]) -> Preview:

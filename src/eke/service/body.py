@@ -50,7 +50,7 @@ class SqlQuestion(Body):
         None, description="Half-width: a number, or one for each column; or in the SQL itself."
     )
     confidence: float | None = Field(None, gt=0, lt=1)
-    policy: Literal["top_up", "direct"] | None = None
+    policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 
 class _SqlOrQuery(Body):
@@ -73,7 +73,7 @@ class Question(_SqlOrQuery):
         None, description="Half-width: a number, or one for each column; or in the SQL itself."
     )
     confidence: float | None = Field(None, gt=0, lt=1)
-    policy: Literal["top_up", "direct"] | None = None
+    policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 
 class Estimated(_SqlOrQuery):

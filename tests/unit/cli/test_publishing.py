@@ -31,6 +31,8 @@ def test_rows_are_written_and_the_same_for_the_same_key(
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "rows.xls"), 2),
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "split"), 2),
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "key=x"), 2),
+        (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "progress=1"), 2),
+        (("lda", "--target", "sex", "--epsilon", 1, "-o", "nowhere/r.csv"), 1),
         (("lda", "--target", "height", "--epsilon", 1, "-o", "r.csv"), 1),
         (("lda", "--target", "sex", "--rho", 1, "-o", "r.csv"), 1),
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "split=x"), 1),

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 import eke
-from eke.client import RemoteSession
+from eke.client import RemotePlan, RemoteSession
+from eke.client.job import publication_of
 from eke.errors import (
     AccessDenied,
     AccuracyError,
@@ -19,6 +20,7 @@ from eke.errors import (
     QueryError,
     ServiceError,
     SqlError,
+    Unanswered,
 )
 from eke.session import Estimate, TableEstimate
 from tests.service import BY_SEX, COUNT, Server, listening, serving
@@ -88,6 +90,23 @@ def test_previews_budget_history_and_domain(
     assert remote.history.to_pandas().equals(local.history.to_pandas())
     assert remote.domain == local.domain
     assert remote.explain(COUNT)["aggregates"]["a0"]["cells"] == 1
+    priced = remote.explain(COUNT, within=7, policy="direct")["price"]
+    assert priced["cost"] == local.preview(COUNT, within=7, policy="direct", analyst="ann").cost
+    first = local.history[0].sequence
+    assert remote.measurement(first) == eke.session.measurement_document(local, first)
+    with pytest.raises(ServiceError, match="entry 1 released nothing"):
+        remote.measurement(1)
+
+
+def test_what_is_left_under_a_cap(place: tuple[Server, str], remote: RemoteSession) -> None:
+    local = place[0].session
+    assert remote.remaining == local.budget.remaining
+    try:
+        local.change_cap("ann", local.shares.spent.get("ann", 0) / 1e9 + 0.01)
+        assert remote.remaining == pytest.approx(0.01)
+        assert remote.budget.remaining > 0.01
+    finally:
+        local.change_cap("ann", None)
 
 
 def test_errors_are_those_of_a_local_session(remote: RemoteSession) -> None:
@@ -164,6 +183,10 @@ def test_plans_and_releases_are_those_of_a_local_session(
     assert (plan.rmse, plan.strategy) == (own.rmse, own.strategy)
     assert plan.affordable
     assert plan.cost <= 0.05
+    assert (plan.answers, plan.workload) == (own.answers, own.workload)
+    assert_same_comparison(plan, own)
+    tables = [["sex"], ["city"]]
+    assert_same_comparison(remote.plan(tables, within=60), local.plan(tables, within=60))
     before = local.budget.spent
     release = remote.release(plan, key="tables")
     assert local.budget.spent == pytest.approx(before + release.cost)
@@ -184,10 +207,17 @@ def test_plans_and_releases_are_those_of_a_local_session(
         remote.release(own)  # type: ignore[arg-type]
 
 
+def assert_same_comparison(there: RemotePlan, here: eke.ReleasePlan) -> None:
+    assert [
+        (section.strategy, section.questions, options) for section, options in there.comparison()
+    ] == [(section.strategy, section.questions, options) for section, options in here.comparison()]
+    assert there.errors_at([0.01, 1.0]) == here.errors_at([0.01, 1.0])
+
+
 def test_rows_are_published_by_the_server(
     place: tuple[Server, str], remote: RemoteSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eke.client.remote._POLL_SECONDS", 0.02)
+    monkeypatch.setattr("eke.client.job._POLL_SECONDS", 0.02)
     local, told = place[0].session, list[str]()
     wanted: dict[str, Any] = {"epsilon": 0.1, "target": "sex", "key": "rows-1"}
     rows = remote.publish("lda", progress=lambda step, _: told.append(step), **wanted)
@@ -210,6 +240,52 @@ def test_strangers_and_wrong_addresses(place: tuple[Server, str]) -> None:
         eke.connect("localhost:1", "x")
     with pytest.raises(AccessDenied), eke.connect(url, server.tokens["otto"]) as session:
         session.ask(COUNT, within=10)
+    with pytest.raises(ServiceError, match="no dataset 'peeple' for you; the server shows"):
+        eke.connect(url, server.tokens["ann"], "peeple")
+    with pytest.raises(AccessDenied, match="not a token"):
+        eke.connect(url, "eke_é")
+    with (
+        pytest.raises(ServiceError, match="no blanks"),
+        eke.connect(url, server.tokens["ann"]) as session,
+    ):
+        session.ask(COUNT, within=10, key="a b")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(200, html="<p>Welcome</p>"),
+        httpx.Response(200, json=["no", "object"]),
+        httpx.Response(404, html="<p>Nothing here</p>"),
+        httpx.Response(502, text="Bad Gateway"),
+        httpx.Response(301, headers={"Location": "https://elsewhere"}),
+        httpx.Response(500, json={"error": "InternalError", "message": "logged", "status": 500}),
+    ],
+    ids=lambda answer: f"{answer.status_code}",
+)
+def test_a_server_that_does_not_answer_as_eke_does(answer: httpx.Response) -> None:
+    transport = httpx.MockTransport(lambda _: answer)
+    for dataset in (None, "people"):
+        with pytest.raises(Unanswered, match=str(answer.status_code)):
+            eke.connect("https://example.org", "eke_x", dataset, transport=transport)
+
+
+def test_an_answer_that_takes_too_long_is_not_asked_for_again() -> None:
+    sent = []
+
+    def late(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        raise httpx.ReadTimeout("late")
+
+    with pytest.raises(Unanswered, match="within 7 seconds"):
+        eke.connect("https://a", "eke_x", timeout=7, transport=httpx.MockTransport(late))
+    assert len(sent) == 1
+
+
+def test_an_interrupted_publication_says_its_key(remote: RemoteSession) -> None:
+    job = {"state": "interrupted", "key": "rows-9"}
+    with pytest.raises(Unanswered, match="the key rows-9: what is charged already"):
+        publication_of(remote._wire, "", job, None)
 
 
 class Flaky(httpx.BaseTransport):
@@ -239,8 +315,9 @@ def test_a_lost_answer_is_fetched_again_and_paid_once(
     sql = "SELECT COUNT(*) FROM people WHERE city = 'd'"
     price = server.session.preview(sql, within=30).cost
     before = server.session.budget.spent
-    flaky = Flaky(2)
+    flaky = Flaky(0)
     with eke.connect(url, server.tokens["ann"], "people", transport=flaky) as session:
+        flaky.losses = 2
         answer = session.ask(sql, within=30, key="flaky-1")
     assert not answer.free, "the stored answer of the first, paid request"
     assert server.session.budget.spent == pytest.approx(before + price)

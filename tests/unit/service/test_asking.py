@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import eke
 from eke.service.gate import SECURITY_HEADERS
 from tests.service import BY_SEX, COUNT, Server, serving
 
@@ -152,6 +154,21 @@ def test_reading(server: Server) -> None:
     assert [entry["kind"] for entry in ledger["entries"]][:2] == ["genesis", "reserve"]
     assert ledger["mark"]["sequence"] == len(ledger["entries"])
     assert server.call("GET", f"{PEOPLE}/ledger/verification", "otto").json()["intact"]
+
+
+def test_a_page_of_the_history_ends_with_an_entry(server: Server) -> None:
+    """A release is several measurements of one entry: none of them may fall between two pages."""
+    session = server.session
+    session.release(session.plan(eke.marginals_up_to(session.domain, 1), budget=0.05))
+    server.ask(COUNT, 5)
+    everything = session.history.to_records()
+    assert len(everything) > len({record["sequence"] for record in everything}), "entries with many"
+    found, after = list[Any](), 0
+    while after is not None:
+        page = server.call("GET", f"{PEOPLE}/history?limit=1&after={after}", "ann").json()
+        found += page["measurements"]
+        after = page["next"]
+    assert found == everything
 
 
 def test_history_can_be_each_ones_own(folder: Path) -> None:

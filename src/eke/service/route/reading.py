@@ -87,7 +87,10 @@ def history(
         if record["sequence"] > after and (not own or record["analyst"] == who.name)
     ]
     page = found[:most]
-    following = page[-1]["sequence"] if len(found) > most else None
+    last = page[-1]["sequence"] if page else 0
+    # A release is many measurements of one entry, and the next page begins after the entry.
+    page += [record for record in found[most:] if record["sequence"] == last]
+    following = last if len(found) > len(page) else None
     return finite(
         {"measurements": page, "next": following, "sharing": "own" if own else "everyone"}
     )

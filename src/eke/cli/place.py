@@ -1,0 +1,135 @@
+"""Place: a dataset as the commands see it, on this machine (`here.py`) or on a server (`there.py`).
+
+The commands speak to a place only, so that none of them knows where the dataset is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from eke.domain import Domain
+    from eke.planning import Workload
+    from eke.planning.release.section import Alternative
+    from eke.publish import Published
+    from eke.session import Answer, Budget, Estimate, Preview, Price, Release, SqlAnswer
+
+Widths: TypeAlias = float | Mapping[str, float] | None
+Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
+Progress: TypeAlias = Callable[[str, float], None]
+
+
+class Section(Protocol):
+    """A part of a plan: what is measured, for how many of the questions."""
+
+    @property
+    def strategy(self) -> str: ...
+
+    @property
+    def questions(self) -> int: ...
+
+
+class Plan(Protocol):
+    """What of a plan is shown."""
+
+    @property
+    def workload(self) -> Workload: ...
+
+    @property
+    def measure(self) -> str: ...
+
+    @property
+    def budget(self) -> float: ...
+
+    @property
+    def answers(self) -> int: ...
+
+    @property
+    def rmse(self) -> float: ...
+
+    def comparison(self) -> Sequence[tuple[Section, Sequence[Alternative]]]:
+        """The strategies considered for each section, with what the same quality would cost."""
+        ...
+
+    def errors_at(self, budgets: Sequence[float]) -> Sequence[tuple[str, float, float]]:
+        """(strategy, budget, RMSE) for a plot of error against budget."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A plan with its price now, and what releases it under a key."""
+
+    plan: Plan
+    price: Price
+    release: Callable[[str | None], Release]
+
+
+class Place(Protocol):
+    """An open dataset, wherever it is."""
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def budget(self) -> Budget: ...
+
+    @property
+    def remaining(self) -> float:
+        """What whoever asks may still spend: what the limit leaves, or less under a cap."""
+        ...
+
+    def history(self) -> list[dict[str, Any]]:
+        """What was released so far, as records."""
+        ...
+
+    def measurement(self, sequence: int) -> dict[str, Any]:
+        """One entry of the history with its noise and cost."""
+        ...
+
+    def explain(
+        self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
+    ) -> dict[str, Any]:
+        """How a question is read, what history says about it, and its price."""
+        ...
+
+    def ask(
+        self,
+        sql: str,
+        within: Widths,
+        confidence: float | None,
+        *,
+        policy: str | None,
+        key: str | None,
+    ) -> Answer | SqlAnswer: ...
+
+    def preview(
+        self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
+    ) -> Preview: ...
+
+    def estimate(
+        self, sql: str, method: Method, confidence: float | None, *, progress: Progress
+    ) -> Estimate: ...
+
+    def plan(
+        self,
+        workload: Workload,
+        *,
+        budget: float | None,
+        within: float | Mapping[tuple[str, ...], float] | None,
+        confidence: float,
+        strategy: str,
+    ) -> Offer: ...
+
+    def publish(
+        self,
+        mechanism: str,
+        *,
+        epsilon: float | None,
+        rho: float | None,
+        key: str | None,
+        progress: Progress,
+        options: Mapping[str, Any],
+    ) -> Published: ...
