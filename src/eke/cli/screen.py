@@ -32,11 +32,16 @@ _PLAIN = str.maketrans(
 )
 
 
+# The console on which a bar moves: what is printed to stderr meanwhile must go above the bar.
+_moving: list[Console] = []
+
+
 class Screen:
     """Standard output or standard error, as they are at this moment."""
 
     def __init__(self, *, stderr: bool) -> None:
-        self.console = Console(stderr=stderr, highlight=False)
+        shared = _moving[-1] if stderr and _moving else None
+        self.console = shared or Console(stderr=stderr, highlight=False)
         self._stderr = stderr
 
     @property
@@ -116,4 +121,8 @@ def progress_bar(what: str) -> Iterator[Callable[[str, float], None]]:
         def shown(doing: str, done: float) -> None:
             bar.update(task, description=screen.escape(doing.capitalize()), completed=done)
 
-        yield shown
+        _moving.append(screen.console)
+        try:
+            yield shown
+        finally:
+            _moving.pop()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from eke.cli.screen import progress_bar
+from eke.cli.screen import errors, progress_bar
 from tests.command_line import Run
 
 WOMEN = "SELECT COUNT(*) FROM people WHERE sex = 'Female'"
@@ -39,7 +40,9 @@ def test_bars_are_drawn_on_terminals_only(
     monkeypatch.setenv("TERM", "xterm-256color")
     with progress_bar("Reading") as progress:
         progress("choosing alpha", 0.5)
+        errors().print("by the way")
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Choosing alpha" in shown.err
     assert "50 %" in shown.err
+    assert re.search(r"\x1b\[2Kby the way|\nby the way", shown.err), "on a line of its own"

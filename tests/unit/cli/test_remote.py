@@ -303,7 +303,9 @@ def key_in(text: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("how", [KeyboardInterrupt(), httpx.ConnectError("lost")], ids=type)
+@pytest.mark.parametrize(
+    "how", [KeyboardInterrupt(), httpx.ConnectError("lost")], ids=["ctrl-c", "lost"]
+)
 def test_a_publication_goes_on_without_us(
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: BaseException
 ) -> None:
@@ -328,7 +330,9 @@ def test_a_publication_goes_on_without_us(
     assert before < served.spent <= before + 0.3
 
 
-@pytest.mark.parametrize("how", [KeyboardInterrupt(), httpx.ReadTimeout("late")], ids=type)
+@pytest.mark.parametrize(
+    "how", [KeyboardInterrupt(), httpx.ReadTimeout("late")], ids=["ctrl-c", "late"]
+)
 def test_a_release_whose_answer_is_lost_is_paid_once(
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: BaseException
 ) -> None:
