@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias, overload
+from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
@@ -23,26 +23,24 @@ from eke.client.plan import RemotePlan, read_plan
 from eke.client.reading import read_answer, read_estimate, read_release
 from eke.client.wire import Wire
 from eke.domain import Domain, domain_from_document
-from eke.errors import EkeError, EstimateError, QueryError, Refused, ServiceError
+from eke.errors import EkeError, QueryError, ServiceError
 from eke.planning import workload_to_document
 from eke.privacy.record_loss import NANO
 from eke.publish import Published
-from eke.query import Expression, Marginal, MarginalExpression, Query
 from eke.session import (
-    Answer,
+    AnyAnswer,
+    Askable,
     Budget,
     Estimate,
     EstimateMethod,
     Preview,
+    Question,
     Release,
-    SqlAnswer,
-    TableAnswer,
     TableEstimate,
+    Within,
 )
+from eke.session.question import bound
 from eke.session.release import Asked, workload_of
-
-Within = float | Mapping[str, float] | None
-Question: TypeAlias = str | Expression | MarginalExpression | Query | Marginal
 
 
 def connect(
@@ -81,7 +79,7 @@ def _address(dataset: str) -> str:
     return f"/api/v1/datasets/{quote(dataset, safe='')}"
 
 
-class RemoteSession:
+class RemoteSession(Askable):
     """A dataset on a server. Made by `eke.connect`."""
 
     def __init__(self, wire: Wire, dataset: str) -> None:
@@ -89,79 +87,20 @@ class RemoteSession:
         self._place = _address(dataset)
         self.dataset = dataset
 
-    @overload
-    def ask(
-        self,
-        query: Expression | Query,
-        within: float,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        policy: str | None = ...,
-    ) -> Answer: ...
-    @overload
-    def ask(
-        self,
-        query: MarginalExpression | Marginal,
-        within: float,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        policy: str | None = ...,
-    ) -> TableAnswer: ...
-    @overload
-    def ask(
-        self,
-        query: str,
-        within: Within = ...,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        policy: str | None = ...,
-    ) -> Answer | SqlAnswer: ...
-    @overload
-    def ask(
+    def _answer(
         self,
         query: Question,
-        within: Within = ...,
-        confidence: float | None = ...,
+        within: Within,
+        confidence: float | None,
         *,
-        key: str | None = ...,
-        policy: str | None = ...,
-        allow_estimate: Literal[False] = ...,
-    ) -> Answer | SqlAnswer | TableAnswer: ...
-    @overload
-    def ask(
-        self,
-        query: Question,
-        within: Within = ...,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        policy: str | None = ...,
-        allow_estimate: bool,
-    ) -> Answer | SqlAnswer | TableAnswer | Estimate | TableEstimate: ...
-    def ask(
-        self,
-        query: Question,
-        within: Within = None,
-        confidence: float | None = None,
-        *,
-        key: str | None = None,
-        policy: str | None = None,
-        allow_estimate: bool = False,
-    ) -> Answer | SqlAnswer | TableAnswer | Estimate | TableEstimate:
-        """The answer to a question in SQL or as an expression, as `Session.ask` gives it."""
+        key: str | None,
+        analyst: str | None,
+        policy: str | None,
+    ) -> AnyAnswer:
+        if analyst is not None:
+            raise ServiceError("a server knows you by your token; leave analyst= out")
         body = {**self._question(query, within, confidence, policy), "posterior": True}
-        try:
-            return read_answer(self._wire.post(f"{self._place}/ask", body, key))
-        except Refused as refused:
-            if not allow_estimate:
-                raise
-            try:
-                return self.estimate(query, confidence=confidence)
-            except (EstimateError, QueryError):  # a formula, or no history at all
-                raise refused from None
+        return read_answer(self._wire.post(f"{self._place}/ask", body, key))
 
     def preview(
         self,
@@ -318,16 +257,7 @@ class RemoteSession:
         """The part of a body that is the question: SQL, or the canonical linear form."""
         if isinstance(query, str):
             return {"sql": query}
-        if isinstance(query, (Expression, MarginalExpression)):
-            query = query.on(self.domain)
-        if not isinstance(query, (Query, Marginal)):
-            raise QueryError(
-                "a question is SQL or an expression such as eke.count(age=(30, 40)), "
-                f"not {type(query).__name__}"
-            )
-        if query.domain != self.domain:
-            raise QueryError("the question is over another domain than this dataset's")
-        return {"query": query.to_document()}
+        return {"query": bound(query, self.domain).to_document()}
 
     def __enter__(self) -> Self:
         return self

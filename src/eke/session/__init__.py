@@ -3,6 +3,7 @@
 from eke.session.advise import Advice, Advised
 from eke.session.answer import Answer, TableAnswer, simultaneous
 from eke.session.archive import Archive, Record
+from eke.session.askable import Askable
 from eke.session.budget import Budget
 from eke.session.estimate import Estimate, EstimateMethod, TableEstimate
 from eke.session.history import History
@@ -10,10 +11,12 @@ from eke.session.opening import create, open_dataset
 from eke.session.preview import Preview
 from eke.session.price import Price
 from eke.session.publish import PublishRequest
+from eke.session.question import Question, Within
 from eke.session.reading import measurement_document, preview_document, question_document
 from eke.session.receipt import Receipt
 from eke.session.released import Release, ReleasedTable
 from eke.session.report import write_report
+from eke.session.request import AnyAnswer
 from eke.session.session import Session
 from eke.session.sql_answer import Cell, SqlAnswer
 
@@ -21,7 +24,9 @@ __all__ = [
     "Advice",
     "Advised",
     "Answer",
+    "AnyAnswer",
     "Archive",
+    "Askable",
     "Budget",
     "Cell",
     "Estimate",
@@ -30,6 +35,7 @@ __all__ = [
     "Preview",
     "Price",
     "PublishRequest",
+    "Question",
     "Receipt",
     "Record",
     "Release",
@@ -38,6 +44,7 @@ __all__ = [
     "SqlAnswer",
     "TableAnswer",
     "TableEstimate",
+    "Within",
     "create",
     "measurement_document",
     "open_dataset",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Expression, Marginal, MarginalExpression, Query
 
-Question = str | Expression | MarginalExpression | Query | Marginal
+Question: TypeAlias = str | Expression | MarginalExpression | Query | Marginal
+Within: TypeAlias = float | Mapping[str, float] | None
+"""A half-width for all values, one for each column of a statement, or none given."""
 MOST_CELLS = 4096
 
 

@@ -11,8 +11,8 @@ from eke.privacy.record_loss import NANO
 from eke.query import Query, describe
 from eke.session.history import History
 from eke.session.preview import Preview
+from eke.session.question import Within
 from eke.session.session import Session
-from eke.session.statement_request import Within
 from eke.sql import Partition, Statement, formula_text, parse
 
 _MOST_CELLS = 64

@@ -3,20 +3,20 @@
     session = eke.create("adult.eke", data="adult.parquet", domain=domain, epsilon=1.0)
     answer = session.ask("SELECT COUNT(*) FROM adult WHERE age BETWEEN 30 AND 40", within=60)
 
-`ask` infers from history; if the interval is narrow enough that is the answer, free. Otherwise the
-policy chooses the least noise that suffices and the engine releases it. Questions are written in
-SQL (`eke.sql`) or with `eke.query`; what to measure is decided in `eke.planning`; data is touched
-in `eke.engine` only.
+`ask` (its forms are in `askable.py`) infers from history; if the interval is narrow enough that is
+the answer, free. Otherwise the policy chooses the least noise that suffices and the engine releases
+it. Questions are written in SQL (`eke.sql`) or with `eke.query`; what to measure is decided in
+`eke.planning`; data is touched in `eke.engine` only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, overload
+from typing import Any
 
 from eke.domain import Domain
 from eke.engine import Shares, Vault
-from eke.errors import AccuracyError, EstimateError, LedgerError, QueryError, Refused
+from eke.errors import AccuracyError, LedgerError
 from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import Plan, ReleasePlan, Requirement, policy_named
@@ -24,11 +24,11 @@ from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.publish import Published
-from eke.query import Expression, Marginal, MarginalExpression, Query, check_neighbours
+from eke.query import check_neighbours
 from eke.session.advise import Advice, advice_from
-from eke.session.answer import Answer, TableAnswer
 from eke.session.answering import Answering, single_use
 from eke.session.archive import Archive
+from eke.session.askable import Askable
 from eke.session.budget import Budget
 from eke.session.estimate import (
     Estimate,
@@ -41,16 +41,15 @@ from eke.session.history import History
 from eke.session.preview import Preview
 from eke.session.price import Price, price_of
 from eke.session.publish import PublishRequest, publication_plan, publish
-from eke.session.question import Question, bound
+from eke.session.question import Question, Within, bound
 from eke.session.release import Asked, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
 from eke.session.request import AnyAnswer, QueryRequest, Request
-from eke.session.sql_answer import SqlAnswer
-from eke.session.statement_request import Within, statement_request
+from eke.session.statement_request import statement_request
 from eke.session.statement_store import StatementStore
 
 
-class Session:
+class Session(Askable):
     """A protected dataset, open for questions. Made by `eke.create` and `eke.open`."""
 
     def __init__(
@@ -74,93 +73,17 @@ class Session:
 
     # -- asking --------------------------------------------------------------------------------
 
-    @overload
-    def ask(
-        self,
-        query: Expression | Query,
-        within: float,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-    ) -> Answer: ...
-    @overload
-    def ask(
-        self,
-        query: MarginalExpression | Marginal,
-        within: float,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-    ) -> TableAnswer: ...
-    @overload
-    def ask(
-        self,
-        query: str,
-        within: Within = ...,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-    ) -> Answer | SqlAnswer: ...
-    @overload
-    def ask(
+    def _answer(
         self,
         query: Question,
-        within: Within = ...,
-        confidence: float | None = ...,
+        within: Within,
+        confidence: float | None,
         *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-        allow_estimate: Literal[False] = ...,
-    ) -> AnyAnswer: ...
-    @overload
-    def ask(
-        self,
-        query: Question,
-        within: Within = ...,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-        allow_estimate: bool,
-    ) -> AnyAnswer | Estimate | TableEstimate: ...
-    def ask(
-        self,
-        query: Question,
-        within: Within = None,
-        confidence: float | None = None,
-        *,
-        key: str | None = None,
-        analyst: str | None = None,
-        policy: str | None = None,
-        allow_estimate: bool = False,
-    ) -> AnyAnswer | Estimate | TableEstimate:
-        """The answer to a question, at most ± within with this confidence (0.95 if not given).
-
-        The question is SQL or an expression. A marginal gives a `TableAnswer`; SQL gives an
-        `Answer` if its result is one number and a `SqlAnswer` otherwise, and may state the accuracy
-        itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from columns to
-        half-widths. With `key` the same request gets the same stored answer, however often it is
-        sent and whatever crashes in between. Raises `Refused`, having spent nothing, when the
-        budget does not allow it; a formula such as AVG is approached in steps, and a refusal says
-        what the steps before it cost. With `allow_estimate` a refused linear question gets what
-        `estimate` says instead, with an honest interval, which may be wider than asked for.
-        """
-        if allow_estimate:
-            try:
-                return self.ask(query, within, confidence, key=key, analyst=analyst, policy=policy)
-            except Refused as refused:
-                try:
-                    return self.estimate(query, confidence=confidence)
-                except (EstimateError, QueryError):  # a formula, or no history at all
-                    raise refused from None
+        key: str | None,
+        analyst: str | None,
+        policy: str | None,
+    ) -> AnyAnswer:
+        """What `ask` gives: decided on, paid for if need be, stored, and read back."""
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
         text = self._answering.text(request, key)
         return request.answer(text, self._vault.inference_through)

@@ -19,12 +19,12 @@ from eke.planning import (
     scale_of,
 )
 from eke.session.answer import Answer
+from eke.session.question import Within
 from eke.session.record import Finding, Headline, read_text, stored_text
 from eke.session.request import InferenceThrough, digest_of, exact_posterior
 from eke.session.sql_answer import Cell, SqlAnswer
 from eke.sql import Key, Row, Statement, evaluate
 
-Within = float | Mapping[str, float] | None
 _EXAMPLE = "pass within=… or end the statement with ERROR WITHIN 60 AT CONFIDENCE 0.95"
 
 

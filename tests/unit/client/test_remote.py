@@ -270,6 +270,13 @@ def test_a_server_that_does_not_answer_as_eke_does(answer: httpx.Response) -> No
             eke.connect("https://example.org", "eke_x", dataset, transport=transport)
 
 
+def test_the_token_says_who_asks(remote: RemoteSession) -> None:
+    before = remote.budget.spent
+    with pytest.raises(ServiceError, match="leave analyst= out"):
+        remote.ask(eke.count(), within=50, analyst="ben")
+    assert remote.budget.spent == before
+
+
 def test_an_answer_that_takes_too_long_is_not_asked_for_again() -> None:
     sent = []
 
