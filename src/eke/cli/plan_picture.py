@@ -31,7 +31,7 @@ def show_plan(screen: Screen, offer: Offer) -> None:
     plan, price = offer.plan, offer.price
     sections = plan.comparison()
     screen.print(
-        f"[bold]{plan.workload.questions:,} answers[/] in {len(plan.workload.targets):,} tables, "
+        f"[bold]{plan.workload.questions:,} answers[/] in {tables(len(plan.workload.targets))}, "
         f"from {plan.answers:,} noisy numbers, for {plan.measure} {plan.budget:.6g}; "
         f"root mean squared error {plan.rmse:.4g}"
     )
@@ -73,6 +73,11 @@ def _table(screen: Screen, options: Sequence[Alternative]) -> Table:
         )
         table.add_row(*(Text(cell) for cell in cells), style="" if place else "bold")
     return table
+
+
+def tables(number: int) -> str:
+    """How many tables, in words that fit."""
+    return "1 table" if number == 1 else f"{number:,} tables"
 
 
 def _show_plot(screen: Screen, plan: Plan) -> None:

@@ -20,7 +20,7 @@ from eke.cli.options import (
     ServerAddress,
     ServerToken,
 )
-from eke.cli.plan_picture import show_plan
+from eke.cli.plan_picture import show_plan, tables
 from eke.cli.screen import Screen, errors, output, working
 from eke.cli.shape import json_text, release_document
 from eke.cli.workload import (
@@ -176,7 +176,7 @@ def file_name(table: ReleasedTable) -> str:
 def _show(screen: Screen, released: Release, remaining: float, files: list[Path]) -> None:
     answers = sum(table.values.size for table in released.tables)
     screen.print(
-        f"[bold]Released {len(released.tables)} tables with {answers:,} answers[/] for "
+        f"[bold]Released {tables(len(released.tables))} with {answers:,} answers[/] for "
         f"{released.measure} {released.cost:.6g}, {remaining:.6g} remaining "
         f"(entry {released.sequence})"
     )
