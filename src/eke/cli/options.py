@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -78,9 +77,14 @@ ServerToken: TypeAlias = Annotated[
         rich_help_panel=_SERVER,
     ),
 ]
-AccessFile: TypeAlias = Annotated[
-    Path,
-    typer.Option("--access", envvar="EKE_ACCESS", help="The file with the server's accounts."),
+AccessPlace: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--access",
+        metavar="PLACE",
+        envvar="EKE_ACCESS",
+        help="The accounts: a file, or an address of PostgreSQL that several servers share.",
+    ),
 ]
 PolicyName: TypeAlias = Annotated[
     Policy | None, typer.Option("--policy", help="How much is bought; else as in `eke init`.")

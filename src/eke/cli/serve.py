@@ -6,21 +6,25 @@ import sys
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import eke
 from eke.cli.failure import failures
 from eke.cli.opening import needed
-from eke.cli.options import AccessFile, AsJson
+from eke.cli.options import AccessPlace, AsJson
 from eke.cli.screen import errors, output, working
 from eke.errors import ServiceError
+
+if TYPE_CHECKING:
+    from eke.service import Access
 
 EXAMPLES = """\
 Examples:
   $ eke serve adult.eke
   $ eke serve --folder tables --port 8000
+  $ eke serve "postgresql://eke@db/ledgers?dataset=adult" --access postgresql://eke@db/ledgers
   $ eke serve adult.eke --get /api/v1/datasets/adult/budget
 """
 
@@ -43,7 +47,7 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8765,
-    access: AccessFile = Path("eke-access.db"),
+    access: AccessPlace = "eke-access.db",
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -92,13 +96,22 @@ def serve(
             else:
                 sys.stdout.buffer.write(found.body)
             raise typer.Exit(0 if found.status < 400 else 1)
-        if not access.exists():
-            raise ServiceError(
-                "nobody has a token yet; make the first: eke token new YOUR-NAME --role curator "
-                f"--access {access}"
-            )
-        with closing(service.Access(access)) as accounts:
+        with closing(_accounts(access)) as accounts:
             app = service.create_app(datasets, accounts, settings)
             screen = errors()
             screen.print(f"eke at [bold]http://{host}:{port}/[/], stop it with Ctrl-C")
             service.run(app, host=host, port=port)
+
+
+def _accounts(place: str) -> Access:
+    """The accounts at a place; without a single token nobody could ask this server anything."""
+    if "://" in place or Path(place).exists():  # else no empty file is left behind
+        opened = eke.service.Access(place)
+        if opened.tokens():
+            return opened
+        place = opened.storage.place
+        opened.close()
+    raise ServiceError(
+        "nobody has a token yet; make the first: eke token new YOUR-NAME --role curator "
+        f"--access {place}"
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ import typer
 import eke
 from eke.cli.failure import failures
 from eke.cli.opening import needed
-from eke.cli.options import AccessFile, AsJson
+from eke.cli.options import AccessPlace, AsJson
 from eke.cli.screen import errors, output
 from eke.cli.shape import json_text
 from eke.errors import ServiceError
@@ -25,6 +24,7 @@ EXAMPLES = """\
 Examples:
   $ eke token new cleo --role curator
   $ eke token new ann --datasets adult,census --days 90
+  $ eke token new ann --access postgresql://eke@db/ledgers
   $ eke token list
   $ eke token revoke 3f9c2a7d1b04
 """
@@ -60,13 +60,13 @@ def token(
         typer.Option(metavar="A,B,…", help="What a new account sees; everything if not given."),
     ] = None,
     days: Annotated[float | None, typer.Option(help="How long the token is valid.")] = None,
-    access: AccessFile = Path("eke-access.db"),
+    access: AccessPlace = "eke-access.db",
     as_json: AsJson = False,
 ) -> None:
     """Make, list or revoke the tokens of a server's accounts.
 
-    A token is printed once; the file keeps only a hash of it. A server notices changes at the next
-    request. Revoking also ends the browser sessions that began with the token.
+    A token is printed once; only a hash of it is kept. Every server on these accounts notices
+    changes at the next request. Revoking also ends the browser sessions that began with the token.
     """
     if (name is None) != (action is Action.LIST):
         raise typer.BadParameter(f"eke token {action} " + ("takes no name" if name else "NAME"))

@@ -73,18 +73,12 @@ def server_at(url: URL) -> Server:
 
 def connect_server(place: Server) -> Engine:
     """An engine whose transactions are durable, in the dataset's schema, and wait in turn."""
-    try:
-        engine = create_engine(
-            place.url,
-            hide_parameters=True,
-            pool_pre_ping=True,  # a server that was restarted is found again
-            pool_timeout=WAIT_SECONDS,
-            connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "eke"},
-        )
-    except (ImportError, NoSuchModuleError) as error:
-        raise LedgerError(
-            "the PostgreSQL driver is missing; install it with: pip install 'eke[postgresql]'"
-        ) from error
+    engine = engine_at(
+        place,
+        pool_pre_ping=True,  # a server that was restarted is found again
+        pool_timeout=WAIT_SECONDS,
+        connect_args={"connect_timeout": CONNECT_SECONDS},
+    )
 
     def begin(connection: Connection) -> None:
         settings = {
@@ -98,6 +92,17 @@ def connect_server(place: Server) -> Engine:
 
     event.listen(engine, "begin", begin)
     return engine
+
+
+def engine_at(place: Server, *, connect_args: Mapping[str, object], **options: object) -> Engine:
+    """A plain engine for a server; its error texts hold no values."""
+    named = {"application_name": "eke", **connect_args}
+    try:
+        return create_engine(place.url, hide_parameters=True, connect_args=named, **options)
+    except (ImportError, NoSuchModuleError) as error:
+        raise LedgerError(
+            "the PostgreSQL driver is missing; install it with: pip install 'eke[postgresql]'"
+        ) from error
 
 
 def claim_schema(connection: Connection, place: Server) -> None:
@@ -115,8 +120,8 @@ def require_durable(connection: Connection, place: Server) -> None:
     for name in ("fsync", "full_page_writes"):
         if connection.execute(text(f"SHOW {name}")).scalar_one() != "on":
             raise LedgerError(
-                f"{place} runs with {name} = off and would lose charges in a power cut; set it to "
-                "on in postgresql.conf, then try again"
+                f"{place} runs with {name} = off and would forget in a power cut what it has "
+                "acknowledged; set it to on in postgresql.conf, then try again"
             )
 
 

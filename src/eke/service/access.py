@@ -1,91 +1,59 @@
-"""Access: accounts, hashes of their tokens and browser sessions, in one small SQLite file.
+"""Access: accounts, hashes of their tokens and browser sessions, in a file or in PostgreSQL.
 
-The file belongs to a server, not to a dataset: one account asks several datasets, and tokens come
-and go while a dataset's ledger only grows. What limits spending is not here: caps are entries of
-the ledger, so that every server obeys them. Changes by `eke token` are seen at the next request.
+They belong to a server, or to several that share them, not to a dataset: one account asks several
+datasets, and tokens come and go while a dataset's ledger only grows. What limits spending is not
+here: caps are entries of the ledger, so that every server obeys them. Nothing is remembered between
+requests: what `eke token` or another server changes is seen at the next one.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
-import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 from eke.errors import ServiceError
 from eke.service.account import Account, Caller, Role, TokenRecord
+from eke.service.storage import open_storage
 from eke.service.token import Token, hashed, new_token, read_token, same
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS account (
-    name TEXT PRIMARY KEY, role TEXT NOT NULL, datasets TEXT,
-    CHECK (role IN ('curator', 'analyst', 'auditor'))
-) STRICT;
-CREATE TABLE IF NOT EXISTS token (
-    identity TEXT PRIMARY KEY, account TEXT NOT NULL REFERENCES account(name),
-    hash TEXT NOT NULL, made_at REAL NOT NULL, expires_at REAL, revoked_at REAL
-) STRICT;
-CREATE TABLE IF NOT EXISTS browser (
-    hash TEXT PRIMARY KEY, token TEXT NOT NULL REFERENCES token(identity),
-    csrf TEXT NOT NULL, expires_at REAL NOT NULL
-) STRICT;
-"""
-_VERSION = 1
-_CALLER = """
-SELECT a.name, a.role, a.datasets, t.identity, t.hash, t.expires_at, t.revoked_at, t.made_at
-FROM token t JOIN account a ON a.name = t.account WHERE t.identity = ?
-"""
+_HOLDER = "a.name, a.role, a.datasets, t.identity, t.expires_at, t.revoked_at, t.made_at"
+_BY_TOKEN = (
+    f"SELECT {_HOLDER}, t.hash FROM token t JOIN account a ON a.name = t.account "  # noqa: S608
+    "WHERE t.identity = ?"
+)
+_BY_COOKIE = (
+    f"SELECT {_HOLDER}, b.csrf, b.expires_at FROM browser b "  # noqa: S608
+    "JOIN token t ON t.identity = b.token JOIN account a ON a.name = t.account WHERE b.hash = ?"
+)
 
 
 class Access:
-    """The accounts of a server. Threads may share it."""
+    """The accounts of a server, or of several. Threads may share it."""
 
-    def __init__(self, path: Path | None, clock: Callable[[], float] = time.time) -> None:
-        """Without a path the accounts last as long as the object."""
-        self.path = path
-        self._lock = threading.Lock()
+    def __init__(
+        self, where: str | os.PathLike[str] | None, clock: Callable[[], float] = time.time
+    ) -> None:
+        """A file or an address of PostgreSQL; without one they last as long as the object."""
+        self.storage = open_storage(where)
+        self._read = self.storage.read
+        self._writing = self.storage.writing
         self._clock = clock
-        if path is not None and not path.exists():
-            path.touch(mode=0o600)  # SQLite gives its journals the same mode
-        self._connection = sqlite3.connect(
-            ":memory:" if path is None else path, check_same_thread=False, isolation_level=None
-        )
-        try:
-            self._prepare()
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            raise ServiceError(f"{path} holds no accounts of eke; choose another file") from error
-
-    def _prepare(self) -> None:
-        run = self._connection.execute
-        run("PRAGMA busy_timeout = 5000")
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = FULL")  # a revocation must not be lost
-        run("PRAGMA foreign_keys = ON")
-        (found,) = run("PRAGMA user_version").fetchone()
-        if found not in (0, _VERSION):
-            raise ServiceError("the file of accounts was made by another version of eke")
-        if found == 0:
-            self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = 1; COMMIT;")
 
     # -- managing ------------------------------------------------------------------------------
 
     def add(self, account: Account) -> None:
         """A new account; a name is given once."""
         listed = None if account.datasets is None else json.dumps(account.datasets)
-        try:
-            with self._writing() as run:
-                run(
-                    "INSERT INTO account VALUES (?, ?, ?)",
-                    (account.name, account.role, listed),
-                )
-        except sqlite3.IntegrityError:
-            raise ServiceError(f"there is an account {account.name!r} already") from None
+        with self._writing() as run:
+            added = run(
+                "INSERT INTO account VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+                *(account.name, account.role, listed),
+            )
+        if not added:
+            raise ServiceError(f"there is an account {account.name!r} already")
 
     def accounts(self) -> list[Account]:
         rows = self._read("SELECT name, role, datasets FROM account ORDER BY name")
@@ -106,7 +74,7 @@ class Access:
         with self._writing() as run:
             run(
                 "INSERT INTO token VALUES (?, ?, ?, ?, ?, NULL)",
-                (token.identity, name, token.hash, now, expires),
+                *(token.identity, name, token.hash, now, expires),
             )
         return token
 
@@ -122,10 +90,10 @@ class Access:
         with self._writing() as run:
             changed = run(
                 "UPDATE token SET revoked_at = coalesce(revoked_at, ?) WHERE identity = ?",
-                (self._clock(), identity),
+                *(self._clock(), identity),
             )
-            run("DELETE FROM browser WHERE token = ?", (identity,))
-            if changed.rowcount != 1:
+            run("DELETE FROM browser WHERE token = ?", identity)
+            if changed != 1:
                 raise ServiceError("there is no such token; `eke token list` shows their ids")
 
     # -- recognising ---------------------------------------------------------------------------
@@ -135,10 +103,10 @@ class Access:
         token = read_token(text)
         if token is None:
             return None
-        rows = self._read(_CALLER, token.identity)
+        rows = self._read(_BY_TOKEN, token.identity)
         if not rows:
             return None
-        name, role, datasets, identity, kept, expires, revoked, made = rows[0]
+        name, role, datasets, identity, expires, revoked, made, kept = rows[0]
         record = TokenRecord(identity, name, made, expires, revoked)
         if not same(kept, token.hash) or not record.alive(self._clock()):
             return None
@@ -148,50 +116,30 @@ class Access:
         """(cookie, CSRF token) of a new browser session of this caller."""
         cookie, csrf, now = secrets.token_urlsafe(32), secrets.token_urlsafe(32), self._clock()
         with self._writing() as run:
-            run("DELETE FROM browser WHERE expires_at <= ?", (now,))
+            run("DELETE FROM browser WHERE expires_at <= ?", now)
             run(
                 "INSERT INTO browser VALUES (?, ?, ?, ?)",
-                (hashed(cookie), caller.token, csrf, now + hours * 3600.0),
+                *(hashed(cookie), caller.token, csrf, now + hours * 3600.0),
             )
         return cookie, csrf
 
     def by_cookie(self, cookie: str) -> Caller | None:
         """Whose browser this is; None when the session or its token has ended."""
-        rows = self._read(
-            "SELECT token, csrf, expires_at FROM browser WHERE hash = ?", hashed(cookie)
-        )
-        if not rows or self._clock() >= rows[0][2]:
+        rows = self._read(_BY_COOKIE, hashed(cookie))
+        if not rows:
             return None
-        found = self._read(_CALLER, rows[0][0])
-        name, role, datasets, identity, _, expires, revoked, made = found[0]
-        if not TokenRecord(identity, name, made, expires, revoked).alive(self._clock()):
+        name, role, datasets, identity, expires, revoked, made, csrf, ends = rows[0]
+        now = self._clock()
+        if now >= ends or not TokenRecord(identity, name, made, expires, revoked).alive(now):
             return None
-        return Caller(_account(name, role, datasets), identity, csrf=rows[0][1])
+        return Caller(_account(name, role, datasets), identity, csrf=csrf)
 
     def sign_out(self, cookie: str) -> None:
         with self._writing() as run:
-            run("DELETE FROM browser WHERE hash = ?", (hashed(cookie),))
+            run("DELETE FROM browser WHERE hash = ?", hashed(cookie))
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-    # -- inside --------------------------------------------------------------------------------
-
-    def _read(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._connection.execute(statement, values).fetchall()
-
-    @contextmanager
-    def _writing(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection.execute
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+        self.storage.close()
 
 
 def _account(name: str, role: Role, datasets: str | None) -> Account:

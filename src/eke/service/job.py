@@ -1,9 +1,12 @@
 """Jobs: publications made in the background, one at a time, each on a session of its own.
 
-    queued → running → done | failed | cancelled          after a restart: interrupted
+    queued → running → done | failed | cancelled          when its server dies: interrupted
 
 A job is bound to an idempotency key. Whatever happens to it, sending the same request with the same
 key goes on where the ledger stands: nothing is charged twice and nothing is made twice.
+
+Servers that share their accounts share their jobs: each works on its own, and any of them tells how
+far a job has come or takes it back (`job_store.py` says how they know of each other's death).
 """
 
 from __future__ import annotations
@@ -18,18 +21,20 @@ from typing import Any
 from eke.errors import BudgetExceeded, EkeError, KeyConflict
 from eke.service.dataset import Datasets
 from eke.service.failure import INTERNAL, Problem, error_document
-from eke.service.job_store import UNFINISHED, Job, JobStore
+from eke.service.job_store import LEASE_SECONDS, UNFINISHED, Job, JobState, JobStore
 from eke.service.log import log
 from eke.service.metric import Metrics
+from eke.service.storage import StorageUnavailable
 from eke.session.publish import CHECKING, PAYING
 
 MOST_WAITING = 20
 MOST_OF_ONE_ACCOUNT = 3
 _PATIENCE = 8.0  # seconds that a stopping server gives the job under way
+_BEAT_SECONDS = LEASE_SECONDS / 5.0
 
 
 class _Cancelled(Exception):
-    """Somebody took the job back before it was paid for."""
+    """The job was taken back, or taken over by another server, before it was paid for."""
 
 
 class Jobs:
@@ -40,9 +45,10 @@ class Jobs:
         self._lock = threading.Lock()
         self._waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._worker: threading.Thread | None = None
-        self._cancelled: set[str] = set()
-        self._stopping = False
-        left = store.interrupt_unfinished()
+        self._lease: threading.Thread | None = None
+        self._busy = False
+        self._stopping = threading.Event()
+        left = store.interrupt_left()
         if left:
             log("jobs interrupted", number=left)
 
@@ -54,22 +60,25 @@ class Jobs:
         One that ended without rows is put in the queue again; the ledger knows how far it came.
         """
         text = json.dumps(request, sort_keys=True)
+        number = secrets.token_hex(8)
+        key = key or f"job-{number}"
         with self._lock:
-            known = None if key is None else self._store.find(dataset, account, key)
-            if known is not None and json.dumps(dict(known.request), sort_keys=True) != text:
-                raise KeyConflict(
-                    "this key was used before for another request; repeat that request unchanged, "
-                    "or choose a new key"
-                )
-            if known is not None and known.state in (*UNFINISHED, "done"):
-                return known
-            self._check_room(account)
-            if known is not None:
-                job = self._store.again(known.id)
+            job = self._store.find(dataset, account, key)
+            if job is None:
+                self._check_room(account)
+                ours = self._store.add(number, dataset, account, key, text)
+                # If another server was faster, the job is what that has made of the key.
+                job = self._store.find(dataset, account, key) or _gone()
+                _require_same(job, text)
             else:
-                number = secrets.token_hex(8)
-                job = self._store.add(number, dataset, account, key or f"job-{number}", text)
-            self._cancelled.discard(job.id)
+                _require_same(job, text)
+                if job.state in (*UNFINISHED, "done"):
+                    return job
+                self._check_room(account)
+                ours = self._store.again(job.id)
+                job = self._store.get(job.id) or _gone()
+            if not ours:
+                return job
             self._waiting.put(job.id)
             self._start()
         log("job queued", job=job.id, dataset=dataset, account=account)
@@ -77,19 +86,16 @@ class Jobs:
 
     def cancel(self, job: Job) -> Job:
         """Take a job back, if it is not paid for yet."""
-        with self._lock:
-            if self._store.cancel_waiting(job.id):
-                log("job cancelled", job=job.id)
-            elif job.state == "running" and job.step == CHECKING:
-                self._cancelled.add(job.id)
-            else:
-                raise Problem(
-                    409,
-                    "TooLate",
-                    "this job is over"
-                    if job.state not in UNFINISHED
-                    else "this job is being paid for, and what is paid for is finished",
-                )
+        if self._store.cancel_waiting(job.id):
+            log("job cancelled", job=job.id)
+        elif not self._store.ask_back(job.id, CHECKING):
+            raise Problem(
+                409,
+                "TooLate",
+                "this job is over"
+                if job.state not in UNFINISHED
+                else "this job is being paid for, and what is paid for is finished",
+            )
         return self._store.get(job.id) or job
 
     def get(self, job_id: str) -> Job | None:
@@ -99,23 +105,28 @@ class Jobs:
         return self._store.of(dataset, account)
 
     def waiting(self) -> int:
-        """How many wait or run."""
-        return len(self._store.unfinished())
+        """How many wait or run here."""
+        return sum(job.owner == self._store.owner for job in self._store.unfinished())
 
     def stop(self) -> None:
         """Let the job under way finish if it is nearly there; the rest is interrupted."""
         with self._lock:
-            self._stopping = True
-            worker = self._worker
-        if worker is not None:
+            self._stopping.set()
+            worker, lease = self._worker, self._lease
+        if worker is not None and lease is not None:
             self._waiting.put(None)
+            lease.join()  # what it said last holds for longer than our patience
             worker.join(_PATIENCE)
-        self._store.interrupt_unfinished()
+        try:
+            self._store.interrupt_own()
+        except StorageUnavailable:  # then others notice when the lease has run out
+            log("jobs not reachable", level=40)
 
     def _check_room(self, account: str) -> None:
         waiting = self._store.unfinished()
+        here = sum(one.owner == self._store.owner for one in waiting)
         own = sum(one.account == account for one in waiting)
-        if self._stopping or len(waiting) >= MOST_WAITING or own >= MOST_OF_ONE_ACCOUNT:
+        if self._stopping.is_set() or here >= MOST_WAITING or own >= MOST_OF_ONE_ACCOUNT:
             raise Problem(
                 429,
                 "TooManyJobs",
@@ -127,44 +138,67 @@ class Jobs:
     # -- working -------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        if self._worker is None:
+        if self._worker is None or not self._worker.is_alive():
             self._worker = threading.Thread(target=self._work, name="eke-jobs", daemon=True)
             self._worker.start()
+            self._lease = threading.Thread(
+                target=self._beat, args=(self._worker,), name="eke-jobs-lease", daemon=True
+            )
+            self._lease.start()
+
+    def _beat(self, worker: threading.Thread) -> None:
+        """Renew the lease of what waits or runs, while the worker lives and nobody stops it."""
+        while not self._stopping.wait(_BEAT_SECONDS) and worker.is_alive():
+            if self._waiting.empty() and not self._busy:
+                continue
+            try:
+                self._store.beat()
+            except StorageUnavailable:
+                log("jobs not reachable", level=40)
 
     def _work(self) -> None:
         while (job_id := self._waiting.get()) is not None:
-            with self._lock:
-                job = self._store.get(job_id)
-                if self._stopping or job is None or job.state != "queued":
-                    continue
-                self._store.move(job_id, CHECKING, 0.0)
-            self._finish(job)
+            self._busy = True
+            job = None if self._stopping.is_set() else self._begun(job_id)
+            if job is not None:
+                self._finish(job)
+            self._busy = False
+
+    def _begun(self, job_id: str) -> Job | None:
+        """The job, which runs now; None when it is not to be worked on, or cannot be looked up."""
+        try:
+            return self._store.get(job_id) if self._store.begin(job_id, CHECKING) else None
+        except StorageUnavailable:  # its lease runs out, and it is reported as interrupted
+            log("jobs not reachable", level=40, job=job_id)
+            return None
 
     def _finish(self, job: Job) -> None:
-        state = "failed"
+        outcome: str = "failed"
         try:
             result = self._publish(job)
         except _Cancelled:
-            state = "cancelled"
-            self._store.end(job.id, "cancelled")
+            outcome = "cancelled"
+            self._end(job, "cancelled")
+        except Problem as problem:
+            self._end(job, "failed", error=problem.document)
         except BudgetExceeded as problem:
-            state = "refused"
-            self._store.end(job.id, "failed", error=error_document(problem))
+            outcome = "refused"
+            self._end(job, "failed", error=error_document(problem))
         except EkeError as problem:
-            self._store.end(job.id, "failed", error=error_document(problem))
+            self._end(job, "failed", error=error_document(problem))
         except Exception:  # noqa: BLE001 - the worker must outlive whatever a job does
             log("unexpected", level=40, problem=True)
-            self._store.end(job.id, "failed", error=INTERNAL)
+            self._end(job, "failed", error=INTERNAL)
         else:
-            state = "done"
-            self._store.end(job.id, "done", result=result)
+            outcome = "done"
+            self._end(job, "done", result=result)
         self._metrics.count(
             "eke_jobs_total",
             dataset=job.dataset,
             mechanism=str(job.request["mechanism"]),
-            outcome=state,
+            outcome=outcome,
         )
-        log("job ended", job=job.id, dataset=job.dataset, account=job.account, outcome=state)
+        log("job ended", job=job.id, dataset=job.dataset, account=job.account, outcome=outcome)
 
     def _publish(self, job: Job) -> int:
         """The entry of the ledger that holds the publication."""
@@ -184,11 +218,40 @@ class Jobs:
             raise LookupError("the ledger does not hold what was published")
         return found
 
+    def _end(self, job: Job, state: JobState, **told: Any) -> None:
+        """Note how a job ended, as soon as that can be noted."""
+        while True:
+            try:
+                self._store.end(job.id, state, **told)
+            except StorageUnavailable:
+                log("jobs not reachable", level=40, job=job.id)
+                if self._stopping.wait(_BEAT_SECONDS):
+                    return  # the ledger knows; the same key finds what was made
+            else:
+                return
+
     def _teller(self, job_id: str) -> Callable[[str, float], None]:
         def tell(step: str, share: float) -> None:
-            with self._lock:
-                if step in (CHECKING, PAYING) and job_id in self._cancelled:
-                    raise _Cancelled
-                self._store.move(job_id, step, share)
+            unpaid = step in (CHECKING, PAYING)
+            try:
+                wanted = self._store.move(job_id, step, share)
+            except StorageUnavailable:
+                if unpaid:
+                    raise
+                return  # what is paid for is finished, whoever hears of it
+            if unpaid and not wanted:
+                raise _Cancelled
 
         return tell
+
+
+def _require_same(job: Job, text: str) -> None:
+    if json.dumps(dict(job.request), sort_keys=True) != text:
+        raise KeyConflict(
+            "this key was used before for another request; repeat that request unchanged, or "
+            "choose a new key"
+        )
+
+
+def _gone() -> Job:
+    raise LookupError("the job was removed meanwhile")

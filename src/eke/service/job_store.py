@@ -1,31 +1,36 @@
-"""Stored jobs: what is known of background work, in the file of accounts, so that it outlives us.
+"""Stored jobs: what is known of background work, beside the accounts, so that it outlives us.
 
 A job is found by its id, or by the key of whoever asked for it. What was charged is in the ledger,
 under the same key, and nowhere else.
+
+Several servers may keep their jobs in one place. Each job has an owner, the server that works on
+it, and a lease: the owner says again and again that it lives. When it has not said so for
+`LEASE_SECONDS`, the job counts as interrupted, and any server may take it over. An owner that was
+only slow goes on with it, unless somebody has taken it over; the ledger sees to it that even then
+nothing is charged or released twice. All leases go by the clock of the place.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
-import time
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
+
+from eke.service.storage import Storage
 
 JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 STATES: tuple[JobState, ...] = get_args(JobState)
 UNFINISHED: tuple[JobState, ...] = ("queued", "running")
-_TABLE = """
-CREATE TABLE IF NOT EXISTS job (
-    id TEXT PRIMARY KEY, dataset TEXT NOT NULL, account TEXT NOT NULL, request_key TEXT NOT NULL,
-    request TEXT NOT NULL, state TEXT NOT NULL, step TEXT NOT NULL, progress REAL NOT NULL,
-    made_at REAL NOT NULL, ended_at REAL, error TEXT, result INTEGER,
-    UNIQUE (dataset, account, request_key)
-) STRICT;
-"""
+LEASE_SECONDS = 15.0
+_COLUMNS = (
+    "id, dataset, account, request_key, request, state, step, progress, made_at, ended_at, "
+    "error, result, owner, alive_at"
+)
+_JOBS = f"SELECT {_COLUMNS} FROM job"  # noqa: S608
+_IS_UNFINISHED = "state IN ('queued', 'running')"
+_INTERRUPT = f"UPDATE job SET state = 'interrupted', ended_at = ? WHERE {_IS_UNFINISHED}"  # noqa: S608
 _MOST_KEPT = 10_000
 
 
@@ -45,58 +50,90 @@ class Job:
     ended_at: float | None = None
     error: Mapping[str, Any] | None = None
     result: int | None = None
+    owner: str = ""
+    alive_at: float = 0.0
 
 
 class JobStore:
-    """Jobs in a SQLite file; threads may share it."""
+    """Jobs of one server, in a place that others may use as well; threads may share it."""
 
-    def __init__(self, path: Path | None, clock: Callable[[], float] = time.time) -> None:
-        """Without a path the jobs last as long as the object."""
-        self._lock = threading.Lock()
-        self._clock = clock
-        self._connection = sqlite3.connect(
-            ":memory:" if path is None else path, check_same_thread=False, isolation_level=None
-        )
-        self._connection.execute("PRAGMA busy_timeout = 5000")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.executescript(_TABLE)
+    def __init__(self, storage: Storage, clock: Callable[[], float] | None = None) -> None:
+        self._storage = storage
+        self._clock = storage.time if clock is None else clock
+        self.owner = secrets.token_hex(8)
 
-    def interrupt_unfinished(self) -> int:
-        """Say of jobs that nobody works on any more that they were interrupted; how many."""
-        return self._write(
-            "UPDATE job SET state = 'interrupted', ended_at = ? "
-            "WHERE state IN ('queued', 'running')",
-            self._clock(),
-        )
+    # -- whether somebody works on them --------------------------------------------------------
 
-    def add(self, job_id: str, dataset: str, account: str, key: str, request: str) -> Job:
-        """A new job; the oldest finished ones make room."""
+    def interrupt_left(self) -> int:
+        """Say of jobs that a dead server has left that they were interrupted; how many.
+
+        A file has one server, so whatever is unfinished when that starts was left. In a place that
+        servers share, what the living work on is not touched.
+        """
+        if self._storage.shared:
+            return self._interrupt_dead()
+        return self._write(_INTERRUPT, self._clock())
+
+    def interrupt_own(self) -> int:
+        """The same of the jobs of this server, which ends."""
+        return self._write(f"{_INTERRUPT} AND owner = ?", self._clock(), self.owner)
+
+    def beat(self) -> None:
+        """Say that this server still works on its jobs."""
         self._write(
-            "INSERT INTO job VALUES (?, ?, ?, ?, ?, 'queued', 'waiting', 0.0, ?, NULL, NULL, NULL)",
-            *(job_id, dataset, account, key, request, self._clock()),
+            f"UPDATE job SET alive_at = ? WHERE owner = ? AND {_IS_UNFINISHED}",  # noqa: S608
+            *(self._clock(), self.owner),
+        )
+
+    def _interrupt_dead(self) -> int:
+        now = self._clock()
+        return self._write(f"{_INTERRUPT} AND alive_at < ?", now, now - LEASE_SECONDS)
+
+    # -- changing them -------------------------------------------------------------------------
+
+    def add(self, job_id: str, dataset: str, account: str, key: str, request: str) -> bool:
+        """Whether there is a new job now, rather than one of this key; old ones make room."""
+        now = self._clock()
+        added = self._write(
+            f"INSERT INTO job ({_COLUMNS}) VALUES "  # noqa: S608
+            "(?, ?, ?, ?, ?, 'queued', 'waiting', 0.0, ?, NULL, NULL, NULL, ?, ?) "
+            "ON CONFLICT (dataset, account, request_key) DO NOTHING",
+            *(job_id, dataset, account, key, request, now, self.owner, now),
         )
         self._write(
-            "DELETE FROM job WHERE state NOT IN ('queued', 'running') AND id NOT IN "
+            f"DELETE FROM job WHERE NOT {_IS_UNFINISHED} AND id NOT IN "  # noqa: S608
             "(SELECT id FROM job ORDER BY made_at DESC LIMIT ?)",
             _MOST_KEPT,
         )
-        return self.get(job_id) or _gone()
+        return added == 1
 
-    def again(self, job_id: str) -> Job:
-        """A job that ended, waiting once more."""
-        self._write(
+    def again(self, job_id: str) -> bool:
+        """Whether a job that ended without rows waits once more, and here."""
+        changed = self._write(
             "UPDATE job SET state = 'queued', step = 'waiting', progress = 0.0, ended_at = NULL, "
-            "error = NULL, result = NULL WHERE id = ?",
-            job_id,
+            "error = NULL, result = NULL, unwanted = 0, owner = ?, alive_at = ? "
+            "WHERE id = ? AND state IN ('failed', 'cancelled', 'interrupted')",
+            *(self.owner, self._clock(), job_id),
         )
-        return self.get(job_id) or _gone()
+        return changed == 1
 
-    def move(self, job_id: str, step: str, progress: float) -> None:
-        """Note how far a job has come."""
-        self._write(
-            "UPDATE job SET state = 'running', step = ?, progress = ? WHERE id = ?",
-            *(step, progress, job_id),
+    def begin(self, job_id: str, step: str) -> bool:
+        """Whether a job was still waiting here, and runs now."""
+        changed = self._write(
+            "UPDATE job SET state = 'running', step = ?, progress = 0.0, alive_at = ? "
+            "WHERE id = ? AND owner = ? AND state = 'queued'",
+            *(step, self._clock(), job_id, self.owner),
         )
+        return changed == 1
+
+    def move(self, job_id: str, step: str, progress: float) -> bool:
+        """Note how far a job has come; whether it is still wanted, and ours."""
+        changed = self._write(
+            "UPDATE job SET state = 'running', step = ?, progress = ?, alive_at = ?, "
+            "ended_at = NULL WHERE id = ? AND owner = ? AND unwanted = 0",
+            *(step, progress, self._clock(), job_id, self.owner),
+        )
+        return changed == 1
 
     def end(
         self,
@@ -106,17 +143,17 @@ class JobStore:
         error: Mapping[str, Any] | None = None,
         result: int | None = None,
     ) -> None:
-        """Note how a job ended."""
+        """Note how a job ended, unless another server has taken it over."""
         told = None if error is None else json.dumps(dict(error))
         done = 1.0 if state == "done" else None
         self._write(
             "UPDATE job SET state = ?, step = ?, progress = coalesce(?, progress), ended_at = ?, "
-            "error = ?, result = ? WHERE id = ?",
-            *(state, state, done, self._clock(), told, result, job_id),
+            "error = ?, result = ? WHERE id = ? AND owner = ?",
+            *(state, state, done, self._clock(), told, result, job_id, self.owner),
         )
 
     def cancel_waiting(self, job_id: str) -> bool:
-        """Whether the job was still waiting, and now is cancelled."""
+        """Whether the job was still waiting, wherever that was, and now is cancelled."""
         changed = self._write(
             "UPDATE job SET state = 'cancelled', step = 'cancelled', ended_at = ? "
             "WHERE id = ? AND state = 'queued'",
@@ -124,13 +161,23 @@ class JobStore:
         )
         return changed == 1
 
+    def ask_back(self, job_id: str, step: str) -> bool:
+        """Whether the job is still at this step, and will go no further."""
+        changed = self._write(
+            "UPDATE job SET unwanted = 1 WHERE id = ? AND state = 'running' AND step = ?",
+            *(job_id, step),
+        )
+        return changed == 1
+
+    # -- reading them --------------------------------------------------------------------------
+
     def get(self, job_id: str) -> Job | None:
-        return next(iter(self._read("SELECT * FROM job WHERE id = ?", job_id)), None)
+        return next(iter(self._read(f"{_JOBS} WHERE id = ?", job_id)), None)
 
     def find(self, dataset: str, account: str, key: str) -> Job | None:
         """The job of a key."""
         found = self._read(
-            "SELECT * FROM job WHERE dataset = ? AND account = ? AND request_key = ?",
+            f"{_JOBS} WHERE dataset = ? AND account = ? AND request_key = ?",
             *(dataset, account, key),
         )
         return next(iter(found), None)
@@ -138,43 +185,43 @@ class JobStore:
     def of(self, dataset: str, account: str | None = None, most: int = 50) -> list[Job]:
         """The newest jobs of a dataset, of one account or of all."""
         return self._read(
-            "SELECT * FROM job WHERE dataset = ? AND (? IS NULL OR account = ?) "
+            f"{_JOBS} WHERE dataset = ? AND account = coalesce(?, account) "
             "ORDER BY made_at DESC, id LIMIT ?",
-            *(dataset, account, account, most),
+            *(dataset, account, most),
         )
 
     def unfinished(self) -> list[Job]:
-        """What waits or runs, oldest first."""
-        return self._read(
-            "SELECT * FROM job WHERE state IN ('queued', 'running') ORDER BY made_at, id"
-        )
+        """What waits or runs, here or elsewhere, oldest first."""
+        return self._read(f"{_JOBS} WHERE {_IS_UNFINISHED} ORDER BY made_at, id")
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
+        self._storage.close()
+
+    # -- inside --------------------------------------------------------------------------------
 
     def _write(self, statement: str, *values: object) -> int:
         """How many rows a statement changed."""
-        with self._lock:
-            return self._connection.execute(statement, values).rowcount
+        with self._storage.writing() as run:
+            return run(statement, *values)
 
     def _read(self, statement: str, *values: object) -> list[Job]:
-        with self._lock:
-            rows = self._connection.execute(statement, values).fetchall()
-        return [_job(row) for row in rows]
+        """What is found, after jobs of the dead were told from those of the living."""
+        found = [_job(row) for row in self._storage.read(statement, *values)]
+        beats = [job.alive_at for job in found if job.state in UNFINISHED]
+        if beats and min(beats) < self._clock() - LEASE_SECONDS:
+            self._interrupt_dead()
+            found = [_job(row) for row in self._storage.read(statement, *values)]
+        return found
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    number, dataset, account, key, request, state, *rest, error, result = row
-    told = None if error is None else json.loads(error)
-    step, progress, made_at, ended_at = rest
+    number, dataset, account, key, request, state, *rest = row
+    step, progress, made_at, ended_at, error, result, owner, alive_at = rest
     return Job(
         *(number, dataset, account, key, json.loads(request), state),
         *(step, progress, made_at, ended_at),
-        error=told,
+        error=None if error is None else json.loads(error),
         result=result,
+        owner=owner,
+        alive_at=alive_at,
     )
-
-
-def _gone() -> Job:
-    raise LookupError("the job was removed meanwhile")

@@ -46,7 +46,7 @@ class State:
             settings,
             Rate(settings.requests_per_minute),
             Rate(settings.failures_per_minute),
-            Jobs(datasets, JobStore(access.path), metrics),
+            Jobs(datasets, JobStore(access.storage.beside()), metrics),
             metrics,
         )
 
