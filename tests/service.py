@@ -98,22 +98,24 @@ def finished(server: Server, job: dict[str, Any], who: str = "cleo") -> Any:
 
 
 @contextmanager
-def serving(folder: Path, epsilon: float = 1.0, **settings: Any) -> Iterator[Server]:
+def serving(
+    folder: Path, epsilon: float = 1.0, *, access: str | None = None, **settings: Any
+) -> Iterator[Server]:
     """A server with curator cleo, analysts ann and ben, auditor otto; ben sees no dataset."""
     session = eke.create(folder / "people.eke", people(), DOMAIN, epsilon=epsilon, analyst="server")
     clock = Clock()
-    access = Access(folder / "access.db", clock)
+    accounts = Access(folder / "access.db" if access is None else access, clock)
     roles = {"cleo": "curator", "ann": "analyst", "ben": "analyst", "otto": "auditor"}
     tokens = {}
     for name, role in roles.items():
-        access.add(Account(name, role, ("other",) if name == "ben" else None))  # type: ignore[arg-type]
-        tokens[name] = access.new_token(name).text
+        accounts.add(Account(name, role, ("other",) if name == "ben" else None))  # type: ignore[arg-type]
+        tokens[name] = accounts.new_token(name).text
     chosen = Settings(folder=folder, secure_cookies=False, **settings)
-    app = create_app(Datasets([("people", session)]), access, chosen)
+    app = create_app(Datasets([("people", session)]), accounts, chosen)
     with asyncio.Runner() as loop:
-        yield Server(app, loop, access, session, clock, folder, tokens)
+        yield Server(app, loop, accounts, session, clock, folder, tokens)
     app.state.eke.jobs.stop()
-    access.close()
+    accounts.close()
 
 
 @contextmanager

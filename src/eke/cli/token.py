@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +28,7 @@ Examples:
   $ eke token new ann --access postgresql://eke@db/ledgers
   $ eke token list
   $ eke token revoke 3f9c2a7d1b04
+  $ eke token copy eke-access.db --access postgresql://eke@db/ledgers
 """
 
 
@@ -36,6 +38,7 @@ class Action(StrEnum):
     NEW = "new"
     LIST = "list"
     REVOKE = "revoke"
+    COPY = "copy"
 
 
 class RoleName(StrEnum):
@@ -50,7 +53,10 @@ def token(
     action: Annotated[Action, typer.Argument(help="What to do.", show_default=False)],
     name: Annotated[
         str | None,
-        typer.Argument(help="new: who it is for. revoke: the id of a token.", show_default=False),
+        typer.Argument(
+            help="new: who it is for. revoke: the id of a token. copy: a file with accounts.",
+            show_default=False,
+        ),
     ] = None,
     role: Annotated[
         RoleName | None, typer.Option(help="For a new account; analyst if nothing is said.")
@@ -63,7 +69,7 @@ def token(
     access: AccessPlace = "eke-access.db",
     as_json: AsJson = False,
 ) -> None:
-    """Make, list or revoke the tokens of a server's accounts.
+    """Make, list, revoke or copy the tokens of a server's accounts.
 
     A token is printed once; only a hash of it is kept. Every server on these accounts notices
     changes at the next request. Revoking also ends the browser sessions that began with the token.
@@ -79,6 +85,8 @@ def token(
             elif action is Action.REVOKE:
                 accounts.revoke(str(name))
                 _say({"revoked": str(name)}, f"Revoked {name}.", as_json=as_json)
+            elif action is Action.COPY:
+                _copy(accounts, str(name), as_json=as_json)
             else:
                 _list(accounts, as_json=as_json)
 
@@ -109,6 +117,15 @@ def _new(
     output().raw(made.text)
     screen = errors()
     screen.print(f"The token of {screen.escape(name)}, {account.role}. It is not shown again.")
+
+
+def _copy(accounts: Access, source: str, *, as_json: bool) -> None:
+    if "://" not in source and not Path(source).exists():
+        raise ServiceError(f"there is no file {source}; give the place that has the accounts now")
+    with closing(eke.service.Access(source)) as other:
+        people, tokens = accounts.copy_from(other)
+    text = f"Copied {people} accounts with {tokens} tokens."
+    _say({"accounts": people, "tokens": tokens}, text, as_json=as_json)
 
 
 def _list(accounts: Access, *, as_json: bool) -> None:
@@ -144,7 +161,7 @@ def _day(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def _say(document: dict[str, str], text: str, *, as_json: bool) -> None:
+def _say(document: dict[str, Any], text: str, *, as_json: bool) -> None:
     if as_json:
         output().raw(json_text(document))
     else:

@@ -46,7 +46,7 @@ def locate(where: str | os.PathLike[str]) -> File | Server:
         return File(Path(text).resolve())
     try:
         url = make_url(text)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # ValueError: a port that is no number
         raise LedgerError("this is not a database address; give a file path instead") from error
     backend = url.get_backend_name()
     if backend == "sqlite" and url.database and url.database != ":memory:":

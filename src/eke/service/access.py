@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from eke.errors import ServiceError
 from eke.service.account import Account, Caller, Role, TokenRecord
-from eke.service.storage import open_storage
+from eke.service.storage import Run, open_storage
 from eke.service.token import Token, hashed, new_token, read_token, same
 
 _HOLDER = "a.name, a.role, a.datasets, t.identity, t.expires_at, t.revoked_at, t.made_at"
@@ -46,12 +46,8 @@ class Access:
 
     def add(self, account: Account) -> None:
         """A new account; a name is given once."""
-        listed = None if account.datasets is None else json.dumps(account.datasets)
         with self._writing() as run:
-            added = run(
-                "INSERT INTO account VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
-                *(account.name, account.role, listed),
-            )
+            added = _insert(run, account)
         if not added:
             raise ServiceError(f"there is an account {account.name!r} already")
 
@@ -95,6 +91,35 @@ class Access:
             run("DELETE FROM browser WHERE token = ?", identity)
             if changed != 1:
                 raise ServiceError("there is no such token; `eke token list` shows their ids")
+
+    def copy_from(self, other: Access) -> tuple[int, int]:
+        """How many accounts and tokens of another place are here now that were not before.
+
+        Tokens stay valid, and revoked ones revoked; browsers have to sign in again. Two accounts
+        of one name and different rights are refused, and then nothing is copied.
+        """
+        here = {account.name: account for account in self.accounts()}
+        there = other.accounts()
+        for account in there:
+            if here.get(account.name, account) != account:
+                raise ServiceError(
+                    f"{account.name} has another role or other datasets here; nothing was copied"
+                )
+        kept = other.storage.read(
+            "SELECT identity, account, hash, made_at, expires_at, revoked_at FROM token"
+        )
+        known = {token.identity for token in self.tokens()}
+        with self._writing() as run:
+            for account in there:
+                _insert(run, account)
+            for row in kept:
+                run(
+                    "INSERT INTO token AS t VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (identity) "
+                    "DO UPDATE SET revoked_at = coalesce(t.revoked_at, excluded.revoked_at)",
+                    *row,
+                )
+        people = sum(account.name not in here for account in there)
+        return people, sum(row[0] not in known for row in kept)
 
     # -- recognising ---------------------------------------------------------------------------
 
@@ -140,6 +165,14 @@ class Access:
 
     def close(self) -> None:
         self.storage.close()
+
+
+def _insert(run: Run, account: Account) -> int:
+    listed = None if account.datasets is None else json.dumps(account.datasets)
+    return run(
+        "INSERT INTO account VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        *(account.name, account.role, listed),
+    )
 
 
 def _account(name: str, role: Role, datasets: str | None) -> Account:

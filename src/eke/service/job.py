@@ -16,7 +16,8 @@ import queue
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from eke.errors import BudgetExceeded, EkeError, KeyConflict
 from eke.service.dataset import Datasets
@@ -30,6 +31,7 @@ from eke.session.publish import CHECKING, PAYING
 MOST_WAITING = 20
 MOST_OF_ONE_ACCOUNT = 3
 _PATIENCE = 8.0  # seconds that a stopping server gives the job under way
+_T = TypeVar("_T")
 _BEAT_SECONDS = LEASE_SECONDS / 5.0
 
 
@@ -46,7 +48,7 @@ class Jobs:
         self._waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._worker: threading.Thread | None = None
         self._lease: threading.Thread | None = None
-        self._busy = False
+        self._at_work: set[str] = set()  # what waits or runs here, whatever the store says of it
         self._stopping = threading.Event()
         left = store.interrupt_left()
         if left:
@@ -79,6 +81,7 @@ class Jobs:
                 job = self._store.get(job.id) or _gone()
             if not ours:
                 return job
+            self._at_work.add(job.id)
             self._waiting.put(job.id)
             self._start()
         log("job queued", job=job.id, dataset=dataset, account=account)
@@ -149,31 +152,41 @@ class Jobs:
     def _beat(self, worker: threading.Thread) -> None:
         """Renew the lease of what waits or runs, while the worker lives and nobody stops it."""
         while not self._stopping.wait(_BEAT_SECONDS) and worker.is_alive():
-            if self._waiting.empty() and not self._busy:
-                continue
+            with self._lock:
+                at_work = tuple(self._at_work)
             try:
-                self._store.beat()
+                self._store.beat(at_work)
             except StorageUnavailable:
                 log("jobs not reachable", level=40)
 
     def _work(self) -> None:
         while (job_id := self._waiting.get()) is not None:
-            self._busy = True
-            job = None if self._stopping.is_set() else self._begun(job_id)
-            if job is not None:
-                self._finish(job)
-            self._busy = False
+            try:
+                job = None if self._stopping.is_set() else self._begun(job_id)
+                if job is not None:
+                    self._finish(job)
+            finally:
+                with self._lock:
+                    self._at_work.discard(job_id)
 
     def _begun(self, job_id: str) -> Job | None:
-        """The job, which runs now; None when it is not to be worked on, or cannot be looked up."""
-        try:
-            return self._store.get(job_id) if self._store.begin(job_id, CHECKING) else None
-        except StorageUnavailable:  # its lease runs out, and it is reported as interrupted
-            log("jobs not reachable", level=40, job=job_id)
+        """The job, which runs now; None when it is not to be worked on."""
+        if not self._patiently(partial(self._store.begin, job_id, CHECKING)):
             return None
+        return self._patiently(partial(self._store.get, job_id))
+
+    def _patiently(self, action: Callable[[], _T]) -> _T | None:
+        """What the action gives as soon as the store can be reached; None if we stop before."""
+        while True:
+            try:
+                return action()
+            except StorageUnavailable:
+                log("jobs not reachable", level=40)
+            if self._stopping.wait(_BEAT_SECONDS):
+                return None
 
     def _finish(self, job: Job) -> None:
-        outcome: str = "failed"
+        outcome = "failed"
         try:
             result = self._publish(job)
         except _Cancelled:
@@ -219,16 +232,8 @@ class Jobs:
         return found
 
     def _end(self, job: Job, state: JobState, **told: Any) -> None:
-        """Note how a job ended, as soon as that can be noted."""
-        while True:
-            try:
-                self._store.end(job.id, state, **told)
-            except StorageUnavailable:
-                log("jobs not reachable", level=40, job=job.id)
-                if self._stopping.wait(_BEAT_SECONDS):
-                    return  # the ledger knows; the same key finds what was made
-            else:
-                return
+        """Note how a job ended; if that cannot be noted, the same key finds it in the ledger."""
+        self._patiently(partial(self._store.end, job.id, state, **told))
 
     def _teller(self, job_id: str) -> Callable[[str, float], None]:
         def tell(step: str, share: float) -> None:

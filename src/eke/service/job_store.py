@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -78,12 +78,15 @@ class JobStore:
         """The same of the jobs of this server, which ends."""
         return self._write(f"{_INTERRUPT} AND owner = ?", self._clock(), self.owner)
 
-    def beat(self) -> None:
-        """Say that this server still works on its jobs."""
-        self._write(
-            f"UPDATE job SET alive_at = ? WHERE owner = ? AND {_IS_UNFINISHED}",  # noqa: S608
-            *(self._clock(), self.owner),
-        )
+    def beat(self, job_ids: Collection[str]) -> None:
+        """Say that this server still works on some jobs."""
+        if job_ids:
+            marks = ", ".join("?" * len(job_ids))
+            self._write(
+                f"UPDATE job SET alive_at = ? WHERE owner = ? AND {_IS_UNFINISHED} "  # noqa: S608
+                f"AND id IN ({marks})",
+                *(self._clock(), self.owner, *job_ids),
+            )
 
     def _interrupt_dead(self) -> int:
         now = self._clock()

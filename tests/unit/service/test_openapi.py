@@ -36,7 +36,7 @@ OPERATIONS = 42
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    rates = {"requests_per_minute": 10**9, "failures_per_minute": 10**9}
+    rates: dict[str, Any] = {"requests_per_minute": 10**9, "failures_per_minute": 10**9}
     with serving(tmp_path_factory.mktemp("fuzz"), epsilon=50.0, **rates) as server:
         yield server
 
@@ -129,7 +129,7 @@ def test_2000_cases_give_no_5xx(one: Server) -> None:
 
 @pytest.mark.long
 def test_10000_cases_give_no_5xx(folder: Path) -> None:
-    rates = {"requests_per_minute": 10**9, "failures_per_minute": 10**9}
+    rates: dict[str, Any] = {"requests_per_minute": 10**9, "failures_per_minute": 10**9}
     with serving(folder, epsilon=50.0, **rates) as server:
         seen = fuzz(server, 10_000)
         assert sum(seen.values()) >= 10_000

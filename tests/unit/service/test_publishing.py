@@ -14,9 +14,13 @@ import pytest
 
 from eke.engine import vault
 from eke.publish import Published
-from eke.service import Access, Datasets, Settings, create_app
+from eke.service import Access, Datasets, Settings, create_app, job_store
+from eke.service import job as job_module
 from eke.service.job import MOST_OF_ONE_ACCOUNT
+from eke.service.job_store import JobStore
+from eke.service.storage import StorageUnavailable
 from eke.session import Session
+from eke.session.publish import CHECKING, PAYING
 from tests.service import COUNT, DOMAIN, Server, finished, serving
 
 PEOPLE = "/api/v1/datasets/people"
@@ -214,6 +218,75 @@ def test_stopping_interrupts_what_waits(server: Server, gate: threading.Event) -
     assert states == ["done", "interrupted"], "the one under way may finish"
     full = server.call("POST", f"{PEOPLE}/publications", "ann", ROWS)
     assert full.status == 429, "a server that stops takes nothing more"
+
+
+def test_a_store_that_is_away_for_a_while_loses_no_job(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is away when the job begins, after it was paid for, and when it ends."""
+    away = {"begin": 2, "get": 2, "move": 1, "end": 2}
+
+    def patch(name: str) -> None:
+        plain = getattr(JobStore, name)
+
+        def sometimes(self: JobStore, *words: Any, **named: Any) -> Any:
+            late = name != "move" or words[1] not in (CHECKING, PAYING)
+            if late and away[name] and threading.current_thread().name == "eke-jobs":
+                away[name] -= 1
+                raise StorageUnavailable("away")
+            return plain(self, *words, **named)
+
+        monkeypatch.setattr(JobStore, name, sometimes)
+
+    monkeypatch.setattr(job_module, "_BEAT_SECONDS", 0.01)
+    for name in away:
+        patch(name)
+    finished(server, post(server))
+    assert set(away.values()) == {0}, "each was met"
+
+
+def test_a_store_that_is_away_before_the_charge_costs_nothing(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> bool:
+        raise StorageUnavailable("postgresql://secret.example")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(JobStore, "move", away)
+        made = post(server, Idempotency_Key="rows")
+        failed = ended(server, made)
+    assert (failed["state"], failed["error"]["status"]) == ("failed", 503)
+    assert "secret" not in str(failed)
+    assert server.session.budget.spent == 0
+    finished(server, post(server, Idempotency_Key="rows"))
+
+
+def test_a_worker_that_died_is_replaced(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(threading, "excepthook", lambda _: None)
+        patched.setattr(Session, "publish", _die)
+        post(server)
+        server.app.state.eke.jobs._worker.join(60)
+    finished(server, post(server))
+
+
+def test_a_lease_is_kept_while_a_job_takes_its_time(
+    server: Server, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease is shorter than the job, and what waits behind it has one as well."""
+    monkeypatch.setattr(job_module, "_BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(job_store, "LEASE_SECONDS", 3.0)
+    made = [post(server), post(server)]
+    began = [server.app.state.eke.jobs.get(one["id"]).alive_at for one in made]
+    while any(
+        server.app.state.eke.jobs.get(one["id"]).alive_at < before + 3.5
+        for one, before in zip(made, began, strict=True)
+    ):
+        assert {job(server, one)["state"] for one in made} <= {"queued", "running"}
+        time.sleep(0.05)
+    gate.set()
+    for one in made:
+        finished(server, one)
 
 
 def test_questions_do_not_wait_for_a_publication(

@@ -5,6 +5,6 @@ Whoever keeps things there writes one plain SQL for both (`?` for values, the ta
 """
 
 from eke.service.storage.opening import open_storage
-from eke.service.storage.protocol import Storage, StorageUnavailable
+from eke.service.storage.protocol import Run, Storage, StorageUnavailable
 
-__all__ = ["Storage", "StorageUnavailable", "open_storage"]
+__all__ = ["Run", "Storage", "StorageUnavailable", "open_storage"]

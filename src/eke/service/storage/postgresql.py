@@ -43,8 +43,8 @@ def accounts_at(address: str) -> Server:
     """The database and the schema that an address stands for."""
     try:
         url = make_url(address)
-    except ArgumentError as error:
-        raise ServiceError("this is not a database address; give a file path instead") from error
+    except (ArgumentError, ValueError):  # ValueError: a port that is no number
+        raise ServiceError("this is not a database address; give a file path instead") from None
     if url.get_backend_name() != "postgresql":
         raise ServiceError("accounts are kept in a file, or at a postgresql:// address")
     if "dataset" not in url.query:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from eke.errors import ServiceError
-from eke.service.storage.protocol import Row, Run
+from eke.service.storage.protocol import Row, Run, StorageUnavailable
 from eke.service.storage.schema import VERSION, missing_steps
 
 
@@ -29,17 +29,22 @@ class SqliteStorage:
         self._lock = threading.Lock()
         if path is not None and not path.exists():
             path.touch(mode=0o600)  # SQLite gives its journals the same mode
-        self._connection = sqlite3.connect(
-            ":memory:" if path is None else path, check_same_thread=False, isolation_level=None
-        )
+        try:
+            self._connection = sqlite3.connect(
+                ":memory:" if path is None else path, check_same_thread=False, isolation_level=None
+            )
+        except sqlite3.Error as error:
+            raise self._explain(error) from error
         try:
             self._prepare()
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            raise ServiceError(f"{path} holds no accounts of eke; choose another file") from error
         except ServiceError:
             self._connection.close()
             raise
+        except sqlite3.Error as error:
+            self._connection.close()
+            if error.sqlite_errorname != "SQLITE_NOTADB":
+                raise self._explain(error) from error
+            raise ServiceError(f"{path} holds no accounts of eke; choose another file") from error
 
     def _prepare(self) -> None:
         run = self._connection.execute
@@ -58,19 +63,32 @@ class SqliteStorage:
         return missing_steps(version, self.place)
 
     def read(self, statement: str, *values: object) -> list[Row]:
-        with self._lock:
-            return self._connection.execute(statement, values).fetchall()
+        try:
+            with self._lock:
+                return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._explain(error) from error
 
     @contextmanager
     def writing(self) -> Iterator[Run]:
         with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
-                yield self._run
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._run
+                except BaseException:
+                    self._connection.execute("ROLLBACK")
+                    raise
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise self._explain(error) from error
+
+    def _explain(self, error: sqlite3.Error) -> StorageUnavailable:
+        name = getattr(error, "sqlite_errorname", "it was closed")
+        return StorageUnavailable(
+            f"{self.place} cannot be used ({name}); see that its disk has room, that this user may "
+            "write it and its folder, and that no other program holds it, then try again"
+        )
 
     def _run(self, statement: str, *values: object) -> int:
         return self._connection.execute(statement, values).rowcount
