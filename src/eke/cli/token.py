@@ -124,7 +124,7 @@ def _copy(accounts: Access, source: str, *, as_json: bool) -> None:
         raise ServiceError(f"there is no file {source}; give the place that has the accounts now")
     with closing(eke.service.Access(source)) as other:
         people, tokens = accounts.copy_from(other)
-    text = f"Copied {people} accounts with {tokens} tokens."
+    text = f"Copied; accounts: {people}, tokens: {tokens}."
     _say({"accounts": people, "tokens": tokens}, text, as_json=as_json)
 
 

@@ -52,7 +52,7 @@ _FAILURES = {
     "413": "The body is too large.",
     "422": "The body or a parameter has the wrong form.",
     "429": "Too many requests; `Retry-After` says how long to wait.",
-    "503": "The dataset cannot be used; nothing was released.",
+    "503": "The dataset, or the accounts, cannot be reached; nothing was released.",
 }
 
 

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from eke.errors import ServiceError
 from eke.session import Session, open_dataset
@@ -50,11 +51,17 @@ class Datasets:
 
 
 def read_place(text: str) -> tuple[str, str]:
-    """(name, place) of a dataset as the command line gives it: NAME=PLACE, a path or an address."""
+    """(name, place) of a dataset as the command line gives it: NAME=PLACE, a path or an address.
+
+    A file is known by its own name, a ledger in PostgreSQL by its `dataset`.
+    """
     name, equals, place = text.partition("=")
     if equals and NAME.fullmatch(name):
         return name, place
-    return Path(text.rpartition("?")[0] or text).stem, text
+    if "://" in text:
+        path, _, query = text.partition("?")
+        return parse_qs(query).get("dataset", [Path(path).stem])[-1], text
+    return Path(text).stem, text
 
 
 def open_datasets(places: Iterable[str], folder: Path | None) -> Datasets:

@@ -115,6 +115,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Problem)
     async def _problem(_: Request, problem: Problem) -> JSONResponse:
+        if problem.status >= 500:
+            log("accounts unusable", level=40, reason=str(problem))
         wait = problem.document.get("retry_after")
         return response(problem.document, {} if wait is None else {"Retry-After": str(wait)})
 

@@ -122,8 +122,8 @@ class Jobs:
             worker.join(_PATIENCE)
         try:
             self._store.interrupt_own()
-        except StorageUnavailable:  # then others notice when the lease has run out
-            log("jobs not reachable", level=40)
+        except StorageUnavailable as problem:  # then others notice when the lease has run out
+            log("jobs not reachable", level=40, reason=str(problem))
 
     def _check_room(self, account: str) -> None:
         waiting = self._store.unfinished()
@@ -156,8 +156,8 @@ class Jobs:
                 at_work = tuple(self._at_work)
             try:
                 self._store.beat(at_work)
-            except StorageUnavailable:
-                log("jobs not reachable", level=40)
+            except StorageUnavailable as problem:
+                log("jobs not reachable", level=40, reason=str(problem))
 
     def _work(self) -> None:
         while (job_id := self._waiting.get()) is not None:
@@ -180,8 +180,8 @@ class Jobs:
         while True:
             try:
                 return action()
-            except StorageUnavailable:
-                log("jobs not reachable", level=40)
+            except StorageUnavailable as problem:
+                log("jobs not reachable", level=40, reason=str(problem))
             if self._stopping.wait(_BEAT_SECONDS):
                 return None
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import secrets
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import eke
 from eke.service import Access, Settings, create_app, open_datasets
+from eke.service.dataset import read_place
 from tests.command_line import Run, Shown
+from tests.postgresql_server import Server
 from tests.service import listening
 
 SQL = "SELECT COUNT(*) FROM people"
@@ -60,8 +64,20 @@ def test_a_folder_is_served(dataset: Path, run: Run) -> None:
     assert dataset.stem in [one["name"] for one in found.json["datasets"]]
 
 
-def test_tokens_are_made_listed_and_revoked(tmp_path: Path, run: Run) -> None:
-    access = ("--access", tmp_path / "access.db")
+@pytest.fixture
+def address(postgresql: Server) -> str:
+    """The address of accounts that are still to be made."""
+    return postgresql.address(f"test_{secrets.token_hex(8)}")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def access(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
+    if request.param == "sqlite":
+        return "--access", str(tmp_path / "access.db")
+    return "--access", request.getfixturevalue("address")
+
+
+def test_tokens_are_made_listed_and_revoked(access: tuple[str, str], run: Run) -> None:
     made = run("token", "new", "cleo", "--role", "curator", *access)
     assert made.code == 0
     assert made.out.startswith("eke_")
@@ -81,8 +97,48 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path, run: Run) -> None:
         ("new", "zoe", "--days", -1),
     ):
         assert run("token", *words, *access).code == 1
-    for wrong in (("new",), ("list", "cleo"), ("revoke",)):
+    for wrong in (("new",), ("list", "cleo"), ("revoke",), ("copy",)):
         assert run("token", *wrong, *access).code == 2
+
+
+def test_accounts_move_into_postgresql(address: str, tmp_path: Path, run: Run) -> None:
+    old, new = ("--access", tmp_path / "access.db"), ("--access", address)
+    made = run("token", "new", "cleo", "--role", "curator", *old, "--json").json
+    found = run("token", "copy", tmp_path / "access.db", *new)
+    assert (found.code, found.err.strip()) == (0, "Copied; accounts: 1, tokens: 1.")
+    assert run("token", "list", *new, "--json").json == run("token", "list", *old, "--json").json
+    with closing(Access(address)) as accounts:
+        assert accounts.by_token(made["token"]) is not None
+    again = run("token", "copy", tmp_path / "access.db", *new, "--json")
+    assert again.json == {"accounts": 0, "tokens": 0}
+    missing = run("token", "copy", tmp_path / "none.db", *new)
+    assert missing.code == 1
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_an_empty_place_in_postgresql_starts_no_server(
+    dataset: Path, address: str, run: Run
+) -> None:
+    found = run("serve", dataset, "--access", address.replace("eke@", "eke:hidden@"))
+    assert found.code == 1
+    assert "eke token new" in found.err
+    assert "hidden" not in found.err
+    away = run("token", "list", "--access", "postgresql://eke:hidden@127.0.0.1:1/b", "--json")
+    assert away.code == 1
+    assert "start the server" in json.loads(away.err)["message"]
+    assert "hidden" not in away.err
+
+
+def test_datasets_have_names() -> None:
+    for text, name in (
+        ("folder/people.eke", "people"),
+        ("mine=folder/people.eke", "mine"),
+        ("postgresql://eke@db/ledgers?dataset=people", "people"),
+        ("postgresql://eke@db/ledgers?host=%2Ftmp&dataset=people&sslmode=require", "people"),
+        ("postgresql://eke@db/ledgers", "ledgers"),
+        ("mine=postgresql://eke@db/ledgers?dataset=people", "mine"),
+    ):
+        assert read_place(text) == (name, text.removeprefix("mine="))
 
 
 def test_a_server_without_accounts_does_not_start(dataset: Path, tmp_path: Path, run: Run) -> None:

@@ -11,8 +11,11 @@ import eke
 from eke.service import Reply
 from eke.service.app import _FAILURES
 from eke.service.failure import STATUS
+from eke.service.job import _BEAT_SECONDS, MOST_OF_ONE_ACCOUNT, MOST_WAITING
+from eke.service.job_store import LEASE_SECONDS
 from eke.service.rate import Rate
 from eke.service.settings import Settings
+from eke.service.storage.postgresql import DEFAULT_SCHEMA
 from tests.service import BY_SEX, COUNT, DOMAIN, Server, finished
 from tests.unit.cli.test_reference import same_shape
 
@@ -88,6 +91,10 @@ def test_bounds_are_those_of_the_code() -> None:
         f"{settings.requests_per_minute} a minute and account",
         f"wrong tokens {settings.failures_per_minute} a minute",
         f"Browser sessions: {settings.session_hours:g} hours",
+        f"says every {_BEAT_SECONDS:g} seconds that it lives",
+        f"has not for {LEASE_SECONDS:g} seconds",
+        f"{MOST_OF_ONE_ACCOUNT} jobs an account and\n{MOST_WAITING} a server",
+        f"schema `{DEFAULT_SCHEMA}`",
     ):
         assert figure in DEPLOY
     assert Rate(settings.requests_per_minute).take("ann") == 0.0
