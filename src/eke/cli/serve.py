@@ -24,7 +24,7 @@ EXAMPLES = """\
 Examples:
   $ eke serve adult.eke
   $ eke serve --folder tables --port 8000
-  $ eke serve "postgresql://eke@db/ledgers?dataset=adult" --access postgresql://eke@db/ledgers
+  $ eke serve "postgresql://db/eke?dataset=adult" --access postgresql://db/eke
   $ eke serve adult.eke --get /api/v1/datasets/adult/budget
 """
 

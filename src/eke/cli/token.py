@@ -25,10 +25,10 @@ EXAMPLES = """\
 Examples:
   $ eke token new cleo --role curator
   $ eke token new ann --datasets adult,census --days 90
-  $ eke token new ann --access postgresql://eke@db/ledgers
+  $ eke token new ann --access postgresql://db/eke
   $ eke token list
   $ eke token revoke 3f9c2a7d1b04
-  $ eke token copy eke-access.db --access postgresql://eke@db/ledgers
+  $ eke token copy eke-access.db --access postgresql://db/eke
 """
 
 

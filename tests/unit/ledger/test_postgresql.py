@@ -65,6 +65,11 @@ def test_datasets_have_plain_names(name):
         locate(f"postgresql://host/base?dataset={name}")
 
 
+def test_a_port_is_a_number():
+    with pytest.raises(LedgerError, match="not a database address"):
+        locate("postgresql://host:port/base")
+
+
 def test_datasets_of_one_database_know_nothing_of_each_other(new_address, spend):
     first, second = (Ledger.create(new_address(), {"n": n}, limit=100) for n in range(2))
     spend(first, "key")

@@ -214,6 +214,23 @@ def test_a_user_without_rights_is_told_which(address: str, postgresql: Server) -
             connection.execute("DROP ROLE guest")
 
 
+def test_a_read_is_one_statement_outside_of_any_transaction(address: str) -> None:
+    """Also after a transaction was open on the same connection."""
+    with closing(open_storage(address)) as storage:
+        with storage.writing() as run:
+            run(_INSERT, "ann", "analyst")
+        before, after = (
+            storage.read("SELECT pg_backend_pid(), now(), name FROM account") for _ in range(2)
+        )
+        assert before[0][0] == after[0][0], "one connection does"
+        assert before[0][1] < after[0][1], "now() stands still in a transaction"
+        with plain(address) as connection:
+            state = connection.execute(
+                "SELECT state FROM pg_stat_activity WHERE pid = %s", [after[0][0]]
+            ).fetchone()
+        assert state == ("idle",)
+
+
 def test_connections_that_died_are_replaced(address: str) -> None:
     """Once by a kill of the session, for a reading and for a writing block each."""
     with closing(open_storage(address)) as storage, plain(address) as connection:
