@@ -9,6 +9,7 @@ by each route (`permission.py`).
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import secrets
 import time
@@ -68,6 +69,8 @@ class Gate:
             admitted = await self._admit(scope, receive)
             await self._app(scope, admitted, send_with_headers)
         except Problem as problem:
+            if problem.status >= 500:
+                log("accounts unusable", level=logging.ERROR, reason=str(problem))
             await _refuse(problem)(scope, receive, send_with_headers)
         except Exception:  # noqa: BLE001 - the last place where it can become an answer
             answer = unexpected()
@@ -82,7 +85,11 @@ class Gate:
         headers = {name.decode("latin-1"): value for name, value in scope["headers"]}
         scope.setdefault("state", {})
         if _needs_caller(scope):
-            scope["state"]["caller"] = self._recognise(scope, headers)
+            if self._state.access.storage.shared:  # on another machine: others need not wait for it
+                caller = await asyncio.to_thread(self._recognise, scope, headers)
+            else:
+                caller = self._recognise(scope, headers)
+            scope["state"]["caller"] = caller
         if scope["method"] in SAFE_METHODS:
             return receive
         if scope["path"] == SIGN_IN and scope["method"] == "POST":
