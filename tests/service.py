@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json as json_module
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import httpx
 import pandas as pd
+import pytest
 import uvicorn
 from fastapi import FastAPI
 
 import eke
+from eke.publish import Published
 from eke.service import Access, Account, Datasets, Reply, Settings, create_app, send
+from eke.session import Session
 
 DOMAIN = eke.Domain(
     sex=eke.Categorical("Female", "Male"),
@@ -26,6 +33,7 @@ DOMAIN = eke.Domain(
     city=eke.Categorical("<script>alert(1)</script>", "b & c", "d"),
 )
 COUNT = "SELECT COUNT(*) FROM people"
+Serving: TypeAlias = AbstractContextManager[tuple[subprocess.Popen[str], str]]
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
 
@@ -134,3 +142,48 @@ def listening(app: FastAPI) -> Iterator[str]:
         server.should_exit = True
         thread.join()
         listener.close()
+
+
+@contextmanager
+def serve_command(
+    *words: str, folder: Path | None = None, variables: Mapping[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """(process, address) of `eke serve` with these words, once it answers; killed at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    code = "from eke.cli import main; main()"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code, "serve", *words, "--port", str(port)],
+        cwd=folder,
+        env={**os.environ, **(variables or {})},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            assert started.poll() is None, started.communicate()[1]
+            try:
+                httpx.get(f"{url}/health")
+            except httpx.TransportError:
+                time.sleep(0.1)
+                continue
+            break
+        yield started, url
+    finally:
+        started.kill()
+        started.communicate()
+
+
+def hold_publications(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """While it is not set, every publication waits before it looks at its request."""
+    opened = threading.Event()
+    plain = Session.publish
+
+    def waiting(self: Session, *words: Any, progress: Any, **named: Any) -> Published:
+        opened.wait(120)
+        return plain(self, *words, progress=progress, **named)
+
+    monkeypatch.setattr(Session, "publish", waiting)
+    return opened

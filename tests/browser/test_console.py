@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import threading
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from eke.session import Session
 from tests.browser.conftest import Place
+from tests.service import hold_publications
 
 WIDE_CURVE = "#curve svg"
 PAGES = (
@@ -157,14 +155,7 @@ def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst:
 def test_a_job_shows_its_progress_and_can_be_taken_back(
     page: Page, place: Place, analyst: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leave = threading.Event()
-    plain = Session.publish
-
-    def slow(self: Session, *words: Any, progress: Any, **named: Any) -> Any:
-        leave.wait(120)
-        return plain(self, *words, progress=progress, **named)
-
-    monkeypatch.setattr(Session, "publish", slow)
+    leave = hold_publications(monkeypatch)
     sign_in(page, place.token)
     page.get_by_role("link", name="Publications").click()
     expect(page.get_by_role("heading", name="Publish rows")).to_be_visible()

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -19,7 +13,7 @@ import pytest
 
 import eke
 from eke.service import Access, Account
-from tests.service import COUNT, DOMAIN, people
+from tests.service import COUNT, DOMAIN, Serving, people, serve_command
 
 
 @pytest.fixture
@@ -38,35 +32,9 @@ def token(folder: Path) -> str:
     return text
 
 
-@contextmanager
-def process(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def process(folder: Path, **variables: str) -> Serving:
     """(process, address) of a server that answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    code = "from eke.cli import main; main()"
-    words = ["serve", "people.eke", "--access", "access.db", "--port", str(port)]
-    started = subprocess.Popen(
-        [sys.executable, "-c", code, *words],
-        cwd=folder,
-        env={**os.environ, **variables},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        while True:
-            assert started.poll() is None, started.communicate()[1]
-            try:
-                httpx.get(f"{url}/health")
-            except httpx.TransportError:
-                time.sleep(0.1)
-                continue
-            break
-        yield started, url
-    finally:
-        started.kill()
-        started.communicate()
+    return serve_command("people.eke", "--access", "access.db", folder=folder, variables=variables)
 
 
 def ask(url: str, token: str, key: str) -> httpx.Response:

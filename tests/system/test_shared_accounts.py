@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,11 +15,17 @@ import httpx
 import pytest
 
 import eke
-from eke.publish import Published
 from eke.service import Access, Account, Datasets, Settings, create_app, job, job_store
-from eke.session import Session
 from tests.postgresql_server import Server as PostgreSQL
-from tests.service import COUNT, DOMAIN, listening, people
+from tests.service import (
+    COUNT,
+    DOMAIN,
+    Serving,
+    hold_publications,
+    listening,
+    people,
+    serve_command,
+)
 
 PEOPLE = "/api/v1/datasets/people"
 ROWS: dict[str, Any] = {"mechanism": "lda", "epsilon": 0.3, "options": {"target": "sex"}}
@@ -55,34 +57,11 @@ class Place:
             with listening(create_app(Datasets([("people", session)]), access, settings)) as url:
                 yield url
 
-    @contextmanager
-    def process(self, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    def process(self, **variables: str) -> Serving:
         """One more server, started by the command line."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        code = "from eke.cli import main; main()"
-        words = ["serve", f"people={self.ledger}", "--access", self.accounts, "--port", str(port)]
-        started = subprocess.Popen(
-            [sys.executable, "-c", code, *words],
-            env={**os.environ, **variables},
-            stderr=subprocess.PIPE,
-            text=True,
+        return serve_command(
+            f"people={self.ledger}", "--access", self.accounts, variables=variables
         )
-        url = f"http://127.0.0.1:{port}"
-        try:
-            while True:
-                assert started.poll() is None, started.communicate()[1]
-                try:
-                    httpx.get(f"{url}/health")
-                except httpx.TransportError:
-                    time.sleep(0.1)
-                    continue
-                break
-            yield started, url
-        finally:
-            started.kill()
-            started.communicate()
 
 
 @pytest.fixture
@@ -100,14 +79,7 @@ def pair(place: Place) -> Iterator[tuple[str, str]]:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """While it is not set, every job waits before it looks at its request."""
-    opened = threading.Event()
-    plain = Session.publish
-
-    def waiting(self: Session, *words: Any, progress: Any, **named: Any) -> Published:
-        opened.wait(60)
-        return plain(self, *words, progress=progress, **named)
-
-    monkeypatch.setattr(Session, "publish", waiting)
+    opened = hold_publications(monkeypatch)
     yield opened
     opened.set()
 

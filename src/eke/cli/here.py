@@ -8,37 +8,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import eke
-from eke.cli.place import Method, Offer, Progress, Widths
+from eke.cli.place import Method, Offer, Place, Progress, Widths
 
 if TYPE_CHECKING:
-    from eke.domain import Domain
     from eke.planning import ReleasePlan, Workload
     from eke.publish import Published
-    from eke.session import Answer, Budget, Estimate, Preview, Release, Session, SqlAnswer
+    from eke.session import Estimate, Release, Session
 
 
-class Here:
+class Here(Place):
     """A local session as a place."""
 
     def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._session = session
-
-    @property
-    def domain(self) -> Domain:
-        return self._session.domain
-
-    @property
-    def budget(self) -> Budget:
-        return self._session.budget
 
     @property
     def remaining(self) -> float:
         found, who = self._session.budget, self._session.analyst
         limit = self._session.shares.limit_for(who, found.limit_nano, found.spent_nano)
         return replace(found, limit_nano=limit).remaining
-
-    def history(self) -> list[dict[str, Any]]:
-        return self._session.history.to_records()
 
     def measurement(self, sequence: int) -> dict[str, Any]:
         return eke.session.measurement_document(self._session, sequence)
@@ -47,22 +36,6 @@ class Here:
         self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
     ) -> dict[str, Any]:
         return eke.session.question_document(self._session, sql, within, confidence, policy=policy)
-
-    def ask(
-        self,
-        sql: str,
-        within: Widths,
-        confidence: float | None,
-        *,
-        policy: str | None,
-        key: str | None,
-    ) -> Answer | SqlAnswer:
-        return self._session.ask(sql, within, confidence, policy=policy, key=key)
-
-    def preview(
-        self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
-    ) -> Preview:
-        return self._session.preview(sql, within, confidence, policy=policy)
 
     def estimate(
         self, sql: str, method: Method, confidence: float | None, *, progress: Progress

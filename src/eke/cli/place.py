@@ -5,16 +5,18 @@ The commands speak to a place only, so that none of them knows where the dataset
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from eke.client import RemoteSession
     from eke.domain import Domain
     from eke.planning import Workload
     from eke.planning.release.section import Alternative
     from eke.publish import Published
-    from eke.session import Answer, Budget, Estimate, Preview, Price, Release, SqlAnswer
+    from eke.session import Answer, Budget, Estimate, Preview, Price, Release, Session, SqlAnswer
 
 Widths: TypeAlias = float | Mapping[str, float] | None
 Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
@@ -67,33 +69,19 @@ class Offer:
     release: Callable[[str | None], Release]
 
 
-class Place(Protocol):
+class Place(ABC):
     """An open dataset, wherever it is."""
 
-    @property
-    def domain(self) -> Domain: ...
+    def __init__(self, session: Session | RemoteSession) -> None:
+        self._asked = session
 
     @property
-    def budget(self) -> Budget: ...
+    def domain(self) -> Domain:
+        return self._asked.domain
 
     @property
-    def remaining(self) -> float:
-        """What whoever asks may still spend: what the limit leaves, or less under a cap."""
-        ...
-
-    def history(self) -> list[dict[str, Any]]:
-        """What was released so far, as records."""
-        ...
-
-    def measurement(self, sequence: int) -> dict[str, Any]:
-        """One entry of the history with its noise and cost."""
-        ...
-
-    def explain(
-        self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
-    ) -> dict[str, Any]:
-        """How a question is read, what history says about it, and its price."""
-        ...
+    def budget(self) -> Budget:
+        return self._asked.budget
 
     def ask(
         self,
@@ -103,16 +91,40 @@ class Place(Protocol):
         *,
         policy: str | None,
         key: str | None,
-    ) -> Answer | SqlAnswer: ...
+    ) -> Answer | SqlAnswer:
+        return self._asked.ask(sql, within, confidence, policy=policy, key=key)
 
     def preview(
         self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
-    ) -> Preview: ...
+    ) -> Preview:
+        return self._asked.preview(sql, within, confidence, policy=policy)
 
+    def history(self) -> list[dict[str, Any]]:
+        """What was released so far, as records."""
+        return self._asked.history.to_records()
+
+    @property
+    @abstractmethod
+    def remaining(self) -> float:
+        """What whoever asks may still spend: what the limit leaves, or less under a cap."""
+
+    @abstractmethod
+    def measurement(self, sequence: int) -> dict[str, Any]:
+        """One entry of the history with its noise and cost."""
+
+    @abstractmethod
+    def explain(
+        self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
+    ) -> dict[str, Any]:
+        """How a question is read, what history says about it, and its price."""
+
+    @abstractmethod
     def estimate(
         self, sql: str, method: Method, confidence: float | None, *, progress: Progress
-    ) -> Estimate: ...
+    ) -> Estimate:
+        """What history says about a question, asked before or not."""
 
+    @abstractmethod
     def plan(
         self,
         workload: Workload,
@@ -121,8 +133,10 @@ class Place(Protocol):
         within: float | Mapping[tuple[str, ...], float] | None,
         confidence: float,
         strategy: str,
-    ) -> Offer: ...
+    ) -> Offer:
+        """How to release a workload, with its price now."""
 
+    @abstractmethod
     def publish(
         self,
         mechanism: str,
@@ -132,4 +146,5 @@ class Place(Protocol):
         key: str | None,
         progress: Progress,
         options: Mapping[str, Any],
-    ) -> Published: ...
+    ) -> Published:
+        """A table of new rows, when it is made."""

@@ -13,38 +13,27 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import eke
-from eke.cli.place import Method, Offer, Progress, Widths
+from eke.cli.place import Method, Offer, Place, Progress, Widths
 from eke.errors import Unanswered
 
 if TYPE_CHECKING:
     from eke.client import RemotePlan, RemoteSession
-    from eke.domain import Domain
     from eke.planning import Workload
     from eke.publish import Published
-    from eke.session import Answer, Budget, Estimate, Preview, Release, SqlAnswer
+    from eke.session import Estimate, Release
 
 
-class There:
+class There(Place):
     """A session on a server as a place; `tell` shows a sentence to whoever waits."""
 
     def __init__(self, session: RemoteSession, tell: Callable[[str], None]) -> None:
+        super().__init__(session)
         self._session = session
         self._tell = tell
 
     @property
-    def domain(self) -> Domain:
-        return self._session.domain
-
-    @property
-    def budget(self) -> Budget:
-        return self._session.budget
-
-    @property
     def remaining(self) -> float:
         return self._session.remaining
-
-    def history(self) -> list[dict[str, Any]]:
-        return self._session.history.to_records()
 
     def measurement(self, sequence: int) -> dict[str, Any]:
         return self._session.measurement(sequence)
@@ -53,22 +42,6 @@ class There:
         self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
     ) -> dict[str, Any]:
         return self._session.explain(sql, within, confidence, policy=policy)
-
-    def ask(
-        self,
-        sql: str,
-        within: Widths,
-        confidence: float | None,
-        *,
-        policy: str | None,
-        key: str | None,
-    ) -> Answer | SqlAnswer:
-        return self._session.ask(sql, within, confidence, policy=policy, key=key)
-
-    def preview(
-        self, sql: str, within: Widths, confidence: float | None, *, policy: str | None
-    ) -> Preview:
-        return self._session.preview(sql, within, confidence, policy=policy)
 
     def estimate(
         self, sql: str, method: Method, confidence: float | None, *, progress: Progress

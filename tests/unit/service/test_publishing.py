@@ -21,7 +21,7 @@ from eke.service.job_store import JobStore
 from eke.service.storage import StorageUnavailable
 from eke.session import Session
 from eke.session.publish import CHECKING, PAYING
-from tests.service import COUNT, DOMAIN, Server, finished, serving
+from tests.service import COUNT, DOMAIN, Server, finished, hold_publications, serving
 
 PEOPLE = "/api/v1/datasets/people"
 ROWS: dict[str, Any] = {"mechanism": "lda", "epsilon": 0.3, "options": {"target": "sex"}}
@@ -46,14 +46,7 @@ def ended(server: Server, made: Any) -> Any:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """While it is not set, every job waits before it looks at its request."""
-    opened = threading.Event()
-    plain = Session.publish
-
-    def waiting(self: Session, *words: Any, progress: Any, **named: Any) -> Published:
-        opened.wait(60)
-        return plain(self, *words, progress=progress, **named)
-
-    monkeypatch.setattr(Session, "publish", waiting)
+    opened = hold_publications(monkeypatch)
     yield opened
     opened.set()
 
