@@ -22,7 +22,6 @@ import argparse
 import hashlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -138,6 +137,12 @@ def _anonymous(process: Path) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
 
 
+def peak_of_this_process() -> int:
+    """The most memory that this program has held, in KiB; ru_maxrss would begin at the parent's."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
 def processor_seconds(programs: tuple[str, ...]) -> float:
     """Processor time that this process and the engine beside it have used so far."""
     total = time.process_time()
@@ -169,7 +174,7 @@ def measure(engine: str, data: Any) -> dict[str, Any]:
         "processor_seconds": processor_seconds(programs) - used,
         "open_seconds": opened - begun,
         "count_seconds": counted - opened,
-        "eke_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "eke_megabytes": peak_of_this_process() / 1024,
         "engine_megabytes": beside() / 1024,
         "cells": source.held_cells,
         "rows": tables[0].total,
