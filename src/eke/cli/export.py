@@ -88,7 +88,7 @@ def export(
             return
         target.write_text(text.rstrip("\n") + "\n", "utf-8")
         screen = errors()
-        screen.print(f"Wrote {screen.escape(str(target))}.")
+        screen.line(f"Wrote {screen.escape(str(target))}.")
 
 
 def _text(session: Session, what: What, form: Format) -> str:

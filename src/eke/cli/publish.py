@@ -103,7 +103,7 @@ def publish(
         screen.print(f"{made!r}")
         for note in made.notes:
             screen.print(screen.escape(note), indent=2)
-        screen.print(f"Wrote {screen.escape(str(target))}.")
+        screen.line(f"Wrote {screen.escape(str(target))}.")
 
 
 def _options(given: list[str] | None) -> dict[str, Any]:

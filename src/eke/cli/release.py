@@ -181,9 +181,8 @@ def _show(screen: Screen, released: Release, remaining: float, files: list[Path]
         f"(entry {released.sequence})"
     )
     if files:
-        screen.print(
-            f"[dim]{len(files)} files in {screen.escape(str(files[0].parent))}[/]", indent=2
-        )
+        folder = screen.escape(str(files[0].parent))
+        screen.line(f"[dim]{len(files)} files in {folder}[/]", indent=2)
     else:
         screen.print(
             "[dim]Ask about them free of charge, or say --output FOLDER to have them as files.[/]",

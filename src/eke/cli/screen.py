@@ -73,6 +73,12 @@ class Screen:
             line.pad_left(indent)
             self.console.print(line)
 
+    def line(self, markup: str, *, indent: int = 0) -> None:
+        """Print one line with markup however long it is: a path is to be copied whole."""
+        text = Text.from_markup(markup)
+        text.pad_left(indent)
+        self.console.print(text, soft_wrap=True)
+
     def show(self, drawn: RenderableType) -> None:
         """Print something that Rich can draw, such as a table."""
         self.console.print(drawn)

@@ -36,6 +36,15 @@ def test_paragraphs_wrap_at_the_width_with_their_indent(
     assert lines[-2:] == ["", "x" * 100]
 
 
+def test_a_path_is_never_cut_in_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    path = "/folder" * 20 + "/a long name.csv"
+    output().line(f"Wrote [bold]{path}[/].", indent=2)
+    assert capsys.readouterr().out == f"  Wrote {path}.\n"
+
+
 @pytest.mark.parametrize("variable", ["NO_COLOR", "nothing"])
 def test_no_color_is_respected(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")

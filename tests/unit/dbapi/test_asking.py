@@ -126,6 +126,7 @@ def test_a_missing_dataset_is_an_operational_error(tmp_path: Path) -> None:
         (errors.SecretLeak("x"), eke.dbapi.InternalError),
         (errors.ServiceError("x"), eke.dbapi.OperationalError),
         (errors.AccessDenied("x"), eke.dbapi.OperationalError),
+        (errors.Unanswered("x"), eke.dbapi.OperationalError),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
@@ -144,4 +145,4 @@ def test_the_table_above_is_complete() -> None:
         for found in vars(errors).values()
         if isinstance(found, type) and issubclass(found, errors.EkeError)
     }
-    assert len(kinds - {errors.EkeError}) == 15
+    assert len(kinds - {errors.EkeError}) == 16
