@@ -7,6 +7,7 @@ attributes needs no scan.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
@@ -35,7 +36,17 @@ class MarginalSource:
     domain, never from a count.
     """
 
-    __slots__ = ("_check", "_checked", "_held", "_reference", "_scan", "domain", "notes", "unit")
+    __slots__ = (
+        "_check",
+        "_checked",
+        "_held",
+        "_lock",
+        "_reference",
+        "_scan",
+        "domain",
+        "notes",
+        "unit",
+    )
 
     def __init__(
         self,
@@ -54,6 +65,7 @@ class MarginalSource:
         self._check = check
         self._checked = False
         self._reference = dict(reference)
+        self._lock = threading.Lock()
         self._held: dict[tuple[str, ...], Cells] = {}  # the one used last at the end
 
     def __repr__(self) -> str:
@@ -71,29 +83,33 @@ class MarginalSource:
             self._checked = True
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
-        """Exact counts of each attribute set, in the order asked, all of the same rows."""
+        """Exact counts of each attribute set, in the order asked, all of the same rows.
+
+        Threads may ask at once: each goes by the tables that were held when it began.
+        """
         self.load(attribute_sets)
-        missing = [names for names in attribute_sets if self._holder(names) is None]
-        scanned: dict[tuple[str, ...], Cells] = {}
+        with self._lock:
+            known = dict(self._held)
+        missing = [n for n in attribute_sets if not any(set(n) <= set(one) for one in known)]
+        used: dict[tuple[str, ...], Cells] = {}
         if missing:
             sets = cover(missing, self.domain)
-            scanned = dict(zip(sets, self._scan(sets), strict=True))
+            used = dict(zip(sets, self._scan(sets), strict=True))
+            known |= used
         tables = []
         for names in attribute_sets:
-            holder = self._holder(names)
-            if holder is None:
-                table = next(t for known, t in scanned.items() if set(names) <= set(known))
-            else:
-                self._held[holder] = table = self._held.pop(holder)
-            tables.append(table.marginal(tuple(names)))
+            holder = next(one for one in known if set(names) <= set(one))
+            used[holder] = known[holder]
+            tables.append(known[holder].marginal(tuple(names)))
         check_totals(tables)
-        self._hold(scanned)
+        self._hold(used)
         return tables
 
     @property
     def held_cells(self) -> int:
         """How many counts are held in memory; secret, as the counts are."""
-        return sum(len(table.counts) for table in self._held.values())
+        with self._lock:
+            return sum(len(table.counts) for table in self._held.values())
 
     def rows(self) -> Rows:
         """Refused: the rows stay where they are."""
@@ -103,13 +119,14 @@ class MarginalSource:
         """The document that finds the table again; for the curator's eyes, it holds a digest."""
         return dict(self._reference)
 
-    def _holder(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        return next((known for known in self._held if set(names) <= set(known)), None)
-
-    def _hold(self, tables: Mapping[tuple[str, ...], Cells]) -> None:
-        self._held.update(tables)
-        room = _MOST_HELD
-        for names in reversed(list(self._held)):
-            room -= cells(names, self.domain)
-            if room < 0:
-                del self._held[names]
+    def _hold(self, used: Mapping[tuple[str, ...], Cells]) -> None:
+        """Keep what was used last, as far as there is room."""
+        with self._lock:
+            for names, table in used.items():
+                self._held.pop(names, None)
+                self._held[names] = table
+            room = _MOST_HELD
+            for names in reversed(list(self._held)):
+                room -= cells(names, self.domain)
+                if room < 0:
+                    del self._held[names]

@@ -12,6 +12,7 @@ far a job has come or takes it back (`job_store.py` says how they know of each o
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import secrets
 import threading
@@ -123,7 +124,7 @@ class Jobs:
         try:
             self._store.interrupt_own()
         except StorageUnavailable as problem:  # then others notice when the lease has run out
-            log("jobs not reachable", level=40, reason=str(problem))
+            log("jobs not reachable", level=logging.ERROR, reason=str(problem))
 
     def _check_room(self, account: str) -> None:
         waiting = self._store.unfinished()
@@ -157,7 +158,7 @@ class Jobs:
             try:
                 self._store.beat(at_work)
             except StorageUnavailable as problem:
-                log("jobs not reachable", level=40, reason=str(problem))
+                log("jobs not reachable", level=logging.ERROR, reason=str(problem))
 
     def _work(self) -> None:
         while (job_id := self._waiting.get()) is not None:
@@ -181,7 +182,7 @@ class Jobs:
             try:
                 return action()
             except StorageUnavailable as problem:
-                log("jobs not reachable", level=40, reason=str(problem))
+                log("jobs not reachable", level=logging.ERROR, reason=str(problem))
             if self._stopping.wait(_BEAT_SECONDS):
                 return None
 
@@ -200,7 +201,7 @@ class Jobs:
         except EkeError as problem:
             self._end(job, "failed", error=error_document(problem))
         except Exception:  # noqa: BLE001 - the worker must outlive whatever a job does
-            log("unexpected", level=40, problem=True)
+            log("unexpected", level=logging.ERROR, problem=True)
             self._end(job, "failed", error=INTERNAL)
         else:
             outcome = "done"

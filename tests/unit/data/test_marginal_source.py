@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,28 @@ def test_what_is_held_is_bounded_by_the_domain_and_the_last_used_stays() -> None
     assert len(scanning.scans) == 3
     scanning.source.counts([("c", "d")])
     assert len(scanning.scans) == 4, "forgotten long before"
+
+
+def test_others_may_ask_while_it_scans() -> None:
+    """A table that somebody else lets go of meanwhile still serves whoever began with it."""
+    names = "abcdefgh"
+    domain = Domain({name: Integer(0, 2**12 - 1) for name in names})
+    scanning = Scanning(domain, Rows(tuple(names), np.zeros((3, 8), np.int64)))
+    source, plain = scanning.source, scanning.scan
+    source.counts([("a", "b")])
+
+    def scan(sets: Sequence[tuple[str, ...]]) -> list[Cells]:
+        if ("c", "d") in sets:
+            asking = threading.Thread(target=source.counts, args=([("e", "f"), ("g", "h")],))
+            asking.start()
+            asking.join()
+        return plain(sets)
+
+    source._scan = scan
+    found = source.counts([("a",), ("c", "d")])
+    assert [int(table.total) for table in found] == [3, 3]
+    assert len(scanning.scans) == 3
+    assert set(source._held) == {("a", "b"), ("c", "d")}, "used last, and no more than fit"
 
 
 def test_too_many_cells_are_refused_before_anything_is_read() -> None:
