@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from eke.planning import Workload
-from eke.planning.release.section import Alternative
+from eke.planning.release.section import Alternative, errors_by_budget
 from eke.privacy.accountant import Measure
 
 
@@ -49,14 +48,12 @@ class RemotePlan:
 
     def errors_at(self, budgets: Sequence[float]) -> list[tuple[str, float, float]]:
         """(strategy, budget, RMSE) for a plot of error against budget."""
-        points = []
-        for section in self.sections:
-            for option in section.alternatives:
-                for budget in budgets:
-                    ratio = self._budget_of(option) / budget
-                    factor = ratio if self.measure == "epsilon" else math.sqrt(ratio)
-                    points.append((option.name, float(budget), option.rmse * factor))
-        return points
+        return [
+            point
+            for section in self.sections
+            for option in section.alternatives
+            for point in errors_by_budget(option, self._budget_of(option), budgets, self.measure)
+        ]
 
     def _budget_of(self, option: Alternative) -> float:
         """The budget at which a strategy has its errors: plans for accuracies compare budgets."""

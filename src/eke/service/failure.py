@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -99,8 +100,20 @@ INTERNAL: dict[str, Any] = {"error": "InternalError", "message": _FIXED[500], "s
 
 def unexpected() -> JSONResponse:
     """The answer when nobody foresaw what happened; the log has its type and place."""
-    log("unexpected", level=40, problem=True)
+    log("unexpected", level=logging.ERROR, problem=True)
     return response(INTERNAL)
+
+
+def refused(problem: Problem) -> JSONResponse:
+    """The answer to a request that met a problem; the operator reads of those that are ours."""
+    if problem.status >= 500:
+        log("accounts unusable", level=logging.ERROR, reason=str(problem))
+    headers = {}
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if "retry_after" in problem.document:
+        headers["Retry-After"] = str(problem.document["retry_after"])
+    return response(problem.document, headers)
 
 
 def install(app: FastAPI) -> None:
@@ -110,15 +123,12 @@ def install(app: FastAPI) -> None:
     async def _eke(_: Request, problem: EkeError) -> JSONResponse:
         document = error_document(problem)
         if document["status"] >= 500:
-            log("dataset unusable", level=40, error=document["error"])
+            log("dataset unusable", level=logging.ERROR, error=document["error"])
         return response(document)
 
     @app.exception_handler(Problem)
     async def _problem(_: Request, problem: Problem) -> JSONResponse:
-        if problem.status >= 500:
-            log("accounts unusable", level=40, reason=str(problem))
-        wait = problem.document.get("retry_after")
-        return response(problem.document, {} if wait is None else {"Retry-After": str(wait)})
+        return refused(problem)
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_: Request, problem: RequestValidationError) -> JSONResponse:

@@ -9,18 +9,16 @@ by each route (`permission.py`).
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import secrets
 import time
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
-from fastapi.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eke.service.account import Caller
-from eke.service.failure import Problem, response, unexpected
+from eke.service.failure import Problem, refused, unexpected
 from eke.service.log import log
 from eke.service.state import State
 from eke.service.token import same
@@ -69,9 +67,7 @@ class Gate:
             admitted = await self._admit(scope, receive)
             await self._app(scope, admitted, send_with_headers)
         except Problem as problem:
-            if problem.status >= 500:
-                log("accounts unusable", level=logging.ERROR, reason=str(problem))
-            await _refuse(problem)(scope, receive, send_with_headers)
+            await refused(problem)(scope, receive, send_with_headers)
         except Exception:  # noqa: BLE001 - the last place where it can become an answer
             answer = unexpected()
             if not sent["started"]:
@@ -220,12 +216,3 @@ def _too_many(wait: float) -> Problem:
 
 def _too_large(most: int) -> Problem:
     return Problem(413, "TooLarge", f"a request body may have at most {most:,} bytes")
-
-
-def _refuse(problem: Problem) -> Response:
-    headers = {}
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    if problem.status == 429:
-        headers["Retry-After"] = str(problem.document["retry_after"])
-    return response(problem.document, headers)

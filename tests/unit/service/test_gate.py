@@ -56,6 +56,7 @@ def test_accounts_that_cannot_be_reached_are_logged_and_told_of_without_the_plac
     monkeypatch.setattr(server.access, "by_token", gone)
     reply = server.call("GET", SCHEMA, "ann")
     assert reply.status == 503
+    assert reply.headers["retry-after"] == "5"
     assert "db.internal" not in reply.body.decode()
     (record,) = [one for one in caplog.records if one.msg == "accounts unusable"]
     assert "db.internal" in record.fields["reason"]  # type: ignore[attr-defined]

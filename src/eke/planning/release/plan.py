@@ -31,6 +31,7 @@ from eke.planning.release.section import (
     PlannedBlock,
     Section,
     Table,
+    errors_by_budget,
     variance_factor,
 )
 from eke.planning.strategy.matrices import MatrixStrategy
@@ -106,19 +107,13 @@ class ReleasePlan:
         return tuple(tables)
 
     def errors_at(self, budgets: Sequence[float]) -> list[tuple[str, float, float]]:
-        """(strategy, budget, RMSE) for a plot of error against budget.
-
-        Errors fall with the budget (Laplace) or its root (Gaussian); which strategy is best does
-        not depend on it.
-        """
-        points = []
-        for section in self.sections:
-            for option in _distinct(section.alternatives):
-                for budget in budgets:
-                    ratio = (option.cost or self.budget) / budget
-                    factor = ratio if self.measure == "epsilon" else math.sqrt(ratio)
-                    points.append((option.name, float(budget), option.rmse * factor))
-        return points
+        """(strategy, budget, RMSE) for a plot of error against budget."""
+        return [
+            point
+            for section in self.sections
+            for option in _distinct(section.alternatives)
+            for point in errors_by_budget(option, option.cost or self.budget, budgets, self.measure)
+        ]
 
     def explain(self) -> str:
         """A table of the strategies that were considered, the chosen one first."""

@@ -67,6 +67,24 @@ def variance_factor(measure: Measure, before: float, after: float) -> float:
     return ratio**2 if measure == "epsilon" else ratio
 
 
+def errors_by_budget(
+    option: Alternative, planned_for: float, budgets: Sequence[float], measure: Measure
+) -> list[tuple[str, float, float]]:
+    """(strategy, budget, RMSE) for a plot of error against budget.
+
+    Errors fall with the budget (Laplace) or its root (Gaussian); which strategy is best does not
+    depend on it.
+    """
+    return [
+        (
+            option.name,
+            float(budget),
+            option.rmse * math.sqrt(variance_factor(measure, planned_for, budget)),
+        )
+        for budget in budgets
+    ]
+
+
 def scaled_alternatives(
     alternatives: Sequence[Alternative], factor: float
 ) -> tuple[Alternative, ...]:
