@@ -24,7 +24,7 @@ import pytest
 
 import eke
 from eke.domain import Integer, domain_from_document
-from eke.engine import Vault, vault
+from eke.engine import Snapshot, Vault, vault
 from eke.errors import EkeError
 from eke.history import Measurement, Row
 from eke.inference import Inference
@@ -369,17 +369,17 @@ def ranges_pair(seed: int) -> Pair:
 def test_a_leaky_decision_is_caught(folder, monkeypatch):
     """Positive control, N = 5 pairs: a decision that looks at the parity of the row count."""
     rows: list[int] = [0]
-    facts_of = Vault.facts
+    shown = Vault._up_to_date
 
-    def look(self: Vault) -> Facts:
+    def look(self: Vault) -> Snapshot:
         rows[0] = self._source.counts([()])[0].total
-        return facts_of(self)
+        return shown(self)
 
     def leaky(query: Any, requirement: Requirement, facts: Facts, policy: Any) -> Decision:
         laxer = requirement.within * (1 + 1e-6 * (rows[0] % 2))
         return decide(query, Requirement(laxer, requirement.confidence), facts, policy)
 
-    monkeypatch.setattr(Vault, "facts", look)
+    monkeypatch.setattr(Vault, "_up_to_date", look)
     monkeypatch.setattr(request, "decide", leaky)
     found, _ = play_pairs(range(5), folder)
     assert found["outcomes"] > 5
@@ -390,13 +390,13 @@ def test_an_error_that_quotes_the_data_is_caught(folder, monkeypatch):
     """Positive control, N = 5 pairs: a refusal that says how many rows there are."""
     advice = "eke.session.answering.advice"
     rows: list[int] = [0]
-    facts_of = Vault.facts
+    shown = Vault._up_to_date
 
-    def look(self: Vault) -> Facts:
+    def look(self: Vault) -> Snapshot:
         rows[0] = self._source.counts([()])[0].total
-        return facts_of(self)
+        return shown(self)
 
-    monkeypatch.setattr(Vault, "facts", look)
+    monkeypatch.setattr(Vault, "_up_to_date", look)
     monkeypatch.setattr(advice, lambda _preview: f"refused: there are only {rows[0]} rows")
     found, _ = play_pairs(range(5), folder)
     assert found["outcomes"] > 0

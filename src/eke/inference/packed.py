@@ -73,7 +73,7 @@ class PackedFactor:
         _rank_one_update(self._buffer, self.size, vector.copy())
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)  # milliseconds for long histories: others get on meanwhile
 def _rank_one_update(buffer: FloatArray, size: int, vector: FloatArray) -> None:  # pragma: no cover
     # Column by column, replaying the rotations of the columns before: all memory access is
     # contiguous in the packed layout.

@@ -90,7 +90,7 @@ def _with_room(buffer: Residues, needed: int) -> Residues:
     return grown
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _dot(first: Residues, second: Residues, size: int) -> np.int64:  # pragma: no cover
     high = np.int64(0)
     low = np.int64(0)
@@ -101,7 +101,7 @@ def _dot(first: Residues, second: Residues, size: int) -> np.int64:  # pragma: n
     return (high % PRIME * 3 + low) % PRIME
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def product(matrix: Residues, vector: Residues) -> Residues:  # pragma: no cover
     """The matrix times the vector."""
     result = np.empty(matrix.shape[0], np.int32)
@@ -110,7 +110,7 @@ def product(matrix: Residues, vector: Residues) -> Residues:  # pragma: no cover
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _solve(
     buffer: Residues, inverses: Residues, size: int, right: Residues
 ) -> Residues:  # pragma: no cover
@@ -123,7 +123,7 @@ def _solve(
     return solved
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _solve_transposed(
     buffer: Residues, inverses: Residues, size: int, right: Residues
 ) -> Residues:  # pragma: no cover

@@ -118,7 +118,7 @@ class _Unit:
         return result * np.exp(exponent)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _product_of_inverses(factors: Reals, real: Reals, imaginary: Reals) -> Complexes:
     """Π_i 1/(1 − factors_i·square_k) for each k; the loop over k is the one that vectorises."""
     size = real.size
