@@ -17,8 +17,9 @@ from functools import partial
 from eke.data import Source
 from eke.domain import Domain
 from eke.engine.adaptive import Adaptive, Desk
+from eke.engine.checked import checked_plan
 from eke.engine.exact import exact_answers, needed_attributes
-from eke.engine.row_scores import RowPublisher, exact_scores
+from eke.engine.row_scores import RowPublisher, checked_scores, exact_scores
 from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.standing import Standing
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
@@ -188,6 +189,7 @@ class Vault:
         (3) The noisy value leaves this method only after it is stored; if another process completed
         the same request first, its stored answer is returned and ours is forgotten.
         """
+        plan = checked_plan(plan, self.domain, self._measure)  # nobody else holds this one
         with self.lock:
             sets = () if adaptive is None else tuple(adaptive.attribute_sets)
             needed = [needed_attributes(part.query) for part in plan.parts]
@@ -223,7 +225,7 @@ class Vault:
                 values = tuple(step * part.law.step for step in steps)
                 measured.append(Measurement(part.query, part.law, values))
             if rows is not None and in_order is not None:
-                wanted = rows.scores(measured)
+                wanted = checked_scores(rows.scores(measured), self.domain, self._measure)
                 if wanted.loss_nano > plan.row_loss:  # recomputed from the scores and their noise
                     raise PrivacyError("the scores of rows cost more than was paid for them")
                 rows.receive(wanted, reveal_with_noise(exact_scores(wanted, in_order), wanted.law))
