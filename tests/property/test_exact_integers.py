@@ -46,8 +46,8 @@ def questions(draw: st.DrawFn) -> Measurable:
         return Kronecker(domain, names, matrices)
     terms = []
     for _ in range(draw(st.integers(1, 3))):
-        names = draw(st.sets(st.sampled_from(domain.names)))
-        factors = [(n, _matrix(draw, 1, domain[n].size)[0]) for n in domain.names if n in names]
+        used = draw(st.sets(st.sampled_from(domain.names)))
+        factors = [(n, _matrix(draw, 1, domain[n].size)[0]) for n in domain.names if n in used]
         weight = Fraction(draw(st.integers(1, 7))) * Fraction(2) ** draw(st.integers(-3, 3))
         terms.append(Term(weight, tuple(factors)))
     query = Query.unrounded(domain, terms)
@@ -90,7 +90,7 @@ def check_prices(measured: Measurable, steps: int, measure: Measure) -> None:
     law = _law(measure, steps, inside.exponent)
     for neighbours in ("add_remove", "replace_one"):
         truth = math.ceil(LossTwin(measured.domain, neighbours).largest_after(measured, law))
-        accountant = Accountant(measured.domain, measure, neighbours)  # type: ignore[arg-type]
+        accountant = Accountant(measured.domain, measure, neighbours)
         price = accountant.price(measured, law)
         assert price >= truth
         if neighbours == "add_remove":

@@ -9,8 +9,6 @@ domain, with the checks of their constructors, and prices and measures the copie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.planning import Part, Plan
@@ -28,7 +26,7 @@ def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
     if type(plan) is not Plan:
         raise PrivacyError("only a Plan can be released, and nothing derived from it")
     return Plan(
-        tuple(checked_part(part, domain, measure) for part in _listed(plan.parts)),
+        tuple(checked_part(part, domain, measure) for part in plan.parts),
         plan.row_loss,
         plan.later_loss,
         plan.demands,
@@ -53,7 +51,7 @@ def checked_query(query: object, domain: Domain) -> Measurable:
     if type(query) is Query:
         _check_domain(query.domain, domain)
         terms = []
-        for term in _listed(query.terms):
+        for term in query.terms:
             # A view belongs to somebody else, so the term makes a copy of it.
             vectors = [(name, vector.view()) for name, vector in term.factors]
             terms.append(Term(term.weight, tuple(vectors)))
@@ -83,12 +81,6 @@ def checked_law(law: object, measure: Measure) -> DiscreteLaw:
     if found.loss_unit != measure:
         raise PrivacyError(f"this table's losses are in {measure}; the noise's are not")
     return found
-
-
-def _listed(given: object) -> Sequence[object]:
-    if type(given) is not tuple:
-        raise PrivacyError("the parts of a plan and the terms of a question are tuples")
-    return given
 
 
 def _check_domain(theirs: Domain, own: Domain) -> None:

@@ -169,7 +169,6 @@ def test_only_exact_types_are_measured(folder):
         Plan((Part(honest, FreeLaw(4, 0)),)),
         Plan((LyingPart(honest, LAW),)),
         LyingPlan((part,)),
-        Plan([part]),  # type: ignore[arg-type]
     ]
     for plan in dishonest:
         with pytest.raises(PrivacyError):
