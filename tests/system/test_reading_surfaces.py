@@ -278,7 +278,7 @@ def served(session: eke.Session, folder: Path) -> Iterator[Server]:
 BOTH = ("tables", "everything")
 PUBLIC = ("pca", "max_entropy", "caps and limits")
 CASES = [
-    (kind, setting)
+    pytest.param(kind, setting, marks=[pytest.mark.long] if kind == "everything" else [])
     for kind in HISTORIES
     for setting in SETTINGS
     if kind in BOTH or (kind in PUBLIC) == (setting == "zcdp, public n")
