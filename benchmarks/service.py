@@ -8,6 +8,10 @@ server is a process of its own; both share the machine, so that only ratios mean
 free requests take turns of a second and a half, so that whatever else the machine does slows both.
 "server ms" is processor time of the server's process for one request (Linux only).
 
+Last, one analyst asks known questions, by turns alone and while another account lets the server
+work on the largest previews it accepts, several at a time and without pause. The ratio of the two
+99th percentiles says how much one account's previews slow another's free answers down.
+
     python benchmarks/service.py [--measurements 1000] [--seconds 9]
 """
 
@@ -43,6 +47,8 @@ CLIENTS = 20
 ROUND_SECONDS = 1.5
 BARE, FIRST = "bare FastAPI + SQLite FULL", "eke, free, first time"
 AGAIN, PAID = "eke, free, again", "eke, paid"
+ALONE, BESIDE = "eke, free, one client alone", "eke, free, beside previews"
+PREVIEWERS = 3
 DOMAIN = eke.Domain(age=eke.Integer(0, 89), sex=eke.Categorical("F", "M"), hours=eke.Integer(0, 59))
 
 
@@ -66,6 +72,12 @@ def question(number: int) -> dict[str, Any]:
     sex = " AND sex = 'F'" if number % 2 else ""
     where = f"age BETWEEN {a} AND {b} AND hours BETWEEN {c} AND {d}{sex}"
     return {"sql": f"SELECT COUNT(*) FROM t WHERE {where}", "within": 300}  # noqa: S608 - eke reads it
+
+
+def largest_preview(number: int) -> dict[str, Any]:
+    """Many columns in every group, each time to another accuracy: nearly all that is accepted."""
+    columns = ", ".join(f"COUNT(*) FILTER (WHERE hours < {6 * n})" for n in range(1, 10))
+    return {"sql": f"SELECT age, {columns} FROM t GROUP BY age", "within": 1.0 + number / 1000}  # noqa: S608
 
 
 def serve_eke(folder: str, port: int) -> None:
@@ -164,8 +176,42 @@ class Tally:
         }
 
 
-def load(target: Target, bodies: Iterator[dict[str, Any]], seconds: float, tally: Tally) -> None:
-    """Let 20 clients send these bodies, one after the other each, for some time or to the end."""
+@contextmanager
+def previewing(target: Target, headers: dict[str, str], sizes: list[int]) -> Iterator[None]:
+    """While it lasts, another account previews without pause; the statuses are collected."""
+    over, numbers = threading.Event(), count()
+    path = target.path.replace("/ask", "/preview")
+
+    def client() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=600)
+        while not over.is_set():
+            body = json.dumps(largest_preview(next(numbers)))
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            sizes.append(response.status)
+        connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(PREVIEWERS)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)  # the first of them is under way
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def load(
+    target: Target,
+    bodies: Iterator[dict[str, Any]],
+    seconds: float,
+    tally: Tally,
+    clients: int = CLIENTS,
+) -> None:
+    """Let clients send these bodies, one after the other each, for some time or to the end."""
     lock, stop = threading.Lock(), time.perf_counter() + seconds
 
     def client() -> None:
@@ -188,7 +234,7 @@ def load(target: Target, bodies: Iterator[dict[str, Any]], seconds: float, tally
             tally.latencies.extend(own)
 
     began, used = time.perf_counter(), target.processor_seconds()
-    threads = [threading.Thread(target=client) for _ in range(CLIENTS)]
+    threads = [threading.Thread(target=client) for _ in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -197,8 +243,8 @@ def load(target: Target, bodies: Iterator[dict[str, Any]], seconds: float, tally
     tally.processor += target.processor_seconds() - used
 
 
-def prepare(folder: Path, measurements: int) -> tuple[list[dict[str, Any]], str]:
-    """A dataset with a history, the questions in it, and a token."""
+def prepare(folder: Path, measurements: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """A dataset with a history, the questions in it, and the tokens of two accounts."""
     session = eke.create(folder / "t.eke", people(), DOMAIN, epsilon=1e6)
     known: list[dict[str, Any]] = []
     while len(session.history) < measurements:
@@ -206,10 +252,12 @@ def prepare(folder: Path, measurements: int) -> tuple[list[dict[str, Any]], str]
         session.ask(body["sql"], within=body["within"], policy="direct")
         known.append(body)
     access = Access(folder / "access.db")
-    access.add(Account("ann", "analyst"))
-    token = access.new_token("ann").text
+    tokens = []
+    for name in ("ann", "ben"):
+        access.add(Account(name, "analyst"))
+        tokens.append(access.new_token(name).text)
     access.close()
-    return known, token
+    return known, tokens
 
 
 def main() -> None:
@@ -218,12 +266,13 @@ def main() -> None:
     parser.add_argument("--measurements", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=9.0)
     options = parser.parse_args()
-    tallies = {name: Tally() for name in (BARE, FIRST, AGAIN, PAID)}
+    tallies = {name: Tally() for name in (BARE, FIRST, AGAIN, PAID, ALONE, BESIDE)}
+    statuses: list[int] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        known, token = prepare(folder, options.measurements)
+        known, tokens = prepare(folder, options.measurements)
         plain = {"Content-Type": "application/json"}
-        allowed = {**plain, "Authorization": f"Bearer {token}"}
+        allowed, other = ({**plain, "Authorization": f"Bearer {one}"} for one in tokens)
         with (
             running(serve_bare, folder, "/ask", plain) as bare,
             running(serve_eke, folder, "/api/v1/datasets/t/ask", allowed) as own,
@@ -235,6 +284,10 @@ def main() -> None:
             for _ in range(max(1, round(options.seconds / ROUND_SECONDS))):
                 load(bare, again, ROUND_SECONDS, tallies[BARE])
                 load(own, again, ROUND_SECONDS, tallies[AGAIN])
+            for _ in range(max(1, round(options.seconds / ROUND_SECONDS / 3))):
+                load(own, again, 3 * ROUND_SECONDS, tallies[ALONE], clients=1)
+                with previewing(own, other, statuses):
+                    load(own, again, 3 * ROUND_SECONDS, tallies[BESIDE], clients=1)
             new = ({**question(10**6 + i), "within": 5} for i in count())
             load(own, new, options.seconds, tallies[PAID])
     found = {label: tally.row() for label, tally in tallies.items()}
@@ -249,7 +302,10 @@ def main() -> None:
             + "".join(f"{figure:13.1f}" for figure in figures)
             + f"{row['server_ms']:13.2f}{ratio:13.2f}"
         )
-    print(json.dumps(found))
+    slowed = found[BESIDE]["p99_ms"] / found[ALONE]["p99_ms"]
+    answered = {status: statuses.count(status) for status in sorted(set(statuses))}
+    print(f"previews by status: {answered}; p99 beside them / alone: {slowed:.2f}")
+    print(json.dumps({**found, "previews": answered, "slowed": slowed}))
 
 
 if __name__ == "__main__":

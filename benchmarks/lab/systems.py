@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.lab.traces import Table, Trace
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
-from eke.planning import Demand, Facts, Plan, Policy, decide, direct, part_for
+from eke.planning import Demand, Facts, Part, Plan, Policy, decide, direct, part_for
 from eke.planning.facts import Missing
 from eke.privacy.accountant import Accountant, Measure
 from eke.privacy.law import NoiseLaw
@@ -90,7 +90,9 @@ class WithoutAdvice:
     def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
         return self.policy.plan(missing, facts)
 
-    def least_stretch(self, missing: Sequence[Missing], facts: Facts) -> float | None:
+    def least_stretch(
+        self, missing: Sequence[Missing], facts: Facts, rents: Sequence[Part]
+    ) -> float | None:
         return None
 
 

@@ -4,6 +4,7 @@ from eke.engine.adaptive import Adaptive, Desk, Option, Selection
 from eke.engine.failed import is_failed, told
 from eke.engine.row_scores import RowScores
 from eke.engine.share import Shares
+from eke.engine.snapshot import Snapshot
 from eke.engine.vault import AnswerText, Stale, Vault
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "RowScores",
     "Selection",
     "Shares",
+    "Snapshot",
     "Stale",
     "Vault",
     "is_failed",

@@ -8,12 +8,14 @@ replayed from an exported ledger.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from eke.domain import Domain
 from eke.engine.share import CAP, Shares
+from eke.engine.snapshot import Snapshot
 from eke.errors import LedgerError
 from eke.history import Measurement, Row
 from eke.inference import Inference
@@ -21,6 +23,7 @@ from eke.ledger import Entry
 from eke.planning import Facts, Past, Plan
 from eke.privacy.accountant import Accountant, Measure
 from eke.query import Neighbours
+from eke.query.view import view_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,32 @@ class Standing:
         self._inference = self._inference_from([])
 
     def facts(self) -> Facts:
-        """History and accounts, as planning takes them."""
-        return Facts(self._inference, self.accountant, self.limit, self._past)
+        """History and accounts as they are now, for good, as planning takes them."""
+        return Facts(self._inference.view(), copy(self.accountant), self.limit, self._past.view())
 
-    def inference_through(self, sequence: int) -> Inference:
-        """What was known right after a ledger entry: for answers given in the past."""
-        if not self.measurements or self.measurements[-1].sequence <= sequence:
-            return self._inference
-        return self._inference_from([one for one in self.measurements if one.sequence <= sequence])
+    def view(self) -> Standing:
+        """The standing as it is now, for good: neither of the two sees what the other takes in.
+
+        Cheap: what only grows is shared (`Inference.view`); lists of entries are copied.
+        """
+        return view_with(
+            self,
+            measurements=list(self.measurements),
+            reservations=dict(self.reservations),
+            accountant=copy(self.accountant),
+            _past=self._past.view(),
+            _inference=self._inference.view(),
+        )
+
+    def snapshot(self) -> Snapshot:
+        """What readers are shown of this standing, which takes nothing in any more."""
+        return Snapshot(
+            self.seen,
+            Facts(self._inference, self.accountant, self.limit, self._past),
+            self.shares,
+            tuple(self.measurements),
+            self._inference_from,
+        )
 
     def take_in(self, entries: Iterable[Entry]) -> None:
         """Follow the ledger by its next entries."""
@@ -92,6 +113,11 @@ class Standing:
         """Take in what was measured together."""
         self.measurements.extend(measured)
         self._inference.extend_all(measured)
+
+    @property
+    def is_ahead(self) -> bool:
+        """True between `learn` and `stepped_over`: it holds what the ledger may never hold."""
+        return bool(self.measurements) and self.measurements[-1].sequence > self.seen
 
     def stepped_over(self, entry: Entry) -> bool:
         """True when this commit was learned before it was stored and nothing came between.

@@ -22,12 +22,13 @@ from eke.engine.draws import Answered, Draws, Wanted, text_of
 from eke.engine.exact import exact_answers, needed_attributes
 from eke.engine.failed import FAILED, told
 from eke.engine.share import CAP, Shares, cap_document
+from eke.engine.snapshot import Snapshot
 from eke.engine.standing import Standing
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement, Row
 from eke.inference import Inference
 from eke.inference.progress import Progress, silent
-from eke.ledger import Book, Ledger, Reservation
+from eke.ledger import Book, Entry, Ledger, Reservation
 from eke.ledger.failpoint import failpoint
 from eke.mechanism import reveal_with_noise
 from eke.planning import Facts, Plan
@@ -68,42 +69,76 @@ class Vault:
         self._rows_per_unit = rows_per_unit
         self._public_rows = public_rows
         self._at_first = partial(Standing, domain, measure, neighbours, rows_per_unit, public_rows)
-        self._standing = self._at_first()
+        self._standing = self._at_first()  # of writers, who hold `lock`
+        self._catching_up = threading.Lock()
+        self._published = self._standing.view()  # of readers; replaced as a whole, never changed
 
     # -- public facts --------------------------------------------------------------------------
 
     @property
     def sequence(self) -> int:
-        """The last ledger entry that the facts take into account."""
+        """The last ledger entry that writers have taken into account."""
         return self._standing.seen
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
+        """What writers know to be released."""
         return tuple(self._standing.measurements)
 
+    def snapshot(self) -> Snapshot:
+        """History, accounts and caps, up to date with the ledger, for good.
+
+        It waits for no writer, however long one is at work: where one holds the lock, entries are
+        read on top of the last snapshot. Whoever holds a snapshot keeps nobody waiting.
+        """
+        with self._catching_up:
+            return self._up_to_date()
+
+    def glance(self) -> Snapshot:
+        """The same, but while another thread is about to bring it up to date, the one before.
+
+        For whoever is content with what was known a moment ago, and does not want to wait.
+        """
+        if not self._catching_up.acquire(blocking=False):
+            return self._published.snapshot()
+        try:
+            return self._up_to_date()
+        finally:
+            self._catching_up.release()
+
+    def _up_to_date(self) -> Snapshot:
+        entries = self.ledger.entries(after=self._published.seen)
+        if entries:
+            self._published = self._after(entries)
+        return self._published.snapshot()
+
+    def _after(self, entries: Sequence[Entry]) -> Standing:
+        """What readers see after these entries, which follow what they saw before."""
+        if self.lock.acquire(blocking=False):
+            try:
+                if not self._standing.is_ahead:
+                    self._follow(self.ledger)
+                    return self._standing.view()
+            finally:
+                self.lock.release()
+        found = self._published.view()
+        found.take_in(entries)
+        return found
+
     def facts(self) -> Facts:
-        """History and accounts, up to date with the ledger."""
+        """History and accounts, up to date with the ledger, as writers have them."""
         with self.lock:
             self._follow(self.ledger)
             return self._standing.facts()
 
-    def facts_for(self, analyst: str, facts: Facts) -> Facts:
-        """The same facts with the limit that this analyst's cap leaves; call it under the lock."""
-        limit = self._standing.shares.limit_for(analyst, facts.limit, facts.accountant.spent)
-        return replace(facts, limit=limit)
-
     def shares(self) -> Shares:
         """Who has spent how much, and who may spend how much."""
-        with self.lock:
-            self._follow(self.ledger)
-            return self._standing.shares
+        return self.snapshot().shares
 
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
-        with self.lock:
-            if sequence > self._standing.seen:
-                self._follow(self.ledger)
-            return self._standing.inference_through(sequence)
+        now = self.glance()
+        return (now if now.sequence >= sequence else self.snapshot()).inference_through(sequence)
 
     def twin(self) -> Vault:
         """Another vault over the same table and ledger, with a lock of its own.

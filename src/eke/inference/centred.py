@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.inference.growing import GrowingMatrix
 from eke.query import Query
+from eke.query.view import view_with
 
 FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
@@ -83,6 +84,18 @@ class CentredStack:
     @property
     def nbytes(self) -> int:
         return sum(matrix.nbytes for matrix in self._deviations.values())
+
+    def view(self) -> CentredStack:
+        """The queries so far, for good; what is added to either of the two is not in the other."""
+        return view_with(
+            self,
+            _deviations={name: matrix.view() for name, matrix in self._deviations.items()},
+            _owners={name: list(owners) for name, owners in self._owners.items()},
+            _means={name: list(means) for name, means in self._means.items()},
+            _weights=list(self._weights),
+            _starts=list(self._starts),
+            supports=dict(self.supports),
+        )
 
     def append(self, query: Query, norm: float) -> None:
         """Add a query divided by its norm."""

@@ -7,6 +7,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.query.view import view_with
+
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -32,10 +34,20 @@ class GrowingMatrix(Generic[Number]):
     def __len__(self) -> int:
         return self._rows
 
+    def view(self) -> GrowingMatrix[Number]:
+        """The rows so far, for good: what is appended here is not there, nor the other way round.
+
+        Rows are never changed, so they are shared; a view has no room, and moves when it grows.
+        """
+        return view_with(
+            self,
+            _buffer=self._buffer[: self._rows],
+        )
+
     def append(self, row: NDArray[Any]) -> None:
         height, width = self._buffer.shape
         if self._rows == height or len(row) > width:
-            new_height = height * 3 // 2 if self._rows == height else height
+            new_height = max(8, height * 3 // 2) if self._rows == height else height
             new_width = max(width * 5 // 4, len(row)) if len(row) > width else width
             grown = np.zeros((new_height, new_width), self._buffer.dtype)
             grown[: self._rows, :width] = self._buffer[: self._rows]

@@ -37,6 +37,7 @@ from eke.inference.span import ExactSpan
 from eke.inference.tables import ReleasedTables
 from eke.privacy.law import NoiseLaw
 from eke.query import Prior, Query
+from eke.query.view import view_with
 
 FloatArray = NDArray[np.float64]
 
@@ -75,6 +76,24 @@ class MixedRegression:
     def nbytes(self) -> int:
         factors = (self._kernel, self._noise, self._information, self._design)
         return sum(one.nbytes for one in (*factors, self._span, self._basis, self._used))
+
+    def view(self) -> MixedRegression:
+        """The regression as it is, for good; the tables are shared, and must not change."""
+        return view_with(
+            self,
+            laws=list(self.laws),
+            _span=self._span.view(),
+            _basis=self._basis.view(),
+            _used=self._used.view(),
+            _places=list(self._places),
+            _kernel=self._kernel.view(),
+            _noise=self._noise.view(),
+            _information=self._information.view(),
+            _design=self._design.view(),
+            _norms=list(self._norms),
+            _values=list(self._values),
+            _aside=self._aside.view(),
+        )
 
     def append(self, row: Row) -> None:
         """Take one more noisy answer into account: O(rows²)."""

@@ -14,21 +14,33 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtpsv
 
+from eke.query.view import view_with
+
 FloatArray = NDArray[np.float64]
 
 
 class PackedFactor:
     """An upper triangular factor U with UᵀU a growing positive definite matrix."""
 
-    __slots__ = ("_buffer", "size")
+    __slots__ = ("_buffer", "_shared", "size")
 
     def __init__(self) -> None:
         self.size = 0
+        self._shared = False  # with a view, which must not see the columns change
         self._buffer = np.empty(64)
 
     @property
     def nbytes(self) -> int:
         return self._buffer.nbytes
+
+    def view(self) -> PackedFactor:
+        """The factor as it is, for good: neither of the two sees what becomes of the other."""
+        self._shared = True
+        return view_with(
+            self,
+            _buffer=self._buffer[: self.size * (self.size + 1) // 2],
+            _shared=True,
+        )
 
     def solve_transposed(self, right: FloatArray) -> FloatArray:
         """U⁻ᵀ right."""
@@ -49,13 +61,15 @@ class PackedFactor:
         if needed > len(self._buffer):
             grown = np.empty(max(needed, len(self._buffer) * 5 // 4 + 4096))
             grown[:start] = self._buffer[:start]
-            self._buffer = grown
+            self._buffer, self._shared = grown, False
         self._buffer[start : start + self.size] = column
         self._buffer[needed - 1] = pivot
         self.size += 1
 
     def update(self, vector: FloatArray) -> None:
         """Make U the factor of UᵀU + vector·vectorᵀ."""
+        if self._shared:  # columns are appended beyond what others see, but these change
+            self._buffer, self._shared = self._buffer.copy(), False
         _rank_one_update(self._buffer, self.size, vector.copy())
 
 

@@ -29,6 +29,7 @@ from eke.inference.span import ExactSpan
 from eke.inference.tables import CellWeights
 from eke.privacy.law import NoiseLaw
 from eke.query import Prior, Query, TermStack
+from eke.query.view import view_with
 
 FloatArray = NDArray[np.float64]
 
@@ -83,6 +84,24 @@ class Regression:
     def nbytes(self) -> int:
         parts = (self._kernel, self._information, self._coordinates, self._span)
         return sum(part.nbytes for part in parts)
+
+    def view(self) -> Regression:
+        """The regression as it is, for good; rows appended to either are not in the other."""
+        return view_with(
+            self,
+            laws=list(self.laws),
+            _stack=self._stack.view(),
+            _span=self._span.view(),
+            _kernel=self._kernel.view(),
+            _information=self._information.view(),
+            _basis=list(self._basis),
+            _dependent=list(self._dependent),
+            _coordinates=self._coordinates.view(),
+            _values=list(self._values),
+            _norms=list(self._norms),
+            _precisions=list(self._precisions),
+            _aside=self._aside.view(),
+        )
 
     def append(self, row: Row) -> None:
         """Take one more noisy answer into account: O(rank²)."""
@@ -153,6 +172,12 @@ class SetAside:
 
     def __init__(self) -> None:
         self._rows: dict[object, list[tuple[int, Fraction, float]]] = {}
+
+    def view(self) -> SetAside:
+        """The rows so far, for good."""
+        found = SetAside()
+        found._rows = {direction: list(kept) for direction, kept in self._rows.items()}
+        return found
 
     def add(self, index: int, row: Row) -> None:
         direction, factor = direction_of(row.query)

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from eke.query.view import view_with
+
 Residues = NDArray[np.int32]
 
 PRIME = 2**29 - 3
@@ -52,6 +54,14 @@ class ResidueTriangle:
     @property
     def nbytes(self) -> int:
         return self._buffer.nbytes + self._inverses.nbytes
+
+    def view(self) -> ResidueTriangle:
+        """The rows so far, for good; they never change, so they are shared (see `growing.py`)."""
+        return view_with(
+            self,
+            _buffer=self._buffer[: self.size * (self.size - 1) // 2],
+            _inverses=self._inverses[: self.size],
+        )
 
     def append(self, row: Residues, diagonal: int) -> None:
         """Add the row [row, diagonal] to L."""

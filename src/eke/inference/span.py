@@ -12,6 +12,7 @@ them. A combination always passes. Anything else passes with a probability below
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,7 @@ from eke.inference.residues import (
     residues,
 )
 from eke.query import Query
+from eke.query.view import view_with
 
 Names = tuple[str, ...]
 _CHECKS = 4
@@ -79,6 +81,19 @@ class ExactSpan:
     def nbytes(self) -> int:
         return (
             self._lower.nbytes + self._upper.nbytes + self._functionals.nbytes + self._rows.nbytes
+        )
+
+    def view(self) -> ExactSpan:
+        """The span as it is, for good; rows appended to either of the two are not in the other."""
+        # The generator is copied: both draw the same from here on.
+        return view_with(
+            self,
+            _generator=deepcopy(self._generator),
+            _functionals=self._functionals.view(),
+            _rows=self._rows.view(),
+            _lower=self._lower.view(),
+            _upper=self._upper.view(),
+            _check_columns=self._check_columns.view(),
         )
 
     def locate(self, query: Query) -> Place:
@@ -137,6 +152,12 @@ class _Functionals:
     def nbytes(self) -> int:
         return sum(matrix.nbytes for matrix in self._vectors.values())
 
+    def view(self) -> _Functionals:
+        return view_with(
+            self,
+            _vectors={name: matrix.view() for name, matrix in self._vectors.items()},
+        )
+
     def append(self, functional: Mapping[str, Residues]) -> None:
         for name, vector in functional.items():
             self._vectors[name].append(vector)
@@ -169,6 +190,16 @@ class _TermResidues:
     @property
     def nbytes(self) -> int:
         return sum(matrix.nbytes for matrix in self._vectors.values())
+
+    def view(self) -> _TermResidues:
+        return view_with(
+            self,
+            _vectors={name: matrix.view() for name, matrix in self._vectors.items()},
+            _means={name: list(means) for name, means in self._means.items()},
+            _owners={name: list(owners) for name, owners in self._owners.items()},
+            _weights=list(self._weights),
+            _starts=list(self._starts),
+        )
 
     def append(self, query: Query) -> None:
         self._starts.append(len(self._weights))

@@ -8,6 +8,7 @@ post-processing of what was released before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias, get_args
@@ -32,6 +33,7 @@ from eke.inference.representation import linear_representations
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
+from eke.query.view import view_with
 
 _MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
@@ -61,11 +63,29 @@ class Inference:
         self.kept: list[Kept] = []  # of each measurement, in the order they came
         self._total: int | None = None
         self._regression: Regression | MixedRegression | None = Regression(domain)
-        # The same question is decided upon, answered and looked at: estimate it once.
+        # The same question is decided upon, answered and looked at: estimate it once. All views of
+        # one state fill it; whoever changes theirs begins a new one.
         self._estimates: dict[str, tuple[float, ComposedNoise] | None] = {}
+        self._tables_shared = False
         for _, released in groupby(measurements, key=lambda one: one.sequence):
             self.take_in(list(released))
         self.settle()
+
+    def view(self) -> Inference:
+        """What is known now, for good: neither of the two sees what the other takes in later.
+
+        Cheap: what only grows is shared. Any number of threads may ask one view at a time, as long
+        as none of them lets it take in anything.
+        """
+        self.settle()
+        self._tables_shared = True
+        return view_with(
+            self,
+            rows=list(self.rows),
+            kept=list(self.kept),
+            _regression=self.regression.view(),
+            _tables_shared=True,
+        )
 
     def extend(self, measurement: Measurement) -> None:
         """Take one more measurement into account."""
@@ -88,9 +108,11 @@ class Inference:
         if len(self.rows) + cells <= LEAST_CELLS:
             tables = []
         if tables:
+            if self._tables_shared:
+                self.tables, self._tables_shared = deepcopy(self.tables), False
             # What is single is told apart anew: more of it may follow from the tables now.
             self._regression = None
-            self._estimates.clear()
+            self._estimates = {}
         for measurement in released:
             if any(measurement is table for table in tables):
                 self.kept.append(Kept(table=len(self.tables)))
@@ -124,7 +146,7 @@ class Inference:
         self.rows.append(row)
         if self._regression is not None:
             self._regression.append(row)
-        self._estimates.clear()
+        self._estimates = {}
 
     def settle(self) -> None:
         """Finish what `take_in` left to do."""
@@ -140,17 +162,21 @@ class Inference:
 
     def linear(self, query: Query) -> tuple[float, ComposedNoise] | None:
         """The BLUE of a query and the noise in it; None when history does not determine it."""
-        digest = query.digest
-        if digest not in self._estimates:
-            if len(self._estimates) >= _MOST_REMEMBERED:
-                self._estimates.clear()
-            estimate = self.estimate(query)
-            self._estimates[digest] = (
-                None
-                if estimate is None
-                else (estimate.value, noise_of(estimate, self.regression.laws, self.tables))
-            )
-        return self._estimates[digest]
+        digest, kept = query.digest, self._estimates
+        try:
+            return kept[digest]  # one look: another thread may make room at any time
+        except KeyError:
+            pass
+        estimate = self.estimate(query)
+        fresh = (
+            None
+            if estimate is None
+            else (estimate.value, noise_of(estimate, self.regression.laws, self.tables))
+        )
+        if len(kept) >= _MOST_REMEMBERED:
+            kept.clear()
+        kept[digest] = fresh
+        return fresh
 
     def estimate(self, query: Query) -> LinearEstimate | None:
         """The same with the weight of each released noisy answer in it.

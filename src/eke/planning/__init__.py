@@ -6,7 +6,14 @@ from eke.planning.facts import Facts, known_errors
 from eke.planning.look_ahead import look_ahead
 from eke.planning.past import Past
 from eke.planning.plan import Part, Plan, part_for
-from eke.planning.policy import POLICIES, Policy, PolicyName, policy_named
+from eke.planning.policy import (
+    POLICIES,
+    FallsShort,
+    Policy,
+    PolicyName,
+    only_history,
+    policy_named,
+)
 from eke.planning.release import ReleasePlan, plan_of_block, plan_release
 from eke.planning.release.accuracies import plan_for_accuracies
 from eke.planning.rent import direct, narrowest_affordable, top_up
@@ -34,6 +41,7 @@ __all__ = [
     "Decision",
     "Demand",
     "Facts",
+    "FallsShort",
     "MatrixStrategy",
     "Part",
     "Past",
@@ -61,6 +69,7 @@ __all__ = [
     "marginals_and_those_with",
     "marginals_up_to",
     "narrowest_affordable",
+    "only_history",
     "part_for",
     "plan_for_accuracies",
     "plan_of_block",

@@ -74,7 +74,7 @@ def decide_all(demands: Sequence[Demand], facts: Facts, policy: Policy) -> Decis
     cost = after - facts.accountant.spent
     if after <= facts.limit:
         return Decision("measure", cost, known_width, plan, price, known_share=share)
-    stretch = policy.least_stretch(missing, facts)
+    stretch = policy.least_stretch(missing, facts, plan.instead_of or plan.parts)
     if stretch is not None and share is not None and stretch >= share:
         stretch = None
     narrowest = None if stretch is None else stretch * demands[0].requirement.within

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -51,6 +51,7 @@ class KnownFormulas:
     places: tuple[int, ...]  # the aggregates in question
     joints: tuple[Joint, ...]  # one for each row
     cells: tuple[tuple[int, FormulaPosterior, float], ...]  # row, belief, half-width asked for
+    _found: list[tuple[int, float, float]] = field(default_factory=list, init=False, repr=False)
 
     @staticmethod
     def of(demand: StatementDemand, inference: Inference) -> KnownFormulas | None:
@@ -93,10 +94,14 @@ class KnownFormulas:
         group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
         return f"the group {group} decides the price"
 
-    def _widths(self) -> Iterator[tuple[int, float, float]]:
-        """(row, half-width, half-width asked for) of every cell."""
-        for row, posterior, within in self.cells:
-            yield row, posterior.halfwidth(self.demand.confidence), within
+    def _widths(self) -> list[tuple[int, float, float]]:
+        """(row, half-width, half-width asked for) of every cell; they are searched for once."""
+        if not self._found:
+            sure = self.demand.confidence
+            self._found.extend(
+                (row, one.halfwidth(sure), within) for row, one, within in self.cells
+            )
+        return self._found
 
     def clear(self) -> bool:
         """True when no denominator and no radicand can be 0, so that formulas are smooth."""

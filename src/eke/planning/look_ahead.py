@@ -17,17 +17,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
 
 from eke.domain import Domain
+from eke.planning.effort import steps_for
 from eke.planning.facts import Facts, Missing, known_errors, offered
 from eke.planning.offer import Offer, offers
 from eke.planning.plan import Part, Plan
 from eke.planning.prospect import MOST_CELLS, Names, Outlook, Prospect, prospect_of
-from eke.planning.rent import PEAKED, Rent, loss_after, released_as_zeros, top_up
+from eke.planning.rent import PEAKED, Rent, loss_after, suppose, top_up
+from eke.query import Query
 
 HORIZON = 2.0
 """How long the future is taken to be, in lengths of the past."""
@@ -43,6 +44,8 @@ MOST_SETS = 8
 _MARGIN = 1.01  # a block no better than its rent is not bought: it costs more records
 _NOISES = 10
 _TRIES = 10
+_MOST_TO_LOOK = 2**31
+"""Steps (`effort.py`) that trying purchases out may take; then what is left of them is not made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +61,21 @@ class LookAhead:
     def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
         """A table that meets all demands, if it is worth its price; else what renting measures."""
         rented = self.rent.plan(missing, facts)
+        looks = _MOST_TO_LOOK // _steps_to_look(missing, facts)
         for purchase in self._purchases(missing, rented, facts):
             if purchase.gain <= 0.0 and _affordable(rented, facts):
                 break
-            plan = self._tried(purchase, missing, rented, facts)
+            plan, looked = self._tried(purchase, missing, rented, facts, looks)
+            looks -= looked
             if plan is not None and self._in_reserve(plan, facts):
                 return plan
         return rented
 
-    def least_stretch(self, missing: Sequence[Missing], facts: Facts) -> float | None:
+    def least_stretch(
+        self, missing: Sequence[Missing], facts: Facts, rents: Sequence[Part]
+    ) -> float | None:
         """The same as for renting: whatever can be rented is at least rented."""
-        return self.rent.least_stretch(missing, facts)
+        return self.rent.least_stretch(missing, facts, rents)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -132,11 +139,20 @@ class LookAhead:
         return best
 
     def _tried(
-        self, purchase: Purchase, missing: Sequence[Missing], rented: Plan, facts: Facts
-    ) -> Plan | None:
-        """The plan of a purchase, tried out on history; None if the limit does not allow it."""
+        self,
+        purchase: Purchase,
+        missing: Sequence[Missing],
+        rented: Plan,
+        facts: Facts,
+        looks: int,
+    ) -> tuple[Plan | None, int]:
+        """The plan of a purchase, tried out on history, and how often that was looked at.
+
+        None if the limit does not allow it, or it is not found with so many looks.
+        """
         if not purchase.variance > 0.0:
-            return None
+            return None, 0
+        looked = 0
         variance, most = purchase.variance, purchase.most_variance
         # A table by itself meets the demands: with what else is known, intervals are no wider.
         surely = purchase.surely and all(d.requirement.confidence >= PEAKED for d, _ in missing)
@@ -145,15 +161,20 @@ class LookAhead:
             plan = Plan((part,), instead_of=rented.parts)
             if loss_after(plan, facts) > facts.limit:
                 if variance >= most:
-                    return None
+                    return None, looked
                 variance = min(most, 2.0 * variance)
                 continue
-            excess = 1.0 if surely else _excess(part, missing, facts)
+            if surely:
+                return plan, looked
+            if looked == looks:
+                return None, looked
+            looked += 1
+            excess = _excess(part, missing, facts)
             if excess <= 1.0:
-                return plan
+                return plan, looked
             variance /= (1.01 * excess) ** 2
             most = variance
-        return None
+        return None, looked
 
     def _in_reserve(self, plan: Plan, facts: Facts) -> bool:
         """Whether all that was bought stays within its share of the rents."""
@@ -175,6 +196,13 @@ class Purchase:
 
 
 look_ahead = LookAhead()
+
+
+def _steps_to_look(missing: Sequence[Missing], facts: Facts) -> int:
+    """The steps of one look: a table is taken in, then every answer is looked at."""
+    rows = len(facts.inference.rows)
+    asked = sum(1 if isinstance(d.query, Query) else d.query.cells for d, _ in missing)
+    return steps_for(asked + rows, rows, together=False)
 
 
 def _affordable(plan: Plan, facts: Facts) -> bool:
@@ -225,8 +253,8 @@ def candidates(
 
 def _excess(part: Part, missing: Sequence[Missing], facts: Facts) -> float:
     """The widest interval after a purchase, as a share of what is demanded."""
-    longer = deepcopy(facts.inference)
-    longer.extend(released_as_zeros(part))
+    longer = facts.inference.view()
+    suppose(part, longer)
     worst = 0.0
     for demand, _ in missing:
         width = offered(known_errors(demand.query, longer), demand.requirement.confidence)

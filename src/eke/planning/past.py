@@ -8,6 +8,7 @@ replayed.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 
 from eke.inference import table_weight
@@ -26,6 +27,20 @@ class Paid:
     rent: Part
 
 
+class _Memory:
+    """What was worked out about the beginning of a past, for all who look at it.
+
+    Pasts only grow, so whatever was found about the first so many entries stays true. Threads may
+    share it: an entry is replaced as a whole, and at worst something is worked out twice.
+    """
+
+    __slots__ = ("prospects", "rents")
+
+    def __init__(self) -> None:
+        self.prospects: tuple[Prospect | None, ...] = ()  # of the demands paid for first
+        self.rents: tuple[int, Accountant] | None = None  # (how many rents, their accounts)
+
+
 @dataclass(slots=True)
 class Past:
     """What was demanded, rented and bought so far. It only grows."""
@@ -34,9 +49,17 @@ class Past:
     blocks: list[Part] = field(default_factory=list)  # whole marginals, blocks of products
     rents: list[Part] = field(default_factory=list)
     bought: list[Part] = field(default_factory=list)  # measured instead of rents
-    _prospects: list[Prospect | None] = field(default_factory=list)
-    _accounts: Accountant | None = None
-    _accounted: int = 0
+    _memory: _Memory = field(default_factory=_Memory, compare=False, repr=False)
+
+    def view(self) -> Past:
+        """The past as it is now, for good."""
+        paid, blocks, rents, bought = (
+            list(self.paid),
+            list(self.blocks),
+            list(self.rents),
+            list(self.bought),
+        )
+        return Past(paid, blocks, rents, bought, self._memory)
 
     def learn(self, plan: Plan) -> None:
         """Take in a plan that was charged."""
@@ -55,18 +78,24 @@ class Past:
 
     def prospects(self, like: Accountant, most: int) -> list[Prospect]:
         """What may be asked next: questions like the latest that were paid for."""
-        for one in self.paid[len(self._prospects) :]:
-            self._prospects.append(prospect_of(one.demand, one.rent, like))
-        return [one for one in self._prospects[-most:] if one is not None]
+        known = self._memory.prospects[: len(self.paid)]
+        if len(known) < len(self.paid):
+            fresh = (prospect_of(one.demand, one.rent, like) for one in self.paid[len(known) :])
+            known = (*known, *fresh)
+            self._memory.prospects = known
+        return [one for one in known[-most:] if one is not None]
 
     def rent_loss(self, like: Accountant, more: tuple[Part, ...] = ()) -> int:
         """The loss, had every demand been met by its rent; with some more rents."""
-        if self._accounts is None:
-            self._accounts = like.empty()
-        for part in self.rents[self._accounted :]:
-            self._accounts.add(part.query, part.law, 0)
-        self._accounted = len(self.rents)
-        return self._accounts.after_all([(p.query, p.law) for p in more], 2**60 - 1)
+        before = self._memory.rents
+        if before is None or before[0] > len(self.rents):  # another view is ahead of this one
+            before = 0, like.empty()
+        if before[0] < len(self.rents):
+            accounts = copy(before[1])
+            for part in self.rents[before[0] :]:
+                accounts.add(part.query, part.law, 0)
+            before = self._memory.rents = len(self.rents), accounts
+        return before[1].after_all([(p.query, p.law) for p in more], 2**60 - 1)
 
     def bought_loss(self, like: Accountant) -> int:
         """The prices of everything bought instead of rents, added up."""

@@ -10,12 +10,13 @@ that answers them and the questions that are likely to follow (`look_ahead.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from eke.errors import AccuracyError
 from eke.planning.facts import Facts, Missing
 from eke.planning.look_ahead import look_ahead
-from eke.planning.plan import Plan
+from eke.planning.plan import Part, Plan
 from eke.planning.rent import direct, top_up
 
 PolicyName: TypeAlias = Literal["direct", "top_up", "look_ahead"]
@@ -31,11 +32,36 @@ class Policy(Protocol):
         """What to measure so that all demands are met; it may cost more than the limit allows."""
         ...
 
-    def least_stretch(self, missing: Sequence[Missing], facts: Facts) -> float | None:
-        """The factor by which all demands must be relaxed to be affordable; None if none is."""
+    def least_stretch(
+        self, missing: Sequence[Missing], facts: Facts, rents: Sequence[Part]
+    ) -> float | None:
+        """The factor by which all demands must be relaxed to be affordable; None if none is.
+
+        `rents` are the measurements that would meet the demands as they are.
+        """
         ...
 
 
+class FallsShort(Exception):
+    """History alone is not accurate enough, and nothing was to be planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyHistory:
+    """The policy of whoever looks whether an answer is free: it plans nothing."""
+
+    name: str = "only_history"
+
+    def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
+        raise FallsShort
+
+    def least_stretch(
+        self, missing: Sequence[Missing], facts: Facts, rents: Sequence[Part]
+    ) -> float | None:
+        return None
+
+
+only_history = OnlyHistory()
 POLICIES: dict[str, Policy] = {one.name: one for one in (direct, top_up, look_ahead)}
 
 

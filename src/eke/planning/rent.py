@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 
 from eke.errors import QueryError
@@ -21,6 +20,7 @@ from eke.planning.noise_rule import NoiseRule, combined, direct_noise, top_up_no
 from eke.planning.plan import Part, Plan, part_for
 from eke.planning.requirement import Requirement
 from eke.planning.shared import common_cells
+from eke.planning.stretch import least_affordable, least_with_noise
 from eke.privacy.accountant import Measure
 from eke.query import Kronecker, Marginal, Query
 
@@ -52,27 +52,26 @@ class Rent:
                 plan = min(plan, Plan((shared,)), key=lambda one: loss_after(one, facts))
         return plan
 
-    def least_stretch(self, missing: Sequence[Missing], facts: Facts) -> float | None:
-        """The factor, to a hundredth, by which all demands must be relaxed to be affordable."""
+    def least_stretch(
+        self, missing: Sequence[Missing], facts: Facts, rents: Sequence[Part]
+    ) -> float | None:
+        """The factor by which all demands must be relaxed to be affordable.
+
+        `rents` are what the demands would take as they are. What is advised was planned as if it
+        were asked; where nothing is known before, it is the least factor to a hundredth.
+        """
         if len(missing) == 1:
             ((demand, errors),) = missing
             measured, wanted = measurable(demand.query), demand.requirement
             narrowest = narrowest_affordable(measured, wanted.confidence, errors, self, facts)
             return None if narrowest is None else narrowest / wanted.within
 
-        def affordable(stretch: float) -> bool:
+        def planned(stretch: float) -> int:
             relaxed = [(demand.relaxed(stretch), errors) for demand, errors in missing]
-            return loss_after(self.plan(relaxed, facts), facts) <= facts.limit
+            return loss_after(self.plan(relaxed, facts), facts) - facts.accountant.spent
 
-        low, high = 1.0, 2.0
-        while not affordable(high):
-            low, high = high, high * 2.0
-            if high > 2.0**_TRIES:
-                return None
-        while high / low > 1.01:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if affordable(middle) else (middle, high)
-        return high
+        most = least_with_noise(rents, facts)
+        return None if most is None else least_affordable(planned, most, rents, facts)
 
 
 direct = Rent("direct", direct_noise)
@@ -97,15 +96,16 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         ((demand, errors),) = missing
         measured = measurable(demand.query)
         return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
-    longer = Facts(deepcopy(facts.inference), facts.accountant, facts.limit)
+    longer = Facts(facts.inference.view(), facts.accountant, facts.limit)
     parts: list[Part] = []
-    for demand, _ in missing:
+    for place, (demand, _) in enumerate(missing, start=1):
         errors = known_errors(demand.query, longer.inference)
         offer = offered(errors, demand.requirement.confidence)
         if offer is not None and offer <= demand.requirement.within:
             continue
         part = _sufficient(measurable(demand.query), demand.requirement, errors, policy, longer)
-        longer.inference.extend(released_as_zeros(part))
+        if place < len(missing):
+            suppose(part, longer.inference)
         parts.append(part)
     return Plan(tuple(parts))
 
@@ -140,13 +140,27 @@ def _sufficient(
 
 def offered_after(part: Part, confidence: float, inference: Inference) -> float:
     """The half-width of the widest cell once it is measured."""
-    longer = deepcopy(inference)
-    longer.extend(released_as_zeros(part))
+    longer = inference.view()
+    suppose(part, longer)
     asked = part.query
     if isinstance(asked, Kronecker):
         raise QueryError("a block of products is released by a plan, not asked for")
     width = offered(known_errors(asked, longer), confidence)
     return math.inf if width is None else width
+
+
+def suppose(part: Part, inference: Inference) -> None:
+    """Let a view of history take in a part as if it were measured.
+
+    To keep a table whole, all single answers are told apart anew; where it has fewer cells than
+    there are answers, it is quicker to take it apart, and what follows from it is the same.
+    """
+    released = released_as_zeros(part)
+    if len(released.values) > len(inference.rows):
+        inference.extend(released)
+        return
+    for row in released.rows():
+        inference.append(row)
 
 
 def released_as_zeros(part: Part) -> Measurement:

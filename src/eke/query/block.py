@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from eke.query.canonical import Term
 from eke.query.linear import Query
 
 MOST_CELLS = 10_000_000
+_TOGETHER, _KEPT = 16, 1024
+"""Cells are made by so many, and that many times so many of them are kept: some 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +63,11 @@ class Marginal:
         """The query of one cell, by its flat index in C order."""
         if not 0 <= index < self.cells:
             raise QueryError(f"the marginal has cells 0 to {self.cells - 1}, not {index}")
-        codes = np.unravel_index(index, self.shape)
-        factors = []
-        for name, size, code in zip(self.attributes, self.shape, codes, strict=True):
-            indicator = np.zeros(size, np.int64)
-            indicator[code] = 1
-            factors.append((name, indicator))
-        here = Query.of(self.domain, [Term(Fraction(1), tuple(factors))])
-        return here.pointwise(self.inside)
+        return _neighbours(self, index // _TOGETHER)[index % _TOGETHER]
 
     def queries(self) -> Iterator[Query]:
-        return (self.cell(i) for i in range(self.cells))
+        for number in range(-(-self.cells // _TOGETHER)):
+            yield from _neighbours(self, number)
 
     def keys(self) -> list[tuple[object, ...]]:
         """The labels of each cell, in order: exactly the declared values, whatever the data."""
@@ -94,3 +91,21 @@ class Marginal:
                 "not a marginal document: 'marginal' must list the domain's attributes"
             )
         return Marginal(tuple(names), Query.from_document(domain, document["inside"]))
+
+
+@lru_cache(maxsize=_KEPT)
+def _neighbours(block: Marginal, number: int) -> tuple[Query, ...]:
+    """Some cells that follow each other: canonical forms take time, and plans list them often."""
+    first = number * _TOGETHER
+    return tuple(_cell(block, i) for i in range(first, min(first + _TOGETHER, block.cells)))
+
+
+def _cell(block: Marginal, index: int) -> Query:
+    codes = np.unravel_index(index, block.shape)
+    factors = []
+    for name, size, code in zip(block.attributes, block.shape, codes, strict=True):
+        indicator = np.zeros(size, np.int64)
+        indicator[code] = 1
+        factors.append((name, indicator))
+    here = Query.of(block.domain, [Term(Fraction(1), tuple(factors))])
+    return here.pointwise(block.inside)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query.linear import Query
+from eke.query.view import view_with
 
 FloatArray = NDArray[np.float64]
 
@@ -71,6 +72,20 @@ class TermStack:
         self._mean = np.ones((self._capacity, len(self.names)))  # Σ_v p0_k(v) · factor(v)
         self._weight = np.zeros(self._capacity)
         self._start: list[int] = []  # first term of each query
+
+    def view(self) -> TermStack:
+        """The queries so far, for good; what is added to either of the two is not in the other.
+
+        Terms never change, so they are shared; a view has no room, and moves when it grows.
+        """
+        return view_with(
+            self,
+            _capacity=self._terms,
+            _factor={name: factor[: self._terms] for name, factor in self._factor.items()},
+            _mean=self._mean[: self._terms],
+            _weight=self._weight[: self._terms],
+            _start=list(self._start),
+        )
 
     def append(self, query: Query, divisor: float = 1.0) -> None:
         """Add a query, its coefficients divided by `divisor`. A zero query is one zero term."""

@@ -7,6 +7,7 @@ Gate → route → Session          (never past the session: no route has a hand
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -32,6 +33,9 @@ from eke.service.settings import Settings
 from eke.service.state import State
 from eke.service.static import console_router
 
+SWITCH_SECONDS = 0.0005
+"""How soon a thread that computes gives way to one that has something to answer. An answer takes
+many such waits, one for each look at a file; Python's own five milliseconds would add up."""
 _ERROR = {
     "type": "object",
     "required": ["error", "message", "status"],
@@ -63,8 +67,11 @@ def create_app(datasets: Datasets, access: Access, settings: Settings | None = N
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         log("started", datasets=len(datasets.items()))
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
         yield
         await asyncio.to_thread(state.jobs.stop)
+        sys.setswitchinterval(before)
         log("stopped")  # the requests that were under way have been answered
 
     app = FastAPI(

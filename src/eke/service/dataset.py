@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 from eke.errors import ServiceError
 from eke.session import Session, open_dataset
+from eke.session.turn import Turns, at_once
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -21,6 +22,7 @@ class Datasets:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._twins: dict[str, Session] = {}
+        self._turns: Turns = at_once
         for name, session in opened:
             self.add(name, session)
 
@@ -33,7 +35,15 @@ class Datasets:
         with self._lock:
             if name in self._sessions:
                 raise ServiceError(f"two datasets are called {name!r}; name one with NAME=PLACE")
+            session.take_turns(self._turns)
             self._sessions[name] = session
+
+    def take_turns(self, turns: Turns) -> None:
+        """Let long work on any of the datasets, and those to come, wait for its turn."""
+        with self._lock:
+            self._turns = turns
+            for session in self._sessions.values():
+                session.take_turns(turns)
 
     def get(self, name: str) -> Session | None:
         return self._sessions.get(name)
@@ -42,6 +52,7 @@ class Datasets:
         """A second session on the dataset, for long work that questions should not wait for."""
         with self._lock:
             if name not in self._twins:
+                # It works for jobs, which have a queue of their own.
                 self._twins[name] = self._sessions[name].twin()
             return self._twins[name]
 

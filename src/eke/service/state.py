@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from fastapi import Request
 
 from eke.service.access import Access
 from eke.service.dataset import Datasets
-from eke.service.failure import Problem
 from eke.service.job import Jobs
 from eke.service.job_store import JobStore
 from eke.service.metric import Metrics
 from eke.service.rate import Rate
 from eke.service.settings import Settings
-
-_MOST_HEAVY = 2
-_HEAVY_PATIENCE = 10.0  # seconds
+from eke.service.turns import FairTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +27,12 @@ class State:
     failures: Rate
     jobs: Jobs
     metrics: Metrics
-    heavy: threading.BoundedSemaphore = field(
-        default_factory=lambda: threading.BoundedSemaphore(_MOST_HEAVY)
-    )
+    turns: FairTurns = field(default_factory=FairTurns)
 
     @staticmethod
     def of(datasets: Datasets, access: Access, settings: Settings) -> State:
         metrics = Metrics()
-        return State(
+        found = State(
             datasets,
             access,
             settings,
@@ -49,16 +41,8 @@ class State:
             Jobs(datasets, JobStore(access.storage.beside()), metrics),
             metrics,
         )
-
-    @contextmanager
-    def one_of_few(self) -> Iterator[None]:
-        """Within it a request that computes for seconds; few at a time, so that others get on."""
-        if not self.heavy.acquire(timeout=_HEAVY_PATIENCE):
-            raise Problem(429, "Busy", "the server is planning for others; wait", retry_after=10)
-        try:
-            yield
-        finally:
-            self.heavy.release()
+        datasets.take_turns(found.turns.turn)
+        return found
 
 
 def state_of(request: Request) -> State:

@@ -7,18 +7,21 @@ The order in which charge, data, noise and answer follow each other is the engin
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
-from eke.engine import Stale, Vault
+from eke.engine import Snapshot, Stale, Vault
 from eke.errors import BudgetExceeded, Refused
 from eke.history import Measurement
-from eke.planning import Decision, Facts
+from eke.planning import Decision, Facts, FallsShort, only_history
 from eke.privacy.accountant import Measure
 from eke.privacy.record_loss import NANO
 from eke.session.preview import Preview, advice
 from eke.session.record import Finding
-from eke.session.request import Request, finding_of
+from eke.session.request import Request, Work, combined_work, finding_of
 from eke.session.steps import Step, spent_on_steps, step_text, taken
+from eke.session.turn import Turns, at_once
 
 _MOST_STEPS = 40
 _TRIES_ON_A_MOVING_LEDGER = 5
@@ -30,6 +33,12 @@ class Answering:
     def __init__(self, vault: Vault, measure: Measure) -> None:
         self._vault = vault
         self._measure: Measure = measure
+        self._payers = threading.Lock()
+        self._turns: Turns = at_once
+
+    def take_turns(self, turns: Turns) -> None:
+        """Let long work wait for its turn."""
+        self._turns = turns
 
     def text(self, request: Request, key: str | None) -> str:
         """The stored text of the answer; raises `Refused` when the budget does not allow it."""
@@ -45,11 +54,31 @@ class Answering:
             raise BudgetExceeded("others spent the budget meanwhile; nothing was spent here")
         return text
 
-    def preview(self, request: Request) -> Preview:
-        """Price and source of an answer; spends nothing and touches no data."""
-        with self._vault.lock:
-            allowed = self._vault.facts_for(request.analyst, self._vault.facts())
-            return self._preview(request, request.decide(allowed), allowed)
+    def previews(self, requests: Sequence[Request]) -> list[Preview]:
+        """Price and source of each answer now; spends nothing and touches no data.
+
+        All of it together is one request's work.
+        """
+        now = self._vault.snapshot()
+        rows = len(now.facts.inference.rows)
+        together = combined_work([request.work(rows) for request in requests])
+        together.check()
+        with self._turn(requests[0], together):
+            return [self._previewed(request, now) for request in requests]
+
+    def _previewed(self, request: Request, now: Snapshot) -> Preview:
+        allowed = now.facts_for(request.analyst)
+        return self._preview(request, request.decide(allowed), allowed)
+
+    def _work(self, request: Request, now: Snapshot) -> Work:
+        """How much work a request is; refused here, before any of it is done, if too much."""
+        work = request.work(len(now.facts.inference.rows))
+        work.check()
+        return work
+
+    def _turn(self, request: Request, work: Work) -> AbstractContextManager[None]:
+        """Within it the work is done; what is done in no time need not wait."""
+        return nullcontext() if work.is_light else self._turns(request.analyst, work.steps)
 
     def _stored(self, request: Request, key: str) -> str | None:
         """The stored answer of a request seen before; one that a crash left half done is finished.
@@ -66,32 +95,53 @@ class Answering:
         )
 
     def _answered(self, request: Request, key: str | None, *, insist: bool) -> str | None:
-        """The stored text of an answer; None when the ledger moved on: try again."""
-        with self._vault.lock:
-            facts = self._vault.facts()
-            as_of = self._vault.sequence
-            allowed = self._vault.facts_for(request.analyst, facts)
+        """The stored text of an answer; None when the ledger moved on: try again.
+
+        Decisions are made on a snapshot, and nobody waits for them. Those made in no time stand in
+        line with each other, so that none of them is in vain; the others are made again if
+        somebody was quicker. Whatever is free neither plans nor stands in line.
+        """
+        now = self._vault.glance()
+        work = self._work(request, now)
+        if not work.is_light:
+            return self._decided(request, key, insist=insist)
+        try:
+            request.decide(now.facts, only_history)
+        except FallsShort:
+            with self._payers:
+                return self._decided(request, key, insist=insist)
+        return self._from_history(request, key, now)
+
+    def _decided(self, request: Request, key: str | None, *, insist: bool) -> str | None:
+        """The same for a request that may have to be planned and paid for."""
+        now = self._vault.snapshot()
+        allowed = now.facts_for(request.analyst)
+        with self._turn(request, self._work(request, now)):
             decision = request.decide(allowed)
             if decision.action == "history":
-                return self._kept(request, key, request.text(facts, Finding("history", as_of)))
-            if decision.plan is None:
-                refusal = self._preview(request, decision, allowed)
-                raise Refused(advice(refusal), refusal)
+                return self._from_history(request, key, now)
+        if decision.plan is None:
+            refusal = self._preview(request, decision, allowed)
+            raise Refused(advice(refusal), refusal)
 
-            def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
-                return request.text(facts, finding_of(facts, released, cost, decision.known))
+        def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+            return request.text(facts, finding_of(facts, released, cost, decision.known))
 
-            try:
-                return self._vault.release(
-                    decision.plan,
-                    analyst=request.analyst,
-                    key=single_use() if key is None else key,
-                    digest=request.digest,
-                    answer=answered,
-                    as_of=None if insist else as_of,
-                )
-            except (Stale, BudgetExceeded):
-                return None
+        try:
+            return self._vault.release(
+                decision.plan,
+                analyst=request.analyst,
+                key=single_use() if key is None else key,
+                digest=request.digest,
+                answer=answered,
+                as_of=None if insist else now.sequence,
+            )
+        except (Stale, BudgetExceeded):
+            return None
+
+    def _from_history(self, request: Request, key: str | None, now: Snapshot) -> str:
+        """The text of a free answer."""
+        return self._kept(request, key, request.text(now.facts, Finding("history", now.sequence)))
 
     def _in_steps(self, request: Request, key: str | None) -> str:
         """The stored text of an answer that takes several measurements, each a charge of its own.
@@ -101,7 +151,7 @@ class Answering:
         """
         name = single_use() if key is None else key
         steps: list[Step] = []
-        tries, known = 0, None
+        tries, overtaken, known = 0, 0, None
         while len(steps) < _MOST_STEPS and tries < _MOST_STEPS:
             place, digest = f"{name}/{len(steps) + 1}", f"{request.digest}/{len(steps) + 1}"
             paid = None
@@ -112,30 +162,34 @@ class Answering:
             if paid is not None:
                 steps.append(Step.read(paid))
                 continue
-            with self._vault.lock:
-                facts = self._vault.facts()
-                as_of = self._vault.sequence
-                allowed = self._vault.facts_for(request.analyst, facts)
+            now = self._vault.snapshot()
+            allowed = now.facts_for(request.analyst)
+            with self._turn(request, self._work(request, now)):
                 decision = request.decide(allowed)
                 if decision.action == "history":
-                    return self._kept(request, key, request.text(facts, taken(steps, as_of, known)))
-                if decision.plan is None:
-                    refusal = self._preview(request, decision, allowed)
-                    raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
-                tries += 1
-                known = decision.known if not steps else known
-                try:
-                    paid = self._vault.release(
-                        decision.plan,
-                        analyst=request.analyst,
-                        key=place,
-                        digest=digest,
-                        answer=step_text,
-                        as_of=as_of,
-                    )
-                except (Stale, BudgetExceeded):
-                    continue
-                steps.append(Step.read(paid))
+                    found = taken(steps, now.sequence, known)
+                    return self._kept(request, key, request.text(now.facts, found))
+            if decision.plan is None:
+                refusal = self._preview(request, decision, allowed)
+                raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
+            tries += 1
+            known = decision.known if not steps else known
+            try:
+                paid = self._vault.release(
+                    decision.plan,
+                    analyst=request.analyst,
+                    key=place,
+                    digest=digest,
+                    answer=step_text,
+                    as_of=None if overtaken >= _TRIES_ON_A_MOVING_LEDGER else now.sequence,
+                )
+            except Stale:
+                overtaken += 1
+                continue
+            except BudgetExceeded:
+                continue
+            steps.append(Step.read(paid))
+            overtaken = 0
         raise Refused(
             "the formula did not come within the half-width asked for; ask for a wider one. "
             f"{spent_on_steps(steps)}."

@@ -8,6 +8,7 @@ of them; longer ones keep their blocks and are solved by conjugate gradients
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
@@ -35,6 +36,7 @@ from eke.inference.shrinkage.large import (
     choose_alpha_by_sample,
     singles_in,
 )
+from eke.planning.effort import steps_for
 from eke.query import Marginal, Prior, Query, count, describe
 from eke.session.estimate import Estimate, EstimateMethod, TableEstimate
 
@@ -64,8 +66,14 @@ class Estimator:
         self.inference = inference
         self._shrinkage: Shrinkage | LargeShrinkage | None = None
         self._model: Fit | None = None
+        self._preparing = threading.RLock()  # threads that need the same wait for it, not make it
         # The model of a shorter history is a good start for this one's.
         self._start = None if before is None else before.model_for(self.measurements)
+
+    def steps_for(self, cells: int) -> int:
+        """The steps of estimating so many cells, once the history is prepared for it."""
+        rows = sum(len(measurement.values) for measurement in self.measurements)
+        return steps_for(cells, min(rows, _MOST_DENSE_ROWS), together=False)
 
     def estimate(
         self,
@@ -173,6 +181,10 @@ class Estimator:
         return self._prepared(silent)
 
     def _prepared(self, progress: Progress) -> Shrinkage | LargeShrinkage:
+        with self._preparing:
+            return self._prepare(progress)
+
+    def _prepare(self, progress: Progress) -> Shrinkage | LargeShrinkage:
         if self._shrinkage is None:
             rows = sum(len(measurement.values) for measurement in self.measurements)
             if not rows:
@@ -205,15 +217,16 @@ class Estimator:
             total = max(prepared.posterior(count().on(self.domain)).value, 1.0)
         else:
             total = max(float(known), 1.0)  # a model is of at least one record
-        if self._model is None:
-            progress("fitting the model", 0.0)
-            constraints = constraints_of_history(
-                self.domain, self.measurements, total=total, alpha=ENTROPY_ALPHA
-            )
-            prior = prior_from_history(self.domain, self.measurements)
-            self._model = fit_max_entropy(constraints, prior, start=self._start)
-            progress("fitting the model", 1.0)
-        return self._model, total
+        with self._preparing:
+            if self._model is None:
+                progress("fitting the model", 0.0)
+                constraints = constraints_of_history(
+                    self.domain, self.measurements, total=total, alpha=ENTROPY_ALPHA
+                )
+                prior = prior_from_history(self.domain, self.measurements)
+                self._model = fit_max_entropy(constraints, prior, start=self._start)
+                progress("fitting the model", 1.0)
+            return self._model, total
 
     def model_for(self, measurements: Sequence[Measurement]) -> Fit | None:
         """The model, if it was fitted and these measurements begin with its own."""

@@ -25,10 +25,9 @@ class Price:
 
 def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) -> Price:
     """The price of a plan; of none, that nothing is measured."""
-    with vault.lock:
-        facts = vault.facts_for(analyst, vault.facts())
-        spent = after = facts.accountant.spent
-        if plan is not None:
-            parts = [(part.query, part.law) for part in plan.parts]
-            after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
+    facts = vault.snapshot().facts_for(analyst)
+    spent = after = facts.accountant.spent
+    if plan is not None:
+        parts = [(part.query, part.law) for part in plan.parts]
+        after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
     return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure)

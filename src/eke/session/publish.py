@@ -155,9 +155,8 @@ def _stored(
     """The text of the release: made now, or found under the key."""
     analyst, digest = request.analyst, request.digest
     if publisher.plan is None:  # from history as it is
-        with vault.lock:
-            facts = vault.facts()
-            text = publisher.stored(facts, vault.measurements, 0)
+        now = vault.snapshot()
+        text = publisher.stored(now.facts, now.measurements, 0)
         return vault.remember(analyst, key, digest, text, {"purpose": request.text})
 
     def measuring(_: str, share: float) -> None:

@@ -53,16 +53,19 @@ def question_document(
         found = session.preview(text, within, confidence, analyst=analyst, policy=policy)
         priced = {**preview_document(found), "sentence": found.explain().split("\n", 1)[1]}
     history = session.history
+    shown = 2 * min(statement.rows, _MOST_CELLS) * len(statement.aggregates)
+    with session.at_work(shown, "Select fewer columns at a time", analyst):
+        aggregates = {
+            f"a{place}": _aggregate(statement, place, history, sure)
+            for place in range(len(statement.aggregates))
+        }
     return {
         "columns": [
             {"name": column.name, "formula": _formula(statement, column.formula)}
             for column in statement.columns
         ],
         "clauses": _clauses(statement),
-        "aggregates": {
-            f"a{place}": _aggregate(statement, place, history, sure)
-            for place in range(len(statement.aggregates))
-        },
+        "aggregates": aggregates,
         "confidence": sure,
         "price": priced,
     }

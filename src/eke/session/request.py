@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeAlias
 from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference import ExactPosterior, Inference, Posterior
-from eke.planning import Decision, Facts, Requirement, decide, policy_named
+from eke.planning import Decision, Facts, Policy, Requirement, decide, policy_named
+from eke.planning.effort import LIGHT_STEPS, check_effort, steps_for
 from eke.query import Marginal, Query, describe
 from eke.session.answer import Answer, TableAnswer
 from eke.session.record import Finding, Headline, noise_text, read_text, stored_text
@@ -19,6 +20,35 @@ from eke.session.sql_answer import SqlAnswer
 
 AnyAnswer: TypeAlias = Answer | TableAnswer | SqlAnswer
 InferenceThrough: TypeAlias = Callable[[int], Inference]
+
+
+FEWER_CELLS = "Ask for a marginal over fewer attributes, or for single cells of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How much work a request takes, and what to leave out if that is too much."""
+
+    answers: int
+    steps: int
+    advice: str
+
+    @property
+    def is_light(self) -> bool:
+        """True when it is done in no time."""
+        return self.answers == 1 or self.steps <= LIGHT_STEPS
+
+    def check(self) -> None:
+        """Raise `QueryError` if it is too much for one request; nothing has been done by then."""
+        check_effort(self.steps, self.answers, self.advice)
+
+
+def combined_work(each: Sequence[Work]) -> Work:
+    """Several pieces of work as one."""
+    advice = each[0].advice
+    if len(each) > 1:
+        advice = f"Ask for fewer than {len(each)} half-widths at a time. {advice}"
+    return Work(sum(one.answers for one in each), sum(one.steps for one in each), advice)
 
 
 class Request(Protocol):
@@ -40,8 +70,12 @@ class Request(Protocol):
         """True when one measurement may not be the end of it."""
         ...
 
-    def decide(self, facts: Facts) -> Decision:
-        """What to do about it now."""
+    def work(self, rows: int) -> Work:
+        """How much work deciding and answering take with so many single answers in the history."""
+        ...
+
+    def decide(self, facts: Facts, policy: Policy | None = None) -> Decision:
+        """What to do about it now, by the policy asked for or another one."""
         ...
 
     def text(self, facts: Facts, finding: Finding) -> str:
@@ -98,8 +132,12 @@ class QueryRequest:
             }
         )
 
-    def decide(self, facts: Facts) -> Decision:
-        return decide(self.asked, self.requirement, facts, policy_named(self.policy))
+    def work(self, rows: int) -> Work:
+        cells = self.asked.cells if isinstance(self.asked, Marginal) else 1
+        return Work(cells, steps_for(cells, rows, together=False), FEWER_CELLS)
+
+    def decide(self, facts: Facts, policy: Policy | None = None) -> Decision:
+        return decide(self.asked, self.requirement, facts, policy or policy_named(self.policy))
 
     def text(self, facts: Facts, finding: Finding) -> str:
         cells = []

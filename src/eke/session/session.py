@@ -11,7 +11,8 @@ it. Questions are written in SQL (`eke.sql`) or with `eke.query`; what to measur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from eke.domain import Domain
@@ -20,11 +21,12 @@ from eke.errors import AccuracyError, LedgerError
 from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import Plan, ReleasePlan, Requirement, policy_named
+from eke.planning.effort import steps_for
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
 from eke.publish import Published
-from eke.query import check_neighbours
+from eke.query import Marginal, check_neighbours
 from eke.session.advise import Advice, advice_from
 from eke.session.answering import Answering, single_use
 from eke.session.archive import Archive
@@ -44,9 +46,10 @@ from eke.session.publish import PublishRequest, publication_plan, publish
 from eke.session.question import Question, Within, bound
 from eke.session.release import Asked, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
-from eke.session.request import AnyAnswer, QueryRequest, Request
+from eke.session.request import FEWER_CELLS, AnyAnswer, QueryRequest, Request, Work
 from eke.session.statement_request import statement_request
 from eke.session.statement_store import StatementStore
+from eke.session.turn import Turns, at_once
 
 
 class Session(Askable):
@@ -65,6 +68,7 @@ class Session(Askable):
         self._vault = vault
         self._statements = StatementStore(vault.domain)
         self._answering = Answering(vault, measure)
+        self._turns: Turns = at_once
         self._measure: Measure = measure
         self._policy = policy
         self.analyst = analyst
@@ -99,7 +103,24 @@ class Session(Askable):
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
-        return self._answering.preview(request)
+        return self._answering.previews([request])[0]
+
+    def curve(
+        self,
+        query: Question,
+        within: Sequence[float],
+        confidence: float | None = None,
+        *,
+        analyst: str | None = None,
+        policy: str | None = None,
+    ) -> list[Preview]:
+        """The previews at several half-widths, all of the same moment; spends nothing."""
+        return self._answering.previews(
+            [
+                self._request(query, width, confidence, policy=policy, analyst=analyst)
+                for width in within
+            ]
+        )
 
     def estimate(
         self,
@@ -107,6 +128,7 @@ class Session(Askable):
         method: EstimateMethod = "shrinkage",
         confidence: float | None = None,
         *,
+        analyst: str | None = None,
         progress: Progress = silent,
     ) -> Estimate | TableEstimate:
         """What history says about a question, asked before or not; free, and touches no data.
@@ -119,17 +141,22 @@ class Session(Askable):
             linear_question(self._statements.read(query)) if isinstance(query, str) else query,
             self.domain,
         )
-        with self._vault.lock:
-            self._vault.facts()
-            as_of = self._vault.sequence
-            if self._estimator is None or self._estimator[0] != as_of:
-                inference = self._vault.inference_through(as_of)
-                before = None if self._estimator is None else self._estimator[1]
-                fresh = Estimator(self.domain, self._vault.measurements, inference, before)
-                self._estimator = (as_of, fresh)
-            estimator = self._estimator[1]
-            sure = 0.95 if confidence is None else confidence
-        return estimator.estimate(asked, method, sure, progress)
+        now = self._vault.snapshot()
+        kept = self._estimator
+        if kept is None or kept[0] != now.sequence:
+            before = None if kept is None else kept[1]
+            fresh = Estimator(self.domain, now.measurements, now.facts.inference, before)
+            kept = self._estimator = (now.sequence, fresh)
+        cells = asked.cells if isinstance(asked, Marginal) else 1
+        work = Work(cells, kept[1].steps_for(cells), FEWER_CELLS)
+        work.check()
+        sure = 0.95 if confidence is None else confidence
+        with (
+            nullcontext()
+            if method == "blue" and work.is_light
+            else self._turns(analyst or self.analyst, work.steps)
+        ):
+            return kept[1].estimate(asked, method, sure, progress)
 
     # -- releasing -----------------------------------------------------------------------------
 
@@ -173,8 +200,7 @@ class Session(Askable):
 
         A suggestion is accepted by `session.release(advice[0].plan())`. Spends nothing.
         """
-        with self._vault.lock:
-            return advice_from(self._vault.facts(), self.settings)
+        return advice_from(self._vault.snapshot().facts, self.settings)
 
     # -- publishing ----------------------------------------------------------------------------
 
@@ -230,9 +256,8 @@ class Session(Askable):
     @property
     def history(self) -> History:
         """Everything released so far, by anyone."""
-        with self._vault.lock:
-            facts = self._vault.facts()
-            return History(self.domain, self._vault.measurements, facts.inference)
+        now = self._vault.snapshot()
+        return History(self.domain, now.measurements, now.facts.inference)
 
     def change_limit(self, limit: float, *, by: str | None = None) -> Budget:
         """Raise or lower the limit, in the dataset's own measure; for the curator.
@@ -283,6 +308,24 @@ class Session(Askable):
             analyst=self.analyst,
             settings=self.settings,
         )
+
+    def take_turns(self, turns: Turns) -> None:
+        """Let whoever asks for long work wait for a turn (`session/turn.py`); for servers."""
+        self._turns = turns
+        self._answering.take_turns(turns)
+
+    @contextmanager
+    def at_work(self, answers: int, advice: str, analyst: str | None = None) -> Iterator[None]:
+        """Within it so many answers are inferred; too many are refused before any is.
+
+        `advice` says what to leave out then.
+        """
+        rows = len(self._vault.glance().facts.inference.rows)
+        work = Work(answers, steps_for(answers, rows, together=False), advice)
+        work.check()
+        who = analyst or self.analyst
+        with nullcontext() if work.is_light else self._turns(who, work.steps):
+            yield
 
     def __repr__(self) -> str:
         return f"Session({len(self.domain)} attributes, {self.domain.size:,} cells; {self.budget})"

@@ -12,18 +12,20 @@ from eke.inference import Inference, Posterior
 from eke.planning import (
     Decision,
     Facts,
+    Policy,
     StatementDemand,
     checked,
     decide_statement,
     policy_named,
     scale_of,
 )
+from eke.planning.effort import PER_FORMULA, steps_for
 from eke.session.answer import Answer
 from eke.session.question import Within
 from eke.session.record import Finding, Headline, read_text, stored_text
-from eke.session.request import InferenceThrough, digest_of, exact_posterior
+from eke.session.request import InferenceThrough, Work, digest_of, exact_posterior
 from eke.session.sql_answer import Cell, SqlAnswer
-from eke.sql import Key, Row, Statement, evaluate
+from eke.sql import Key, Partition, Row, Statement, evaluate
 
 _EXAMPLE = "pass within=… or end the statement with ERROR WITHIN 60 AT CONFIDENCE 0.95"
 
@@ -60,8 +62,18 @@ class StatementRequest:
             }
         )
 
-    def decide(self, facts: Facts) -> Decision:
-        return decide_statement(self.demand, facts, policy_named(self.policy))
+    def work(self, rows: int) -> Work:
+        groups, curved = self.statement.rows, self.demand.curved
+        blocks = self.statement.aggregates
+        several = len(blocks) + len(curved) > 1 or any(isinstance(b, Partition) for b in blocks)
+        # A formula is approached by one more question: its derivative.
+        answers = groups * (len(blocks) + len(curved))
+        steps = steps_for(answers, rows, together=several)
+        steps += groups * len(curved) * PER_FORMULA
+        return Work(answers, steps, _fewer(self.statement, len(curved)))
+
+    def decide(self, facts: Facts, policy: Policy | None = None) -> Decision:
+        return decide_statement(self.demand, facts, policy or policy_named(self.policy))
 
     def text(self, facts: Facts, finding: Finding) -> str:
         statement, inference = self.statement, facts.inference
@@ -179,6 +191,20 @@ def statement_request(
         statement, _by_column(statement, within), 0.95 if confidence is None else confidence
     )
     return StatementRequest(checked(demand), policy, analyst)
+
+
+def _fewer(statement: Statement, curved: int) -> str:
+    """What to leave out of a statement that is too much work."""
+    parts = []
+    if statement.group_by:
+        parts.append(f"group by fewer or coarser keys (there are {statement.rows:,} groups)")
+    if len(statement.columns) - len(statement.group_by) > 1:
+        values = len(statement.columns) - len(statement.group_by)
+        parts.append(f"select fewer columns at a time (there are {values} values)")
+    if curved:
+        parts.append("leave out formulas such as AVG and STDDEV, and ask for SUM and COUNT")
+    text = ", or ".join(parts) or "ask for less at a time"
+    return text[0].upper() + text[1:]
 
 
 def _by_column(

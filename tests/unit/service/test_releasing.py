@@ -154,16 +154,3 @@ def test_estimates_are_free(server: Server) -> None:
     unknown = server.call("POST", f"{PEOPLE}/estimate", "ann", {"query": linear, "method": "blue"})
     assert unknown.status == 409
     assert server.session.ledger_entries() == before
-
-
-def test_few_plans_are_made_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eke.service.state._HEAVY_PATIENCE", 0.0)
-    heavy = server.app.state.eke.heavy
-    assert heavy.acquire(blocking=False)
-    assert heavy.acquire(blocking=False)
-    busy = server.call("POST", f"{PEOPLE}/plans", "ann", PAIRS)
-    assert busy.status == 429
-    assert busy.headers["retry-after"] == "10"
-    heavy.release()
-    assert server.call("POST", f"{PEOPLE}/plans", "ann", PAIRS).status == 200
-    heavy.release()

@@ -36,9 +36,12 @@ MOST_ROWS = 1_000_000
 
 
 @router.post("/publications/preview", **roles(*EVERYONE))
-def preview_publication(session: Dataset, who: Who, body: NewPublication) -> dict[str, Any]:
+def preview_publication(
+    request: Request, session: Dataset, who: Who, body: NewPublication
+) -> dict[str, Any]:
     """What a publication would cost at most; spends nothing, and says what is wrong with it."""
-    price = _priced(session, who, body, None)
+    with state_of(request).turns.turn(who.name):
+        price = _priced(session, who, body, None)
     return {
         "measure": price.measure,
         "cost": price.cost,
@@ -61,7 +64,8 @@ def publish(
     What is wrong with the request, or clearly too dear, is refused here. With an Idempotency-Key
     the same request gets the same job, and one that was interrupted goes on.
     """
-    price = _priced(session, who, body, key)
+    with state_of(request).turns.turn(who.name):
+        price = _priced(session, who, body, key)
     paid = key is not None and session.archive.find(who.name, key) is not None
     if not price.affordable and not paid:
         raise Problem(
@@ -95,7 +99,7 @@ def publications(
 def publication(request: Request, session: Dataset, who: Who, sequence: Sequence) -> dict[str, Any]:
     """One publication: its receipt, its first rows, and how near to history its rows are."""
     record = seen_record("publish", sequence, request, session, who)
-    with state_of(request).one_of_few():
+    with state_of(request).turns.turn(who.name):
         published = session.archive.publication(sequence)
         return publication_document(published, record, utility_report(published, session))
 

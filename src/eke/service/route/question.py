@@ -11,7 +11,7 @@ from eke.errors import BudgetExceeded, EkeError
 from eke.service.account import Account
 from eke.service.body import Asked, AskedMany, Curve, Estimated, Question, SqlQuestion
 from eke.service.document import answer_document, estimate_document, finite
-from eke.service.failure import error_document, status_of
+from eke.service.failure import Problem, error_document, status_of
 from eke.service.linear_form import question_of
 from eke.service.log import log
 from eke.service.permission import (
@@ -67,6 +67,8 @@ def ask_many(
             if status_of(problem) >= 500:
                 raise
             results.append({"answer": None, "error": error_document(problem)})
+        except Problem as problem:  # no turn for this one; those before it are answered
+            results.append({"answer": None, "error": problem.document})
         else:
             results.append({"answer": answer, "error": None})
     return {"results": results}
@@ -86,12 +88,12 @@ def preview(session: Dataset, who: Who, body: Question) -> dict[str, Any]:
 @router.post("/curve", **roles(*EVERYONE))
 def curve(session: Dataset, who: Who, body: Curve) -> dict[str, Any]:
     """The price of a question at several half-widths; spends nothing."""
-    found = []
-    for within in body.within:
-        one = session.preview(body.sql, within, body.confidence, analyst=who.name)
-        found.append({"within": within, "action": one.action, "cost": one.cost})
-    budget = session.budget
-    return finite({"measure": budget.measure, "curve": found})
+    previews = session.curve(body.sql, body.within, body.confidence, analyst=who.name)
+    found = [
+        {"within": within, "action": one.action, "cost": one.cost}
+        for within, one in zip(body.within, previews, strict=True)
+    ]
+    return finite({"measure": session.budget.measure, "curve": found})
 
 
 @router.post("/explain", **roles(*EVERYONE))
@@ -110,11 +112,11 @@ def explain(request: Request, session: Dataset, who: Who, body: SqlQuestion) -> 
 
 
 @router.post("/estimate", **roles(*EVERYONE))
-def estimate(request: Request, session: Dataset, body: Estimated) -> dict[str, Any]:
+def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
     """What history says about a linear question, asked before or not; free."""
     asked = question_of(body.sql, body.query, session.domain)
-    with state_of(request).one_of_few():
-        return estimate_document(session.estimate(asked, body.method, body.confidence))
+    found = session.estimate(asked, body.method, body.confidence, analyst=who.name)
+    return estimate_document(found)
 
 
 def _answered(

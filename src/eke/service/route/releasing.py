@@ -41,7 +41,7 @@ Format = Annotated[FileFormat, Query(alias="format")]
 @router.post("/plans", **roles(*EVERYONE))
 def plan(request: Request, session: Dataset, who: Who, body: Planned) -> dict[str, Any]:
     """How a workload would be released, with which errors, for how much; spends nothing."""
-    with state_of(request).one_of_few():
+    with state_of(request).turns.turn(who.name):
         found = _planned(session, body)
         return plan_document(found, session.price(found, analyst=who.name))
 
@@ -52,7 +52,7 @@ def release(
 ) -> dict[str, Any]:
     """Release a workload, in one charge; its tables are in the answer."""
     state = state_of(request)
-    with state.one_of_few():
+    with state.turns.turn(who.name):
         found = _planned(session, body)
         try:
             released = session.release(found, key=key, analyst=who.name)

@@ -1,0 +1,43 @@
+"""Effort: how much work a decision or an estimate takes, counted before any of it is done.
+
+Whoever asks decides how many answers they want, and looking costs nothing, so the work must be
+bounded by what is asked and not by somebody's patience. Work is counted in steps, which are the
+same on every machine: an answer takes some steps by itself, and is compared with each pair of the
+answers that are known, or asked with it. A request of more steps than `MOST_STEPS` is refused
+before it begins, with what to leave out.
+"""
+
+from __future__ import annotations
+
+import math
+
+from eke.errors import QueryError
+
+PER_ANSWER = 2**18
+"""Steps for an answer by itself: its canonical form, its law, its interval."""
+PER_FORMULA = 2**24
+"""Steps for the interval of a formula, which is searched for or drawn."""
+TOGETHER = 3
+"""By how much a comparison is dearer where several blocks are planned together: each is looked at
+as if those before it were known, and for that they are taken in."""
+MOST_STEPS = 2**33
+"""Of one request: some seconds of a processor."""
+LIGHT_STEPS = 2**26
+"""A request of so few steps, or for one answer, need not wait for its turn: milliseconds."""
+
+
+def steps_for(answers: int, rows: int, *, together: bool) -> int:
+    """The steps for some answers from a history of so many single answers."""
+    if not together:
+        return answers * (PER_ANSWER + rows**2)
+    return answers * (PER_ANSWER + TOGETHER * (rows + answers) ** 2)
+
+
+def check_effort(steps: int, answers: int, advice: str) -> None:
+    """Raise `QueryError` when a request takes too many steps."""
+    if steps > MOST_STEPS:
+        share = math.ceil(steps / MOST_STEPS)
+        raise QueryError(
+            f"this takes {steps:,} steps of work for {answers:,} answers, {share:,} times what one "
+            f"request may take ({MOST_STEPS:,}); nothing was spent. {advice}"
+        )

@@ -1,0 +1,125 @@
+"""Work is bounded before it starts, in counted steps: too much of it is refused with advice.
+
+Every free surface is asked for too much, while any planning and any inference is counted: none may
+be done. The control raises the bound, and the same requests are worked on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eke
+from eke.errors import QueryError
+from eke.inference import Inference
+from eke.planning import effort
+from eke.planning.effort import MOST_STEPS, steps_for
+from eke.planning.rent import Rent
+from eke.session import Session, question_document
+from eke.session.estimator import Estimator
+
+DOMAIN = eke.Domain(a=eke.Integer(0, 63), b=eke.Integer(0, 63), hours=eke.Integer(0, 9))
+WIDE = "SELECT a, b, COUNT(*) AS n, SUM(hours) AS s FROM t GROUP BY a, b"
+CURVED = "SELECT a, b, AVG(hours) AS x FROM t GROUP BY a, b"
+ONE = "SELECT a, COUNT(*) AS n FROM t WHERE hours > 3 GROUP BY a"
+MANY = ", ".join(f"COUNT(*) FILTER (WHERE b < {b})" for b in range(1, 31))
+
+
+class Worked(Exception):
+    """Some work was begun."""
+
+
+@pytest.fixture
+def session(folder: Path) -> Session:
+    draw = np.random.default_rng(3)
+    rows = {name: draw.integers(0, size, 300) for name, size in (("a", 64), ("b", 64))}
+    data = pd.DataFrame({**rows, "hours": draw.integers(0, 10, 300)})
+    made = eke.create(folder / "t.eke", data, DOMAIN, epsilon=1.0)
+    made.ask(eke.count(a=3), within=60)
+    return made
+
+
+TOO_MUCH: dict[str, tuple[Callable[[Session], object], str]] = {
+    "preview": (lambda s: s.preview(WIDE, within=50), "there are 4,096 groups"),
+    "columns": (
+        lambda s: s.preview(f"SELECT a, {MANY} FROM t GROUP BY a", within=50),
+        "select fewer columns",
+    ),
+    "formulas": (lambda s: s.preview(CURVED, within=1), "leave out formulas"),
+    "ask": (lambda s: s.ask(WIDE, within=50), "group by fewer or coarser keys"),
+    "ask for formulas": (lambda s: s.ask(CURVED, within=1), "ask for SUM and COUNT"),
+    "curve": (lambda s: s.curve(ONE, list(np.arange(1.0, 600.0))), "fewer than 599 half-widths"),
+    "explain": (lambda s: question_document(s, WIDE, 50.0, None), "group by fewer"),
+}
+
+
+@pytest.mark.parametrize("surface", TOO_MUCH)
+def test_too_much_is_refused_before_it_starts(
+    session: Session, surface: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask, advice = TOO_MUCH[surface]
+    before = session.ledger_entries()
+    with monkeypatch.context() as patch:
+        stop_work(patch)
+        with pytest.raises(QueryError, match="nothing was spent") as refusal:
+            ask(session)
+    text = str(refusal.value)
+    assert advice.lower() in text.lower()
+    assert f"{MOST_STEPS:,}" in text
+    assert session.ledger_entries() == before
+    with monkeypatch.context() as patch:  # the control
+        stop_work(patch)
+        patch.setattr(effort, "MOST_STEPS", 10**18)
+        with pytest.raises(Worked):
+            ask(session)
+
+
+def test_an_estimate_of_too_many_cells_is_refused(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_work(monkeypatch)
+    monkeypatch.setattr(effort, "MOST_STEPS", 2**29)
+    asked = eke.marginal("a", "b")
+    with pytest.raises(QueryError, match="marginal over fewer attributes"):
+        session.estimate(asked)
+    with pytest.raises(Worked):
+        session.estimate(eke.marginal("a"))
+
+
+def stop_work(patch: pytest.MonkeyPatch) -> None:
+    """Whatever plans or infers raises from now on."""
+
+    def worked(*_: Any, **__: Any) -> Any:
+        raise Worked
+
+    for kind, name in (
+        (Inference, "linear"),
+        (Inference, "estimate"),
+        (Rent, "plan"),
+        (Estimator, "estimate"),
+    ):
+        patch.setattr(kind, name, worked)
+
+
+def test_steps_grow_with_what_is_asked_and_known() -> None:
+    assert steps_for(1, 0, together=False) < steps_for(1, 100, together=False)
+    assert steps_for(10, 100, together=False) == 10 * steps_for(1, 100, together=False)
+    assert steps_for(10, 100, together=True) > steps_for(10, 100, together=False)
+
+
+def test_five_aggregates_over_144_groups_are_allowed(folder: Path) -> None:
+    """What once took a minute under the lock: two plans now, in the turn of whoever asks."""
+    domain = eke.Domain(a=eke.Integer(0, 11), b=eke.Integer(0, 11), hours=eke.Integer(0, 9))
+    data = pd.DataFrame({"a": [1, 2], "b": [3, 4], "hours": [5, 6]})
+    session = eke.create(folder / "groups.eke", data, domain, epsilon=1.0)
+    columns = "COUNT(*), SUM(hours), " + ", ".join(
+        f"COUNT(*) FILTER (WHERE hours > {h})" for h in (2, 4, 6)
+    )
+    found = session.preview(f"SELECT a, b, {columns} FROM t GROUP BY a, b", within=1)
+    assert found.action == "refuse"
+    assert found.narrowest is not None
