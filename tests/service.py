@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 import eke
 from eke.publish import Published
@@ -94,6 +95,29 @@ class Server:
     def ask(self, sql: str, within: float | None, who: str = "ann", **headers: str) -> Reply:
         body = {"sql": sql, "within": within}
         return self.call("POST", "/api/v1/datasets/people/ask", who, body, **headers)
+
+
+def routes_of(app: FastAPI) -> list[APIRoute]:
+    """Every route of an application, those of included routers and hidden ones, too.
+
+    A kind of route that is not known here is an error rather than left out.
+    """
+    found: list[APIRoute] = []
+    left: list[Any] = list(app.routes)
+    while left:
+        one = left.pop(0)
+        if isinstance(one, APIRoute):
+            found.append(one)
+        elif hasattr(one, "original_router"):  # how FastAPI keeps routers that were included
+            left += one.original_router.routes
+        else:
+            assert getattr(one, "path", None) == app.openapi_url, one
+    described = {
+        (m.upper(), path) for path, methods in app.openapi()["paths"].items() for m in methods
+    }
+    listed = {(method, one.path) for one in found for method in one.methods or ()}
+    assert described <= listed, described - listed
+    return found
 
 
 def finished(server: Server, job: dict[str, Any], who: str = "cleo") -> Any:
