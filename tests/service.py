@@ -26,6 +26,7 @@ from fastapi.routing import APIRoute
 import eke
 from eke.publish import Published
 from eke.service import Access, Account, Datasets, Reply, Settings, create_app, send
+from eke.service.pace import Pace
 from eke.session import Session
 
 DOMAIN = eke.Domain(
@@ -131,7 +132,12 @@ def finished(server: Server, job: dict[str, Any], who: str = "cleo") -> Any:
 
 @contextmanager
 def serving(
-    folder: Path, epsilon: float = 1.0, *, access: str | None = None, **settings: Any
+    folder: Path,
+    epsilon: float = 1.0,
+    *,
+    access: str | None = None,
+    pace: Pace | None = None,
+    **settings: Any,
 ) -> Iterator[Server]:
     """A server with curator cleo, analysts ann and ben, auditor otto; ben sees no dataset."""
     session = eke.create(folder / "people.eke", people(), DOMAIN, epsilon=epsilon, analyst="server")
@@ -142,8 +148,9 @@ def serving(
     for name, role in roles.items():
         accounts.add(Account(name, role, ("other",) if name == "ben" else None))  # type: ignore[arg-type]
         tokens[name] = accounts.new_token(name).text
-    chosen = Settings(folder=folder, secure_cookies=False, **settings)
-    app = create_app(Datasets([("people", session)]), accounts, chosen)
+    # At once, unless a test is about that: the suite asks thousands of paid questions.
+    chosen = Settings(folder=folder, secure_cookies=False, **{"answer_step": 0.0, **settings})
+    app = create_app(Datasets([("people", session)]), accounts, chosen, pace)
     with asyncio.Runner() as loop:
         yield Server(app, loop, accounts, session, clock, folder, tokens)
     app.state.eke.jobs.stop()

@@ -9,6 +9,7 @@ from fastapi import Request
 
 from eke.errors import QueryError
 from eke.service.account import Account
+from eke.service.charge_time import at_their_charge
 from eke.service.failure import Problem
 from eke.service.permission import own_only
 from eke.service.release_document import record_document
@@ -18,16 +19,17 @@ from eke.session import Record, Session
 def listed(
     records: Sequence[Record],
     request: Request,
+    session: Session,
     who: Account,
     *,
-    measure: str,
     after: int,
     most: int,
 ) -> tuple[list[dict[str, Any]], int | None]:
     """A page of records, and where the next begins; the caller's own where the server says so."""
     found = [one for one in records if _may_see(request, who, one) and one.sequence > after]
     following = found[most - 1].sequence if len(found) > most else None
-    return [record_document(one, measure) for one in found[:most]], following
+    page = at_their_charge(found[:most], session)
+    return [record_document(one, session.budget.measure) for one in page], following
 
 
 def seen_record(
@@ -44,7 +46,7 @@ def seen_record(
         raise Problem(404, "NotFound", str(problem)) from None
     if not _may_see(request, who, found):
         raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return found
+    return at_their_charge([found], session)[0]
 
 
 def _may_see(request: Request, who: Account, record: Record) -> bool:

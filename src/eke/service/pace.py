@@ -22,6 +22,10 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+# Event loops sleep whole milliseconds, rounded up. How much that is depends on when the sleep
+# began, that is, on the work; so the last of them are waited out in turns of no length.
+_GRAIN = 0.002
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -42,7 +46,7 @@ class Pace:
         """Return at a multiple of the step after `began`; no thread is held meanwhile."""
         due = self.due(began)
         while (left := due - self.clock()) > 0:
-            await self.sleep(left)
+            await self.sleep(max(0.0, left - _GRAIN))
 
 
 def hold_back(request: Request, *, held: bool = True) -> None:

@@ -15,9 +15,11 @@ from eke.service.failure import Problem
 from eke.service.job import Jobs
 from eke.service.job_store import JobStore
 from eke.service.metric import Metrics
+from eke.service.pace import Pace
 from eke.service.rate import Rate
 from eke.service.settings import Settings
 
+STEPS_OF_A_JOB = 10  # jobs take long, and what is seen of them moves in as much longer steps
 _MOST_HEAVY = 2
 _HEAVY_PATIENCE = 10.0  # seconds
 
@@ -33,21 +35,26 @@ class State:
     failures: Rate
     jobs: Jobs
     metrics: Metrics
+    pace: Pace
     heavy: threading.BoundedSemaphore = field(
         default_factory=lambda: threading.BoundedSemaphore(_MOST_HEAVY)
     )
 
     @staticmethod
-    def of(datasets: Datasets, access: Access, settings: Settings) -> State:
+    def of(
+        datasets: Datasets, access: Access, settings: Settings, pace: Pace | None = None
+    ) -> State:
         metrics = Metrics()
+        job_pace = Pace(settings.answer_step * STEPS_OF_A_JOB)
         return State(
             datasets,
             access,
             settings,
             Rate(settings.requests_per_minute),
             Rate(settings.failures_per_minute),
-            Jobs(datasets, JobStore(access.storage.beside()), metrics),
+            Jobs(datasets, JobStore(access.storage.beside()), metrics, job_pace),
             metrics,
+            Pace(settings.answer_step) if pace is None else pace,
         )
 
     @contextmanager

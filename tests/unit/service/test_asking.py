@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import eke
+from eke.service.charge_time import charge_times
 from eke.service.gate import SECURITY_HEADERS
 from tests.service import BY_SEX, COUNT, Server, serving
 
@@ -161,7 +162,8 @@ def test_a_page_of_the_history_ends_with_an_entry(server: Server) -> None:
     session = server.session
     session.release(session.plan(eke.marginals_up_to(session.domain, 1), budget=0.05))
     server.ask(COUNT, 5)
-    everything = session.history.to_records()
+    times = charge_times(session)
+    everything = [{**one, "at": times[one["sequence"]]} for one in session.history.to_records()]
     assert len(everything) > len({record["sequence"] for record in everything}), "entries with many"
     found, after = list[Any](), 0
     while after is not None:

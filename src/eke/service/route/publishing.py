@@ -81,12 +81,7 @@ def publications(
 ) -> dict[str, Any]:
     """Publications so far: everybody's, or the caller's own where the server says so."""
     found, following = listed(
-        session.archive.publications(),
-        request,
-        who,
-        measure=session.budget.measure,
-        after=after,
-        most=most,
+        session.archive.publications(), request, session, who, after=after, most=most
     )
     return {"publications": found, "next": following}
 
