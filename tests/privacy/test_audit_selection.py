@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -12,12 +13,14 @@ from eke.data import Counts
 from eke.domain import Domain, Integer
 from eke.engine import Desk, Option, Selection
 from eke.engine.adaptive import exact_distances
+from eke.engine.draws import Wanted
 from eke.mechanism import secret
+from eke.planning import Plan, part_for
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace
 from eke.privacy.record_loss import NANO
 from eke.publish.coarse import CoarseMarginal
-from eke.query import Kronecker
+from eke.query import Kronecker, count
 from tests.privacy.audit import audit_epsilon
 
 DOMAIN = Domain(x=Integer(0, 2), y=Integer(0, 1))
@@ -92,8 +95,18 @@ def test_the_price_is_that_of_the_proof(measure, neighbours):
         assert 0 <= price - true * NANO < rows**2
 
 
+class DrawnAtOnce:
+    """Draws without a ledger."""
+
+    def take(self, wanted: Sequence[Wanted]) -> list[list[int]]:
+        return [one.draw() for one in wanted]
+
+
 def chosen(cells: np.ndarray, selection: Selection, number: int) -> np.ndarray:
-    desk = Desk(tables(cells), 10**18, Accountant(DOMAIN, "epsilon", "add_remove"))
+    part = part_for(count().on(DOMAIN), 1.0, "epsilon")
+    plan = Plan((part,), later_loss=10**18)
+    accountant = Accountant(DOMAIN, "epsilon", "add_remove")
+    desk = Desk(plan, accountant, DrawnAtOnce(), counts=tables(cells))
     return np.array([desk.choose(selection) for _ in range(number)], np.int64)
 
 
