@@ -30,10 +30,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import eke
 from eke.service import Access, Account, Datasets, Settings, create_app, send
@@ -45,6 +46,7 @@ FILLED = 250_000
 NAMES = [f"a{place}" for place in range(ATTRIBUTES)]
 DOMAIN = eke.Domain(**{name: eke.Integer(0, 1) for name in NAMES})
 CROPS = (100.0, 99.0, 95.0, 80.0, 50.0)  # percentiles of both sides together
+Times: TypeAlias = Sequence[float] | NDArray[np.float64]
 _LIFE = 300  # questions to a pair of datasets before a new one: history makes all answers slower
 _BARE_PAIRS = 400
 
@@ -80,7 +82,7 @@ class Answers:
     noise: list[float] = field(default_factory=list)
 
 
-def welch(one: Sequence[float], other: Sequence[float]) -> float:
+def welch(one: Times, other: Times) -> float:
     """Welch's t: the difference of two means in its own standard errors; 0 without a spread."""
     if min(len(one), len(other)) < 2:
         return 0.0
@@ -89,13 +91,14 @@ def welch(one: Sequence[float], other: Sequence[float]) -> float:
     return difference / float(np.sqrt(spread)) if spread else 0.0
 
 
-def largest(one: Sequence[float], other: Sequence[float]) -> float:
+def largest(one: Times, other: Times) -> float:
     """The largest |t| of two sides, whole and cropped at percentiles of both together."""
     both = np.concatenate([one, other])
     found = [0.0]
     for crop in CROPS:
         edge = np.percentile(both, crop)
-        found.append(abs(welch(*([x for x in side if x <= edge] for side in (one, other)))))
+        sides = [np.asarray(side)[np.asarray(side) <= edge] for side in (one, other)]
+        found.append(abs(welch(*sides)))
     return max(found)
 
 

@@ -9,7 +9,6 @@ from fastapi import Request
 
 from eke.errors import QueryError
 from eke.service.account import Account
-from eke.service.charge_time import at_their_charge
 from eke.service.failure import Problem
 from eke.service.permission import own_only
 from eke.service.release_document import record_document
@@ -28,8 +27,7 @@ def listed(
     """A page of records, and where the next begins; the caller's own where the server says so."""
     found = [one for one in records if _may_see(request, who, one) and one.sequence > after]
     following = found[most - 1].sequence if len(found) > most else None
-    page = at_their_charge(found[:most], session)
-    return [record_document(one, session.budget.measure) for one in page], following
+    return [record_document(one, session.budget.measure) for one in found[:most]], following
 
 
 def seen_record(
@@ -46,7 +44,7 @@ def seen_record(
         raise Problem(404, "NotFound", str(problem)) from None
     if not _may_see(request, who, found):
         raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return at_their_charge([found], session)[0]
+    return found
 
 
 def _may_see(request: Request, who: Account, record: Record) -> bool:

@@ -4,7 +4,7 @@
 
 A job that is taken back stops at its next step: it is cancelled when nothing was charged yet, and
 given up when something was. The charge stays then, and the same key finishes the job: what was
-drawn for it is in the ledger and is not drawn again. Accounts are served in turns (`turn.py`).
+drawn for it is in the ledger and is not drawn again. Accounts are served in turns (`job_turn.py`).
 
 A job is bound to an idempotency key. Whatever happens to it, sending the same request with the same
 key goes on where the ledger stands: nothing is charged twice and nothing is made twice.
@@ -28,11 +28,11 @@ from eke.service.dataset import Datasets
 from eke.service.failure import INTERNAL, Problem, error_document
 from eke.service.job_sight import JobSight
 from eke.service.job_store import LEASE_SECONDS, UNFINISHED, Job, JobState, JobStore
+from eke.service.job_turn import JobTurns
 from eke.service.log import log
 from eke.service.metric import Metrics
 from eke.service.pace import Pace
 from eke.service.storage import StorageUnavailable
-from eke.service.turn import Turns
 from eke.session.publish import CHECKING, PAYING
 
 MOST_ROWS = 1_000_000
@@ -62,7 +62,7 @@ class Jobs:
         self._datasets, self._store, self._metrics = datasets, store, metrics
         self._pace = Pace(0.0) if pace is None else pace
         self._lock = threading.Lock()
-        self._waiting = Turns()
+        self._waiting = JobTurns()
         self._worker: threading.Thread | None = None
         self._lease: threading.Thread | None = None
         self._running: str | None = None

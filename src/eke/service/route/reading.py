@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query, Request
 
 from eke.domain import domain_to_document
 from eke.errors import QueryError
-from eke.service.charge_time import charge_times
 from eke.service.document import (
     attribute_document,
     budget_document,
@@ -92,8 +91,6 @@ def history(
     # A release is many measurements of one entry, and the next page begins after the entry.
     page += [record for record in found[most:] if record["sequence"] == last]
     following = last if len(found) > len(page) else None
-    times = charge_times(session)
-    page = [{**record, "at": times[record["sequence"]]} for record in page]
     return finite(
         {"measurements": page, "next": following, "sharing": "own" if own else "everyone"}
     )
@@ -108,7 +105,7 @@ def measurement(request: Request, session: Dataset, who: Who, sequence: Sequence
         raise Problem(404, "NotFound", str(problem)) from None
     if own_only(request, who) and found["analyst"] != who.name:
         raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return finite({**found, "at": charge_times(session)[found["sequence"]]})
+    return finite(found)
 
 
 @router.get("/{name}/ledger", **roles(*AUDITING))

@@ -1,4 +1,4 @@
-"""Turns: who is next when several accounts wait for one worker.
+"""Job turns: who is next when several accounts wait for one worker.
 
 Each account has a line of its own, and next is the account that was served longest ago: whoever has
 three jobs waiting is not served thrice before somebody with one.
@@ -10,7 +10,7 @@ import threading
 from collections import deque
 
 
-class Turns:
+class JobTurns:
     """What waits, by account; threads may share it."""
 
     def __init__(self) -> None:

@@ -1,18 +1,18 @@
-"""Turns: lines of several accounts are served one after the other."""
+"""Job turns: lines of several accounts are served one after the other."""
 
 from __future__ import annotations
 
 import threading
 
-from eke.service.turn import Turns
+from eke.service.job_turn import JobTurns
 
 
-def taken(turns: Turns, number: int) -> list[str | None]:
+def taken(turns: JobTurns, number: int) -> list[str | None]:
     return [turns.take() for _ in range(number)]
 
 
 def test_accounts_take_turns() -> None:
-    turns = Turns()
+    turns = JobTurns()
     for name in ("a1", "a2", "a3"):
         turns.put("ann", name)
     turns.put("ben", "b1")
@@ -22,7 +22,7 @@ def test_accounts_take_turns() -> None:
 
 
 def test_whoever_was_served_just_now_is_behind_everybody_else() -> None:
-    turns = Turns()
+    turns = JobTurns()
     turns.put("ann", "a1")
     assert turns.take() == "a1"
     turns.put("ann", "a2")
@@ -32,7 +32,7 @@ def test_whoever_was_served_just_now_is_behind_everybody_else() -> None:
 
 
 def test_what_waits_is_listed() -> None:
-    turns = Turns()
+    turns = JobTurns()
     turns.put("ann", "a1")
     turns.put("ben", "b1")
     assert sorted(turns.waiting()) == ["a1", "b1"]
@@ -41,7 +41,7 @@ def test_what_waits_is_listed() -> None:
 
 
 def test_a_taker_waits_until_there_is_something_or_nothing_more() -> None:
-    turns = Turns()
+    turns = JobTurns()
     found: list[str | None] = []
     taker = threading.Thread(target=lambda: found.extend(taken(turns, 2)))
     taker.start()
