@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.data import Counts, Rows
+from eke.domain import Domain
+from eke.engine.checked import checked_law, checked_part, checked_query
 from eke.engine.draws import Drawing, Wanted, text_of
-from eke.engine.exact import exact_answers, needed_attributes
-from eke.engine.row_scores import RowScores, exact_scores
+from eke.engine.exact import block_answers, exact_answers, needed_attributes
+from eke.engine.row_scores import RowScores, checked_scores, exact_scores
 from eke.errors import PrivacyError
 from eke.history import Measurement
 from eke.inference.progress import Progress, silent
@@ -28,6 +30,7 @@ from eke.planning import Part, Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
 from eke.query import Kronecker
+from eke.query.vector import frozen_array, height
 
 Integers = NDArray[np.int64]
 LARGEST_NUMBER = 2**52
@@ -43,11 +46,12 @@ class Option:
     handicap: int  # taken from the score, in steps
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "expected", frozen_array(self.expected))
         if self.expected.shape != (self.block.cells,) or self.expected.dtype != np.int64:
             raise PrivacyError("an option needs one expected integer for each of its counts")
         if type(self.handicap) is not int:
             raise PrivacyError("the handicap of an option is a whole number of steps")
-        if max(int(np.abs(self.expected).max()), abs(self.handicap)) > LARGEST_NUMBER:
+        if max(height(self.expected), abs(self.handicap)) > LARGEST_NUMBER:
             raise PrivacyError("expected counts and handicaps must be at most 2^52 steps")
 
 
@@ -158,6 +162,7 @@ class Desk:
 
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
+        part = checked_part(part, self._accountant.domain, self._accountant.measure)
         own = self._of(needed_attributes(part.query))
         self._pay(self._accountant.price(part.query, part.law))
         secret = exact_answers(part.query, own)
@@ -170,6 +175,7 @@ class Desk:
 
     def choose(self, selection: Selection) -> int:
         """The index of one option, by the exponential mechanism."""
+        selection = checked_selection(selection, self._accountant.domain)
         tables = [self._of(option.block.attributes) for option in selection.options]
         self._pay(self._accountant.price_of_choice(selection.reach, selection.law))
         secret = exact_distances(selection, tables)
@@ -184,6 +190,7 @@ class Desk:
         """
         if not self._open or self._rows is None or not self._row_loss:
             raise PrivacyError("scores of rows are released once, by a plan with a row_loss")
+        scores = checked_scores(scores, self._accountant.domain)
         law = scores.law_within(self._row_loss, self._accountant.measure)
         self._row_loss = 0
         secret = exact_scores(scores, self._rows)
@@ -212,6 +219,28 @@ def measurement(part: Part, steps: Sequence[int]) -> Measurement:
     return Measurement(part.query, part.law, tuple(step * part.law.step for step in steps))
 
 
+def checked_selection(selection: object, domain: Domain) -> Selection:
+    """The junction's own copy of a choice, of exactly known types, over its own domain.
+
+    Privacy: what is chosen from and how far a record can move it follow from the same numbers,
+    which nobody else holds.
+    """
+    if type(selection) is not Selection:
+        raise PrivacyError("only a Selection can be chosen from, and nothing derived from it")
+    options = []
+    for option in selection.options:
+        if type(option) is not Option:
+            raise PrivacyError("a selection is made of options, and nothing derived from them")
+        block = checked_query(option.block, domain)
+        if not isinstance(block, Kronecker):
+            raise PrivacyError("the options of a selection are blocks of products")
+        options.append(Option(block, option.expected.view(), option.handicap))
+    law = checked_law(selection.law, "epsilon")
+    if not isinstance(law, DiscreteLaplace) or type(selection.exponent) is not int:
+        raise PrivacyError("a choice is drawn with discrete Laplace noise on a grid")
+    return Selection(tuple(options), selection.exponent, law)
+
+
 def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
     """The exact score of each option, in units of 2^exponent.
 
@@ -220,10 +249,6 @@ def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
     scores = []
     per_record = int(Fraction(2) ** -selection.exponent)
     for option, counts in zip(selection.options, tables, strict=True):
-        block = option.block
-        table = np.zeros(block.domain.sizes(block.attributes), np.int64)
-        table[tuple(counts.codes.T)] = counts.counts
-        exact = block.exact(table).reshape(-1).tolist()
-        pairs = zip(exact, option.expected.tolist(), strict=True)
+        pairs = zip(block_answers(option.block, counts), option.expected.tolist(), strict=True)
         scores.append(sum(abs(c * per_record - e) for c, e in pairs) - option.handicap)
     return Secret(scores, selection.exponent)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.data import Rows
+from eke.domain import Domain
 from eke.engine.draws import text_of
 from eke.errors import PrivacyError
 from eke.mechanism import Secret
@@ -23,6 +24,7 @@ from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
 from eke.privacy.noise_grid import check_exponent
 from eke.privacy.record_loss import NANO
+from eke.query.vector import frozen_array, height
 
 Integers = NDArray[np.int64]
 
@@ -45,15 +47,18 @@ class RowScores:
     exponent: int
 
     def __post_init__(self) -> None:
-        columns = sum(table.shape[1] for _, table in self.tables)
+        object.__setattr__(self, "weights", frozen_array(self.weights))
+        own = tuple((name, frozen_array(table)) for name, table in self.tables)
+        object.__setattr__(self, "tables", own)
         arrays = (self.weights, *(table for _, table in self.tables))
         if any(array.dtype != np.int64 or array.ndim != 2 for array in arrays):
             raise PrivacyError("features and weights of row scores must be matrices of integers")
+        columns = sum(table.shape[1] for _, table in self.tables)
         if self.weights.shape[0] != columns or not self.weights.shape[1] or columns > 2**14:
             raise PrivacyError("row scores need one weight for each feature and score")
-        if int(np.abs(self.weights).max()) > _LARGEST_WEIGHT:
+        if height(self.weights) > _LARGEST_WEIGHT:
             raise PrivacyError("the weights of row scores must be at most 2^24 in size")
-        if any(int(np.abs(table).max()) > _LARGEST_FEATURE for _, table in self.tables):
+        if any(height(table) > _LARGEST_FEATURE for _, table in self.tables):
             raise PrivacyError("the features of row scores must be at most 2^17 in size")
         check_exponent(self.exponent)
 
@@ -109,10 +114,29 @@ def law_within(reach: int, exponent: int, row_loss: int, measure: Measure) -> Di
     return choose_grid(DiscreteGaussian, deviation * unit / 2**20, exponent)
 
 
+def checked_scores(scores: object, domain: Domain) -> RowScores:
+    """The junction's own copy of row scores, of exactly known types, over its own domain.
+
+    Privacy: what they cost and what is released follow from the same numbers, which nobody else
+    holds.
+    """
+    if type(scores) is not RowScores:
+        raise PrivacyError("only RowScores can be released row by row, and nothing derived of them")
+    names = [name for name, _ in scores.tables]
+    if len(set(names)) != len(names) or any(name not in domain for name in names):
+        raise PrivacyError("row scores have one table of features for an attribute of the domain")
+    tables = tuple((name, table.view()) for name, table in scores.tables)
+    own = RowScores(tables, scores.weights.view(), scores.exponent)
+    if any(len(table) != domain[name].size for name, table in own.tables):
+        raise PrivacyError("row scores need features for every value of an attribute")
+    return own
+
+
 def exact_scores(scores: RowScores, rows: Rows) -> Secret:
     """The exact scores of each row, row after row.
 
-    Privacy: 64-bit sums that cannot overflow: at most 2^14 columns of 2^17 times 2^24.
+    Privacy: 64-bit sums that cannot overflow: at most 2^14 columns of 2^17 times 2^24, which
+    `RowScores` makes sure of in Python integers.
     """
     total = np.zeros((len(rows.codes), scores.count), np.int64)
     for table, weights in _by_attribute(scores.tables, scores.weights):

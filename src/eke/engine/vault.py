@@ -17,6 +17,7 @@ from functools import partial
 from eke.data import Counts, Source
 from eke.domain import Domain
 from eke.engine.adaptive import Adaptive, Desk, measurement
+from eke.engine.checked import checked_plan
 from eke.engine.draws import Answered, Draws, Wanted, text_of
 from eke.engine.exact import exact_answers, needed_attributes
 from eke.engine.failed import FAILED, told
@@ -191,6 +192,7 @@ class Vault:
         noisy value leaves this method only after it is stored; if another process completed the
         same request first, its stored answer is returned and ours is forgotten.
         """
+        plan = checked_plan(plan, self.domain, self._measure)  # nobody else holds this one
         _check_adaptive(plan, adaptive)
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")

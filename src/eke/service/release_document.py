@@ -87,6 +87,7 @@ def release_document(release: Release, record: Record, *, values: bool) -> dict[
             **record_document(record, release.measure),
             "strategy": release.strategy,
             "rmse": release.rmse,
+            "total": release.total,
             "tables": tables,
         }
     )
