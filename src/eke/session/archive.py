@@ -30,7 +30,7 @@ class Record:
     kind: Kind
     sequence: int  # of the entry that released it
     opened: int  # of the entry that charged for it
-    at: str
+    at: str  # when it was charged: the time of its release would tell how long the data took
     analyst: str
     key: str
     cost: float
@@ -126,7 +126,7 @@ def _record(opened: Entry, closed: Entry, purpose: dict[str, Any]) -> Record:
         kind,
         closed.sequence,
         opened.sequence,
-        closed.at,
+        opened.at,
         str(opened.about["analyst"]),
         str(opened.about["key"]),
         int(str(cost)) / NANO,
