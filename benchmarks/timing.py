@@ -41,7 +41,7 @@ from eke.service import Access, Account, Datasets, Settings, create_app, send
 
 BOUND = 4.5  # |t| above it shows: by chance once in 150,000 comparisons
 ATTRIBUTES = 18
-ASKED = 6  # attributes of a question
+ASKED = 14  # attributes of a question
 FILLED = 250_000
 NAMES = [f"a{place}" for place in range(ATTRIBUTES)]
 DOMAIN = eke.Domain(**{name: eke.Integer(0, 1) for name in NAMES})

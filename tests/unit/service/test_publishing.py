@@ -159,11 +159,16 @@ def test_what_is_paid_for_can_be_given_up_and_the_charge_stays(
     assert "eke_jobs_total" in (metrics := server.call("GET", "/metrics", "otto").text)
     assert 'outcome="given_up"} 1' in metrics
     assert server.session.budget.spent >= spent > 0, "nothing is given back"
+    drawn = _draws_of(server, "ann")
+    assert drawn, "what was drawn is kept"
     again = post(server, wanted, Idempotency_Key="rows")
     assert again["id"] == made["id"]
     finished(server, again)
     charges = [one for one in server.session.ledger_entries() if one.kind == "reserve"]
     assert [one.about["analyst"] for one in charges] == ["ann", "cleo"], "one charge each"
+    assert _draws_of(server, "ann")[: len(drawn)] == drawn, "and used: nothing is drawn twice"
+    if wanted is ROWS:  # it draws once; the other goes on with what it was about to draw
+        assert len(_draws_of(server, "ann")) == len(drawn)
 
 
 def test_what_is_given_up_and_wanted_again_at_once_goes_on(
@@ -249,6 +254,19 @@ def test_more_rows_than_the_cap_are_refused_before_the_charge(
             assert refused.status == 400
             assert "50" in refused.json()["message"]
     assert known.budget.spent == server.session.budget.spent == 0
+
+
+def _draws_of(server: Server, analyst: str) -> list[Any]:
+    """What the ledger keeps of an account's draws, in order."""
+    entries = list(server.session.ledger_entries())
+    charges = {
+        one.sequence for one in entries if one.kind == "reserve" and one.about["analyst"] == analyst
+    }
+    return [
+        one.payload["draws"]
+        for one in entries
+        if one.kind == "draw" and one.payload["reservation"] in charges
+    ]
 
 
 def _hold_when_paid(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
