@@ -10,7 +10,7 @@ DEMO    := $(BIN)/eke demo
 PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv servers demo browser test lint test-long format bench reproductions clean
+.PHONY: help .venv servers demo browser test lint test-long audit format bench reproductions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +30,13 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP) ## a guided tour on the Adult table
 	@$(DEMO)
 
-# The tests start a PostgreSQL server of their own, and Spark, which needs Java.
-servers: ## PostgreSQL and Java for the tests, installed when run as root on Debian or Ubuntu
+# The tests start a PostgreSQL server of their own, and Spark, which needs Java; power cuts are
+# simulated from what strace records.
+servers: ## PostgreSQL, Java and strace for the tests, installed when run as root on Debian or Ubuntu
 	@missing=; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || test -n "$$PG_BIN" || missing="postgresql"; \
 	command -v java >/dev/null || test -n "$$JAVA_HOME" || missing="$$missing default-jre-headless"; \
+	command -v strace >/dev/null || missing="$$missing strace"; \
 	test -z "$$missing" && exit 0; \
 	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 	  echo "Installing $$missing"; apt-get update -qq && \
@@ -65,6 +67,9 @@ lint: $(STAMP) ## ruff, mypy and the layer contracts
 
 test-long: $(STAMP) servers browser ## the long tests: big audits, crashes, races
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10 -m long
+
+audit: $(STAMP) servers ## the scoreboard of privacy and reliability, in full, into docs/security.md
+	$(BIN)/python audits/run.py --jobs $(WORKERS) --write docs/security.md
 
 format: $(STAMP) ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .

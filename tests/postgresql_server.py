@@ -34,7 +34,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._programs = _programs()
+        self._programs = programs()
         # PostgreSQL refuses to run as root.
         self._user = _unprivileged() if os.geteuid() == 0 else None
         if self._user is not None:
@@ -93,7 +93,8 @@ def running_server(disk: Path | None = None) -> Iterator[Server]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _programs() -> Path:
+def programs() -> Path:
+    """The folder with initdb and postgres, the newest if there are several."""
     named = os.environ.get("PG_BIN")
     found = [Path(named)] if named else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     on_path = shutil.which("initdb")

@@ -21,10 +21,12 @@ import pandas as pd
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 import eke
 from eke.publish import Published
 from eke.service import Access, Account, Datasets, Reply, Settings, create_app, send
+from eke.service.pace import Pace
 from eke.session import Session
 
 DOMAIN = eke.Domain(
@@ -96,6 +98,29 @@ class Server:
         return self.call("POST", "/api/v1/datasets/people/ask", who, body, **headers)
 
 
+def routes_of(app: FastAPI) -> list[APIRoute]:
+    """Every route of an application, those of included routers and hidden ones, too.
+
+    A kind of route that is not known here is an error rather than left out.
+    """
+    found: list[APIRoute] = []
+    left: list[Any] = list(app.routes)
+    while left:
+        one = left.pop(0)
+        if isinstance(one, APIRoute):
+            found.append(one)
+        elif hasattr(one, "original_router"):  # how FastAPI keeps routers that were included
+            left += one.original_router.routes
+        else:
+            assert getattr(one, "path", None) == app.openapi_url, one
+    described = {
+        (m.upper(), path) for path, methods in app.openapi()["paths"].items() for m in methods
+    }
+    listed = {(method, one.path) for one in found for method in one.methods or ()}
+    assert described <= listed, described - listed
+    return found
+
+
 def finished(server: Server, job: dict[str, Any], who: str = "cleo") -> Any:
     """The publication that a job has made, when it has."""
     place = f"/api/v1/datasets/{job['dataset']}/jobs/{job['id']}"
@@ -107,7 +132,12 @@ def finished(server: Server, job: dict[str, Any], who: str = "cleo") -> Any:
 
 @contextmanager
 def serving(
-    folder: Path, epsilon: float = 1.0, *, access: str | None = None, **settings: Any
+    folder: Path,
+    epsilon: float = 1.0,
+    *,
+    access: str | None = None,
+    pace: Pace | None = None,
+    **settings: Any,
 ) -> Iterator[Server]:
     """A server with curator cleo, analysts ann and ben, auditor otto; ben sees no dataset."""
     session = eke.create(folder / "people.eke", people(), DOMAIN, epsilon=epsilon, analyst="server")
@@ -118,8 +148,9 @@ def serving(
     for name, role in roles.items():
         accounts.add(Account(name, role, ("other",) if name == "ben" else None))  # type: ignore[arg-type]
         tokens[name] = accounts.new_token(name).text
-    chosen = Settings(folder=folder, secure_cookies=False, **settings)
-    app = create_app(Datasets([("people", session)]), accounts, chosen)
+    # At once, unless a test is about that: the suite asks thousands of paid questions.
+    chosen = Settings(folder=folder, secure_cookies=False, **{"answer_step": 0.0, **settings})
+    app = create_app(Datasets([("people", session)]), accounts, chosen, pace)
     with asyncio.Runner() as loop:
         yield Server(app, loop, accounts, session, clock, folder, tokens)
     app.state.eke.jobs.stop()

@@ -91,7 +91,7 @@ def pca_rows(
         features, moments, components, row_loss=row_loss, measure="epsilon", shrunk=shrunk
     )
     scores = x @ chosen.directions.T
-    scores += rng.laplace(0.0, chosen.row_scores.law.laplace_scale, scores.shape)
+    scores += rng.laplace(0.0, chosen.law.laplace_scale, scores.shape)
     return chosen.recover(scores, shrunk), chosen.row_scores.count
 
 

@@ -12,6 +12,7 @@ EkeError
 ├── LedgerError          the ledger file cannot be used; nothing was released
 │   ├── LedgerTampered   the hash chain, the balance or a high-water mark does not hold
 │   └── KeyConflict      an idempotency key was used before for another request
+├── ReleaseFailed        what was charged and measured could not be made into an answer
 ├── EstimateError        history does not determine the question
 ├── ServiceError         a server, its settings or its accounts cannot do what was asked
 │   ├── AccessDenied     who asks is not known there, or may not do this
@@ -80,6 +81,10 @@ class LedgerTampered(LedgerError):
 
 class KeyConflict(LedgerError):
     """An idempotency key was used before for another request."""
+
+
+class ReleaseFailed(EkeError):
+    """What was charged and measured could not be made into an answer; it stays in the history."""
 
 
 class EstimateError(EkeError):

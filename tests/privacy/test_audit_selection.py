@@ -8,40 +8,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from eke.data import Counts
-from eke.domain import Domain, Integer
-from eke.engine import Desk, Option, Selection
+from eke.engine import Option, Selection
 from eke.engine.adaptive import exact_distances
 from eke.mechanism import secret
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace
 from eke.privacy.record_loss import NANO
-from eke.publish.coarse import CoarseMarginal
-from eke.query import Kronecker
 from tests.privacy.audit import audit_epsilon
+from tests.privacy.sampled_choice import CELLS, DOMAIN, MORE, block, chosen, tables, worst_selection
 
-DOMAIN = Domain(x=Integer(0, 2), y=Integer(0, 1))
 CONFIDENCE = 0.9999
-
-
-def tables(cells: np.ndarray) -> dict[tuple[str, ...], Counts]:
-    """Sparse counts of every attribute set from a dense table of counts."""
-    found = {}
-    for names, dense in {
-        ("x",): cells.sum(axis=1),
-        ("y",): cells.sum(axis=0),
-        ("x", "y"): cells,
-    }.items():
-        codes = np.argwhere(dense > 0).astype(np.int64)
-        found[names] = Counts(names, codes, dense[tuple(codes.T)].astype(np.int64))
-    return found
-
-
-def block(*names: str, groups: dict[str, list[int]] | None = None) -> Kronecker:
-    labels = {n: np.arange(DOMAIN[n].size) for n in names} | {
-        n: np.array(g) for n, g in (groups or {}).items()
-    }
-    return CoarseMarginal(DOMAIN, names, tuple(labels[n] for n in names)).block()
 
 
 def exact(selection: Selection, cells: np.ndarray) -> np.ndarray:
@@ -92,11 +68,6 @@ def test_the_price_is_that_of_the_proof(measure, neighbours):
         assert 0 <= price - true * NANO < rows**2
 
 
-def chosen(cells: np.ndarray, selection: Selection, number: int) -> np.ndarray:
-    desk = Desk(tables(cells), 10**18, Accountant(DOMAIN, "epsilon", "add_remove"))
-    return np.array([desk.choose(selection) for _ in range(number)], np.int64)
-
-
 @pytest.mark.parametrize(("scale", "handicap", "flagged"), [(2, 6, False), (1, 4, True)])
 def test_a_choice_costs_what_is_charged(monkeypatch, scale, handicap, flagged):
     """N = 6,000 a side at ε = 1; control with half the noise, whose true loss is 2.
@@ -105,20 +76,14 @@ def test_a_choice_costs_what_is_charged(monkeypatch, scale, handicap, flagged):
     0.05: the worst case. A true claim is contradicted in less than 1 run in 10,000.
     """
     monkeypatch.setattr(secret, "TRIES_EACH", 4)
-    cells = np.array([[3, 3], [3, 3], [3, 3]])
-    more = cells + np.array([[1, 0], [0, 0], [0, 0]])
-    options = (
-        Option(block("x"), np.zeros(3, np.int64), handicap),  # 18: one more record adds 1
-        Option(block("y"), np.full(2, 18, np.int64), 0),  # 18: one more record takes 1
-    )
-    selection = Selection(options, 0, DiscreteLaplace(scale, 0))
+    selection = worst_selection(scale, handicap)
     assert (
         Accountant(DOMAIN, "epsilon", "add_remove").price_of_choice(
             selection.reach, DiscreteLaplace(2, 0)
         )
         == NANO
     )
-    sides = [chosen(table, selection, 6000) for table in (cells, more)]
+    sides = [chosen(table, selection, 6000) for table in (CELLS, MORE)]
     bound = audit_epsilon(*sides, confidence=CONFIDENCE, coins=np.random.default_rng())
     assert (bound > 1.0) is flagged
     assert bound > 0.4  # an audit that sees nothing would prove nothing

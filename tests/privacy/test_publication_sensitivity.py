@@ -23,8 +23,8 @@ from eke.engine.row_scores import (
 from eke.mechanism import secret
 from eke.privacy.law import DiscreteLaplace
 from eke.privacy.record_loss import NANO
-from eke.publish.components import EXPONENT, law_for
-from eke.publish.features import Features, features_of
+from eke.publish.components import MOST_WEIGHT_BITS
+from eke.publish.features import FEATURE_BITS, Features, features_of
 from eke.publish.moments import Measured, statistics_for
 from eke.publish.split import noise_scales, plan_within
 from eke.query import Marginal
@@ -39,6 +39,7 @@ DOMAIN = Domain(
     f=Boolean(),
     t=Categorical("no", "yes"),
 )
+EXPONENT = -(MOST_WEIGHT_BITS + FEATURE_BITS)
 TABLES = {"target": "t", "no target": None}
 
 
@@ -248,11 +249,11 @@ def test_the_noise_of_rows_costs_what_is_paid(measure, row_loss):
     features = features_of(DOMAIN, DOMAIN.names)
     tables = tuple((f.name, f.table) for f in features.all)
     weights = random_weights(features, np.random.default_rng(3), 4)
-    law = law_for(tables, weights, row_loss, measure)
-    scores = RowScores(tables, weights, EXPONENT, law)
-    assert 0.999 * row_loss < scores.loss_nano <= row_loss
+    scores = RowScores(tables, weights, EXPONENT)
+    law = scores.law_within(row_loss, measure)
+    assert 0.999 * row_loss < scores.loss_nano(law) <= row_loss
     narrower = type(law)(int(0.9 * law.steps), law.exponent)
-    assert RowScores(tables, weights, EXPONENT, narrower).loss_nano > row_loss  # positive control
+    assert scores.loss_nano(narrower) > row_loss  # positive control
 
 
 def test_exact_scores_are_the_features_times_the_weights(monkeypatch):
@@ -264,7 +265,7 @@ def test_exact_scores_are_the_features_times_the_weights(monkeypatch):
     law = DiscreteLaplace(1, EXPONENT)
     monkeypatch.setattr(secret, "draw", lambda _law, count: np.zeros(count, np.int64))
     steps = secret.reveal_with_noise(
-        exact_scores(RowScores(tables, weights, EXPONENT, law), Rows(DOMAIN.names, records)), law
+        exact_scores(RowScores(tables, weights, EXPONENT), Rows(DOMAIN.names, records)), law
     )
     expected = features.encode(records) @ (weights / 2**20)
     np.testing.assert_allclose(np.array(steps).reshape(-1, 3) * law.step, expected, atol=1e-9)
@@ -281,16 +282,15 @@ def test_audit_of_noisy_rows(narrower, within):
     features = features_of(domain, domain.names)
     tables = tuple((f.name, f.table) for f in features.all)
     weights = random_weights(features, np.random.default_rng(6), 1)
-    law = law_for(tables, weights, NANO, "epsilon")
-    scores = RowScores(
-        tables, weights, EXPONENT, DiscreteLaplace(round(narrower * law.steps), law.exponent)
-    )
+    scores = RowScores(tables, weights, EXPONENT)
+    law = scores.law_within(NANO, "epsilon")
+    drawn = DiscreteLaplace(round(narrower * law.steps), law.exponent)
     cells = np.array(list(product(*map(range, domain.shape))))
     x = np.concatenate([f.table[cells[:, i]] for i, f in enumerate(features.all)], axis=1) @ weights
     samples = []
     for cell in (cells[x[:, 0].argmin()], cells[x[:, 0].argmax()]):
         rows = Rows(domain.names, np.tile(cell, (40_000, 1)))
-        steps = secret.reveal_with_noise(exact_scores(scores, rows), scores.law)
+        steps = secret.reveal_with_noise(exact_scores(scores, rows), drawn)
         samples.append(np.array(steps, np.int64))
     bound = audit_epsilon(*samples, confidence=1 - 1e-6, coins=np.random.default_rng(7))
     assert (bound <= 1.0) == within

@@ -26,15 +26,14 @@ import eke
 from eke.domain import Integer, domain_from_document
 from eke.engine import Snapshot, Vault, vault
 from eke.errors import EkeError
-from eke.history import Measurement, Row
+from eke.history import PUBLIC, Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.mechanism import reveal_with_noise
 from eke.planning import Decision, Facts, Past, Plan, Requirement, decide
 from eke.privacy.accountant import Accountant
-from eke.privacy.law import Gaussian
 from eke.query import Kronecker, count
-from eke.session import opening, request
+from eke.session import request
 from tests.random_questions import random_domain, random_question
 
 REQUESTS = 25
@@ -249,7 +248,7 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
     inference = Inference(domain)
     if settings["public_rows"] is not None:
         everyone = float(settings["public_rows"])
-        inference.append(Row(count().on(domain), everyone, Gaussian(opening._PUBLIC_VARIANCE)))
+        inference.append(Row(count().on(domain), everyone, PUBLIC))
     facts = Facts(inference, accountant, entries[0]["about"]["limit"])
     found, waiting = [], list(made)
     for entry in entries:

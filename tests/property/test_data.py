@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eke.data import open_source
+from eke.data.identity import numbered
 from eke.domain import Attribute, Binned, Boolean, Categorical, Domain, Integer, Replace
 from eke.privacy.unit import Unit
 from tests.unit.data.slow_twin import all_cells, as_counter, cell_counts, marginal
@@ -92,6 +94,29 @@ def test_counts_of_random_tables_equal_the_slow_twin(form: str, case) -> None:
     assert total.total == one.total == expected.total() <= len(rows)
     assert as_counter(one) == marginal(expected, domain, last)
     assert domain.total <= (unit is not None or total.total == len(rows))
+
+
+NUMBERS = (
+    st.integers(-3, 3)
+    | st.sampled_from([2**53, 2**53 + 1, 2**64, 10**400])
+    | st.sampled_from([0.0, -0.0, 0.1, 1.0, 2.0**53, 2.0**64, math.inf, -math.inf])
+    | st.booleans()
+    | st.fractions(-2, 2, max_denominator=2)
+    | st.decimals(-2, 2, allow_nan=False, places=1)
+    | st.builds(complex, st.integers(-1, 1), st.integers(0, 1))
+)
+TEXTS = st.text("aA\0", max_size=2)
+PLAIN = NUMBERS | TEXTS | TEXTS.map(str.encode) | st.dates(date(2020, 1, 1), date(2020, 1, 2))
+
+
+@settings(max_examples=60)
+@given(values=st.lists(st.none() | PLAIN | st.tuples(PLAIN, PLAIN | st.none()), max_size=12))
+def test_objects_have_one_number_exactly_when_they_are_equal(values) -> None:
+    column = numbered(values)
+    assert column is not None
+    for one, first in zip(values, column.to_pylist(), strict=True):
+        for other, second in zip(values, column.to_pylist(), strict=True):
+            assert (first == second) == (one == other)
 
 
 @settings(max_examples=15)

@@ -6,12 +6,7 @@ real one would only take time. Figures are logged: `--log-cli-level=INFO` prints
 
 from __future__ import annotations
 
-import json
-import logging
-import os
 import secrets
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgresql_server import Server
-
-DRIVER = Path(__file__).with_name("release_driver.py")
+from tests.system import driving
 
 
 @pytest.fixture
@@ -29,29 +23,10 @@ def drive_releases(tmp_path: Path) -> Iterator[Callable[..., dict]]:
     """The figures of a scenario of `release_driver.py`, on SQLite."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as folder:
-        yield partial(_run, folder)
+        yield partial(driving.drive_releases, folder)
 
 
 @pytest.fixture
 def drive_shared(postgresql: Server) -> Callable[..., dict]:
     """The figures of a scenario of `release_driver.py`, on PostgreSQL."""
-    return partial(_run, postgresql.address(f"t_{secrets.token_hex(8)}"))
-
-
-def _run(place: str, scenario: str, number: int, timeout: float = 600) -> dict:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    environment.pop("EKE_FAILPOINT", None)
-    # A process with threads is a poor place to fork.
-    environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    result = subprocess.run(
-        [sys.executable, str(DRIVER), scenario, place, str(number)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=timeout,
-    )
-    assert result.returncode == 0, result.stderr
-    figures: dict = json.loads(result.stdout)
-    logging.getLogger("eke.figures").info("%s %d: %s", scenario, number, figures)
-    return figures
+    return partial(driving.drive_releases, postgresql.address(f"t_{secrets.token_hex(8)}"))

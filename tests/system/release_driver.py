@@ -29,6 +29,7 @@ import pandas as pd
 import eke
 from eke.data import open_source
 from eke.engine import Vault
+from eke.engine.draws import Draws
 from eke.errors import BudgetExceeded, EkeError, LedgerError
 from eke.ledger import Entry
 from eke.ledger.failpoint import FAILPOINTS, VARIABLE
@@ -145,6 +146,14 @@ def wrong_books(entries: list[Entry]) -> list[str]:
             if reserved.get(int(str(entry.about["reservation"])), True):
                 problems.append(f"entry {entry.sequence} commits without a charge")
             reserved[int(str(entry.about["reservation"]))] = True
+    drawn = [
+        (entry.payload["reservation"], one["place"])
+        for entry in entries
+        if entry.kind == "draw"
+        for one in entry.payload["draws"]  # type: ignore[attr-defined]
+    ]
+    if len(set(drawn)) != len(drawn):
+        problems.append("one charge was drawn twice for")
     return problems
 
 
@@ -237,6 +246,21 @@ def careless(place: str, runs: int) -> dict[str, object]:
         os.waitpid(child, 0)
         Vault._commit = original  # type: ignore[method-assign]
         problems.extend(autopsy(where, listen(reader))[0])
+    return {"problems": problems}
+
+
+def forgetful(place: str, runs: int) -> dict[str, object]:
+    """The positive control of the draws: a retry that forgets what its charge was used for."""
+    problems: list[str] = []
+    original = Draws._take_in
+    for run in range(runs):
+        where = dataset(place, f"forgetful_{run}")
+        session = create(where, epsilon=10.0)
+        child, reader = victim(session, [0], "engine.stored")
+        os.waitpid(child, 0)
+        Draws._take_in = lambda *_: None  # type: ignore[method-assign]
+        problems.extend(autopsy(where, listen(reader))[0])
+        Draws._take_in = original  # type: ignore[method-assign]
     return {"problems": problems}
 
 
@@ -445,6 +469,7 @@ SCENARIOS: dict[str, Callable[[str, int], dict[str, object]]] = {
     "random_kills": random_kills,
     "failpoints": failpoints,
     "careless": careless,
+    "forgetful": forgetful,
     "uncharged": uncharged,
     "race_epsilon": lambda place, n: race(place, n, workers=WORKERS, epsilon=1.0),
     "race_rho": lambda place, n: race(place, n, workers=WORKERS, rho=0.5),

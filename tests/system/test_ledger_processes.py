@@ -8,11 +8,7 @@ disk, and syncing thousands of times to a real one would only take time.
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -21,9 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgresql_server import Server
-
-DRIVER = Path(__file__).with_name("ledger_driver.py")
-LEDGER_ONLY = Path(__file__).parents[1] / "ledger_only.py"
+from tests.system.driving import drive_ledger
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -38,19 +32,7 @@ def drive(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[.
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=disk))
 
         def run(scenario: str, number: int, timeout: float = 300) -> dict:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-            environment.pop("EKE_FAILPOINT", None)
-            result = subprocess.run(
-                [sys.executable, str(LEDGER_ONLY), str(DRIVER), scenario, place, str(number)],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=timeout,
-            )
-            assert result.returncode == 0, result.stderr
-            figures: dict = json.loads(result.stdout)
-            return figures
+            return drive_ledger(place, scenario, number, timeout)
 
         run.claims_file = request.param == "sqlite"  # type: ignore[attr-defined]
         yield run

@@ -22,8 +22,8 @@ def test_killed_at_random_instants(drive_releases):
 
 
 def test_killed_at_every_failpoint(drive_releases):
-    """Each failpoint once in the reservation and, for those of the ledger, once in the commit."""
-    figures = drive_releases("failpoints", 2)
+    """Each failpoint of the ledger in the reservation, when the draw is stored, in the commit."""
+    figures = drive_releases("failpoints", 3)
     assert figures["problems"] == []
     assert {place.partition("@")[0] for place in figures["died"]} == set(FAILPOINTS)
     found = figures["found"]
@@ -35,13 +35,22 @@ def test_killed_at_every_failpoint(drive_releases):
         elif ".create." not in name:
             after = name == "ledger.after_commit"
             assert found[f"{name}@1"] == ("reserved" if after else "nothing")
-            assert found[f"{name}@2"] == ("committed" if after else "reserved")
+            assert found[f"{name}@2"] == "reserved"
+            # Draws are no requests: only two requests are recorded, and the child comes through.
+            last = "committed" if after or name == "ledger.recorded" else "reserved"
+            assert found[f"{name}@3"] == last
 
 
 def test_releasing_before_the_answer_is_stored_would_be_caught(drive_releases):
     """Positive control, N = 3 deaths."""
     problems = drive_releases("careless", 3)["problems"]
     assert sum("without a record" in problem for problem in problems) == 3
+
+
+def test_drawing_twice_for_one_charge_would_be_caught(drive_releases):
+    """Positive control, N = 3 deaths: a retry that does not look for what was drawn before."""
+    problems = drive_releases("forgetful", 3)["problems"]
+    assert sum("drawn twice" in problem for problem in problems) == 3
 
 
 def test_charging_too_little_would_be_caught(drive_releases):

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 import eke
-from eke.engine import vault
+from eke.engine import draws
 from eke.service import Access, Account, Datasets, Settings, create_app
 from tests.postgresql_server import Server as PostgreSQL
 from tests.service import COUNT, DOMAIN, listening, people
@@ -143,14 +143,14 @@ def test_a_publication_that_died_goes_on_at_another_server(
         pass
 
     def die(name: str) -> None:
-        if name == "engine.noised":
+        if name == "engine.drawn":
             raise Death
 
     one, other = pair
     died = threading.Event()
     with monkeypatch.context() as patched:
         patched.setattr(threading, "excepthook", lambda _: died.set())
-        patched.setattr(vault, "failpoint", die)
+        patched.setattr(draws, "failpoint", die)
         job = one.post("publications", ROWS, "rows").json()
         assert died.wait(60)
     curator = eke.open(dataset[0], data=str(dataset[1]))

@@ -58,6 +58,14 @@ def serve(
         Shared, typer.Option(help="Whose measurements an analyst sees in the history.")
     ] = Shared.EVERYONE,
     rate: Annotated[int, typer.Option(min=1, help="Requests a minute of one account.")] = 600,
+    answer_step: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=10_000,
+            help="Milliseconds: paid answers leave at multiples of it, 0 for at once.",
+        ),
+    ] = 100,
     insecure: Annotated[
         bool,
         typer.Option(
@@ -87,6 +95,7 @@ def serve(
             sharing=history.value,
             folder=folder,
             requests_per_minute=rate,
+            answer_step=answer_step / 1000.0,
             secure_cookies=not insecure,
         )
         if get is not None:

@@ -30,8 +30,9 @@ def publication_of(
     if job["state"] == "failed":
         raise error_in(job["error"], int(job["error"]["status"]))
     if job["state"] != "done":
+        how = job["state"].replace("_", " ")  # cancelled, given up or interrupted
         raise Unanswered(
-            f"the publication was {job['state']}; publish again with the key {job['key']}: what is "
+            f"the publication was {how}; publish again with the key {job['key']}: what is "
             "charged already is not charged again"
         )
     return int(job["publication"])

@@ -37,6 +37,7 @@ def read_release(found: Mapping[str, Any], domain: Domain) -> Release:
         found["sequence"],
         found["strategy"],
         found["rmse"],
+        total=found.get("total"),
     )
 
 
@@ -96,6 +97,7 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
         found["alpha"],
         None if found["convergence"] is None else Convergence(**found["convergence"]),
         _drawn(found)() if found.get("posterior") else None,
+        bool(found.get("public")),
     )
 
 

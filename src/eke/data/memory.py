@@ -1,7 +1,9 @@
 """Memory: pandas, polars and Arrow tables brought into the few column types the engine reads.
 
 Columns of Python objects may hold anything in any row, so they are coded here, value by value, by
-`Attribute.code` itself; columns of one plain type are left to the engine.
+`Attribute.code` itself; columns of one plain type are left to the engine. Ids go another way,
+through `identity`: forms that are right for what is compared with public constants would merge or
+split ids.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from eke.data.identity import comparable_column, no_equality, no_equality_of_objects, numbered
 from eke.data.reduction import ID, code_column
 from eke.data.sealed import shielded
 from eke.domain import Attribute, Domain
@@ -24,6 +28,8 @@ from eke.privacy.unit import Unit
 Column: TypeAlias = Any  # an Arrow array of a plain type, or a list of Python objects
 _OUTSIDE = object()
 _LARGEST_EXPONENT = 400
+# Polars hands out objects as addresses, and Arrow does not know 128-bit integers.
+_OBJECTS_OF_POLARS = ("Object", "Int128", "UInt128")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -37,6 +43,19 @@ class MemoryTable:
         """One column, of one plain Arrow type where it has one, else as a list of objects."""
         return shielded(lambda: _column(self.data, name))
 
+    def ids(self, name: str) -> Any:
+        """One column as ids: an Arrow column in which equal ids, and only they, are equal."""
+        column = shielded(lambda: _raw_ids(self.data, name))
+        if isinstance(column, list):
+            numbers = numbered(column)
+            if numbers is None:
+                raise no_equality_of_objects(name)
+            return numbers
+        comparable = shielded(lambda: comparable_column(column))
+        if comparable is None:
+            raise no_equality(name, str(column.type))
+        return comparable
+
     def coded(self, domain: Domain, unit: Unit | None) -> tuple[Any, frozenset[str]]:
         """An Arrow table with engine names, and the attributes of it that hold codes already."""
         arrays, coded = {}, set()
@@ -47,8 +66,7 @@ class MemoryTable:
                 coded.add(name)
             arrays[code_column(place)] = column
         if unit:
-            ids = self.column(unit.column)
-            arrays[ID] = pa.array(_identities(ids), pa.int64()) if isinstance(ids, list) else ids
+            arrays[ID] = self.ids(unit.column)
         return pa.table(arrays), frozenset(coded)
 
 
@@ -88,11 +106,36 @@ def _column(data: Any, name: str) -> Column:
             return list(series)
     if _is_polars(data):
         series = data.get_column(name)
-        # Polars hands out objects as addresses, and Arrow does not know 128-bit integers.
-        if str(series.dtype) in ("Object", "Int128", "UInt128"):
+        if str(series.dtype) in _OBJECTS_OF_POLARS:
             return series.to_list()
         return _plain(series.to_arrow())
     return _plain(data.column(name))
+
+
+def _raw_ids(data: Any, name: str) -> Any:
+    """One column as it is, of its own Arrow type if that holds all it holds, else as objects."""
+    if isinstance(data, pd.DataFrame):
+        series = data[name]
+        if not _is_plain(series.dtype):
+            return list(series)
+        try:
+            return pa.array(series, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return list(series)
+    if _is_polars(data):
+        series = data.get_column(name)
+        if str(series.dtype) in _OBJECTS_OF_POLARS:
+            return series.to_list()
+        return series.to_arrow()
+    return data.column(name)
+
+
+def _is_plain(dtype: Any) -> bool:
+    """True when pandas knows how Arrow holds the values; of objects Arrow would make one type."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _is_plain(dtype.categories.dtype)
+    known = isinstance(dtype, np.dtype) or type(dtype).__module__.partition(".")[0] == "pandas"
+    return known and not pd.api.types.is_object_dtype(dtype)
 
 
 def _plain(array: Any) -> Column:
@@ -135,16 +178,3 @@ def _presentable(value: object) -> Hashable:
         # As a whole number it might fill the memory with digits; it is beyond all bounds anyway.
         return math.copysign(math.inf, value)
     return value if isinstance(value, Hashable) else _OUTSIDE
-
-
-def _identities(values: list[object]) -> list[int | None]:
-    """A number for each id; values of different types are different ids, missing ones are NULL."""
-    known: dict[object, int] = {}
-    numbers: list[int | None] = []
-    for value in values:
-        if _presentable(value) is None:
-            numbers.append(None)
-        else:
-            key = (type(value), value if isinstance(value, Hashable) else repr(value))
-            numbers.append(known.setdefault(key, len(known)))
-    return numbers

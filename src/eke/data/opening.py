@@ -35,9 +35,10 @@ from eke.data.fingerprint import (
     take_fingerprint,
 )
 from eke.data.grouping import scan_sets
+from eke.data.identity import no_equality
 from eke.data.marginal_source import MarginalSource
 from eke.data.memory import MemoryTable, memory_table
-from eke.data.reduction import count_cells, kept_rows, list_rows
+from eke.data.reduction import ID, count_cells, ids_compare, kept_rows, list_rows
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
@@ -154,12 +155,12 @@ def _file_source(
     from_text = isinstance(file, CsvFile)
     with scan_file(file) as scan:
         wanted = wanted_columns(tuple(scan.columns), domain, unit)
-        notes = notes_on_types(scan.table(wanted), domain, from_text=from_text)
+        notes = notes_on_types(scan.table(wanted, ID), domain, from_text=from_text)
 
     def read() -> Cells:
         _check_untouched(file.path, fingerprint)
         with scan_file(file) as scan:
-            raw = scan.table(wanted)
+            raw = scan.table(wanted, ID)
             cells = count_cells(raw, domain, unit, scan.engine, from_text=from_text)
         _check_untouched(file.path, fingerprint)
         return cells
@@ -167,7 +168,7 @@ def _file_source(
     def in_order() -> Rows:
         _check_untouched(file.path, fingerprint)
         with scan_file(file) as scan:
-            return list_rows(scan.table(wanted), domain, scan.engine, from_text=from_text)
+            return list_rows(scan.table(wanted, ID), domain, scan.engine, from_text=from_text)
 
     reference = {**file_to_document(file), **fingerprint.to_document()}
     if not isinstance(file, CsvFile) and file.collect == "marginals":
@@ -175,7 +176,7 @@ def _file_source(
         def scan_all(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
             _check_untouched(file.path, fingerprint)
             with scan_file(file) as scan:
-                rows = kept_rows(scan.table(wanted), domain, unit)
+                rows = kept_rows(scan.table(wanted, ID), domain, unit)
                 found = scan_sets(rows, sets, domain, scan.engine, None)
             _check_untouched(file.path, fingerprint)
             return found.tables
@@ -215,6 +216,8 @@ def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> Ce
 def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> CellSource:
     wanted = wanted_columns(tuple(table.columns), domain, unit)
     raw = table.select(**{name: table[column] for name, column in wanted.items()})
+    if unit and not ids_compare(raw, OpenEngine()):
+        raise no_equality(unit.column, str(table[unit.column].type()))
     notes = notes_on_types(raw, domain, from_text=False)
     return _held_source("ibis", count_cells(raw, domain, unit, OpenEngine()), domain, unit, notes)
 

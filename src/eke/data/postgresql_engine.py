@@ -18,7 +18,8 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from eke.data.sealed import FAILURE, quoted_name
+from eke.data.identity import no_equality
+from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
 from eke.data.server_table import PostgreSQLTable
 from eke.errors import DataError
 
@@ -69,11 +70,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the table: SQL of a tame form of it, the type of that, SQL of it as an id."""
+    """A column of the table: SQL of a tame form of it for attributes, and the type of that."""
 
     form: str
     dtype: str
-    identity: str
     shown: str  # the type's own name
 
 
@@ -109,10 +109,14 @@ class PostgreSQLEngine:
         chosen, types = [], {}
         for name, source in wanted.items():
             column = self._columns[source]
-            form = column.identity if name == identity else column.form
-            types[name] = "string" if name == identity else column.dtype
+            form, types[name] = column.form, column.dtype
+            if name == identity:
+                form, types[name] = quoted_name(source), UNKNOWN
             chosen.append(f"{form} AS {quoted_name(name)}")
         self._raw = f"SELECT {', '.join(chosen)} FROM {self._relation}"  # noqa: S608 -- quoted
+        if identity in wanted and not _shielded(lambda: self._compares(identity)):
+            column = self._columns[wanted[identity]]
+            raise no_equality(wanted[identity], column.shown)
         return ibis.table(types, name=_RAW)
 
     def shown_types(self, wanted: Mapping[str, str]) -> dict[str, str]:
@@ -152,6 +156,18 @@ class PostgreSQLEngine:
     def lookup(self, values: Sequence[int], place: str) -> str:
         """SQL of the value at a place, from 0, of a list of numbers."""
         return f"(CAST('{{{', '.join(map(str, values))}}}' AS INTEGER[]))[{place} + 1]"
+
+    def _compares(self, name: str) -> bool:
+        """False when the server has no equality for a column, said without reading it."""
+        from psycopg.errors import FeatureNotSupported, UndefinedFunction  # noqa: PLC0415 -- optional
+
+        groups = f"row_number() OVER (PARTITION BY {quoted_name(name)})"
+        sql = f"EXPLAIN WITH {self._with_raw()} SELECT {groups} FROM {quoted_name(_RAW)}"  # noqa: S608 -- quoted
+        try:
+            self._connection.execute(sql)
+        except (FeatureNotSupported, UndefinedFunction):
+            return False
+        return True
 
     def _with_raw(self) -> str:
         return f"{quoted_name(_RAW)} AS ({self._raw})"
@@ -209,18 +225,18 @@ def _column(name: str, typname: str, typtype: str, modifier: int) -> _Column:
     column = quoted_name(name)
     text = f'{column}::text COLLATE "C"'
     if typtype == "e" or typname in _TEXTS:
-        return _Column(text, "string", text, typname)
+        return _Column(text, "string", typname)
     if typname == "bool":
         # There is no cast to the narrower integers that Ibis would use.
-        return _Column(f"{column}::integer", "int32", text, typname)
+        return _Column(f"{column}::integer", "int32", typname)
     if typname in _PLAIN:
-        return _Column(column, _PLAIN[typname], text, typname)
+        return _Column(column, _PLAIN[typname], typname)
     if typname == "numeric":
         form, dtype = _numeric(column, modifier)
-        return _Column(form, dtype, text, typname)
+        return _Column(form, dtype, typname)
     # IS NULL would take a composite value of NULLs for NULL.
     outside = f"CASE WHEN {column} IS DISTINCT FROM NULL THEN ''::bytea END"
-    return _Column(outside, "binary", text, typname)
+    return _Column(outside, "binary", typname)
 
 
 def _numeric(column: str, modifier: int) -> tuple[str, str]:

@@ -2,6 +2,9 @@
 
 Drop what is outside the domain, keep at most so many rows of each id, count. `coding` says how one
 column is coded; `cells` holds the result.
+
+Privacy: Ids are only ever a key of PARTITION BY. No expression of ours touches them, and the engine
+compares them as it compares the column that they come from.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from eke.data.coding import code_expression, lists_text, spelled_number
 from eke.data.sealed import Engine
 from eke.data.source import Rows
 from eke.domain import Domain
+from eke.errors import DataError
 from eke.privacy.unit import Unit
 
 ID = "id"
@@ -63,6 +67,17 @@ def kept_rows(table: Any, domain: Domain, unit: Unit | None) -> Any:
     coded = _coded_rows(table, domain, unit, coded=frozenset(), spelled=set())
     names = [code_column(place) for place in range(len(domain))]
     return _kept(coded, names, unit).select(*names)
+
+
+def ids_compare(table: Any, engine: Engine) -> bool:
+    """False when an engine can read a table but cannot group its rows by their ids."""
+    groups = table.select(**{_PLACE: ibis.row_number().over(group_by=table[ID])})
+    try:
+        engine.fetch(groups.limit(0))
+    except DataError:
+        engine.fetch(table.select(**{_PLACE: ibis.literal(0)}).limit(0))
+        return False
+    return True
 
 
 def list_rows(

@@ -27,18 +27,37 @@ _LARGEST = "9" * 38
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A sealed engine for one file: its relation in SQL, and an expression for each column."""
+    """A sealed engine for one file: its relation in SQL, and two expressions for each column.
+
+    `columns` serve attributes; `ids` are the values that the file holds and the engine compares.
+    """
 
     engine: SealedEngine
     relation: str
     columns: dict[str, str]
+    ids: dict[str, str]
+    rounded: frozenset[str] = frozenset()  # columns that the engine cannot hold exactly
 
-    def table(self, wanted: Mapping[str, str]) -> Any:
-        """An Ibis table of some columns: the keys are its names, the values those of the file."""
-        chosen = ", ".join(f"{self.columns[v]} AS {quoted_name(k)}" for k, v in wanted.items())
-        rows = f"SELECT {chosen} FROM {self.relation}"  # noqa: S608 -- all names are quoted
+    def table(self, wanted: Mapping[str, str], identity: str | None = None) -> Any:
+        """An Ibis table of some columns: the keys are its names, the values those of the file.
+
+        Privacy: Under the name `identity` a column appears as it is, so that the engine compares
+        ids as it compares that column; a form that serves an attribute may merge or split them.
+        """
+        named = None if identity is None else wanted.get(identity)
+        if named in self.rounded:
+            raise DataError(
+                f"column {named!r} cannot be the id of a unit: the engine rounds times "
+                "of the old type INT96 and numbers of more than 38 digits, so that different ids "
+                "may become equal. Write the column as texts, or as times of the type TIMESTAMP"
+            )
+        chosen = []
+        for name, column in wanted.items():
+            form = (self.ids if name == identity else self.columns)[column]
+            chosen.append(f"{form} AS {quoted_name(name)}")
+        rows = f"SELECT {', '.join(chosen)} FROM {self.relation}"  # noqa: S608 -- names are quoted
         self.engine.run(f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS {rows}")
-        return self.engine.table(_VIEW)
+        return self.engine.table(_VIEW, opaque=identity)
 
 
 @contextmanager
@@ -57,10 +76,9 @@ def scan_file(file: DataFile) -> Iterator[Scan]:
             yield _scan_text(engine, file)
         elif isinstance(file, ParquetFile):
             relation = f"read_parquet({text_literal(file.path)}, hive_partitioning = false)"
-            yield Scan(engine, relation, _typed_columns(engine, relation))
+            yield _scan_typed(engine, relation, _rounded_columns(engine, file))
         else:
-            relation = _attached_table(engine, file)
-            yield Scan(engine, relation, _typed_columns(engine, relation))
+            yield _scan_typed(engine, _attached_table(engine, file))
 
 
 def _scan_text(engine: SealedEngine, file: CsvFile) -> Scan:
@@ -83,7 +101,7 @@ def _scan_text(engine: SealedEngine, file: CsvFile) -> Scan:
     for name, engine_name in zip(names, engine_names, strict=True):
         field = f"trim({engine_name}, {_BLANKS})" if file.strip else engine_name
         columns[name] = f"CASE WHEN {field} NOT IN ({nulls}) THEN {field} END"
-    return Scan(engine, relation, columns)
+    return Scan(engine, relation, columns, ids=columns)
 
 
 def _header(file: CsvFile) -> tuple[str, ...]:
@@ -134,8 +152,27 @@ def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
     return f"protected.{quoted_name(schema)}.{quoted_name(table)}"
 
 
-def _typed_columns(engine: SealedEngine, relation: str) -> dict[str, str]:
-    return {name: _typed_column(name, kind) for name, kind in engine.describe(relation)}
+def _scan_typed(engine: SealedEngine, relation: str, rounded: frozenset[str] = frozenset()) -> Scan:
+    kinds = engine.describe(relation)
+    columns = {name: _typed_column(name, kind) for name, kind in kinds}
+    return Scan(engine, relation, columns, {name: quoted_name(name) for name in columns}, rounded)
+
+
+def _rounded_columns(engine: SealedEngine, file: ParquetFile) -> frozenset[str]:
+    """The columns of a Parquet file that hold, at any depth, what the engine reads rounded."""
+    rounded = "type = 'INT96' OR type LIKE '%BYTE_ARRAY' AND duckdb_type = 'DOUBLE'"
+    listed = f"SELECT name, coalesce(num_children, 0), coalesce({rounded}, false)"
+    schema = f"parquet_schema({text_literal(file.path)})"
+    nodes = engine.run(f"{listed} FROM {schema} ORDER BY column_id")
+    # The schema is a tree, written down from the root: each node before its children.
+    found, left, column = set(), 0, ""
+    for name, children, is_rounded in nodes[1:]:
+        if left == 0:
+            column, left = name, 1
+        left += int(children) - 1
+        if is_rounded:
+            found.add(column)
+    return frozenset(found)
 
 
 def _typed_column(name: str, dtype: str) -> str:

@@ -35,6 +35,9 @@ _SETTINGS: dict[str, str | bool] = {
     "temp_directory": "",
 }
 
+UNKNOWN = ibis.expr.datatypes.unknown
+"""The type of a column that is passed on as it is and never part of an expression of ours."""
+
 Result = TypeVar("Result")
 
 
@@ -74,9 +77,12 @@ class SealedEngine:
         shielded(lambda: self._connection.register(name, arrow))
         return self.table(name)
 
-    def table(self, name: str) -> Any:
-        """The Ibis table of a table or view of the engine."""
-        schema = {column: DuckDBType.from_string(kind) for column, kind in self.describe(name)}
+    def table(self, name: str, opaque: str | None = None) -> Any:
+        """The Ibis table of a table or view of the engine; Ibis need not know an opaque column."""
+        schema = {
+            column: UNKNOWN if column == opaque else DuckDBType.from_string(kind)
+            for column, kind in self.describe(name)
+        }
         return ibis.table(schema, name=name)
 
     def describe(self, relation: str) -> list[tuple[str, str]]:

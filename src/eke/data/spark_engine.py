@@ -3,9 +3,10 @@
 Ibis writes the SQL of our expressions, Spark runs it where the rows are, and only codes and counts
 are collected.
 
-Privacy: texts are compared byte by byte, whatever collation a column declares. Spark is the
-curator's own: eke can neither seal it nor keep it from logging, and gives it no expression that
-fails on a raw value (Spark's messages about a failing row quote it).
+Privacy: texts of attributes are compared byte by byte, whatever collation a column declares; ids
+are compared as Spark compares their column. Spark is the curator's own: eke can neither seal it nor
+keep it from logging, and gives it no expression that fails on a raw value (Spark's messages about a
+failing row quote it).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, Self
 
 import ibis
 
-from eke.data.sealed import shielded
+from eke.data.identity import no_equality
+from eke.data.sealed import UNKNOWN, shielded
 from eke.data.server_table import SparkTable
 from eke.errors import DataError
 
@@ -63,10 +65,25 @@ class SparkEngine:
         shown = self.shown_types(wanted)
         chosen, types = [], {}
         for name, source in wanted.items():
-            form, types[name] = _form(_quoted(source), shown[name], identity=name == identity)
+            form, types[name] = _form(_quoted(source), shown[name])
+            if name == identity:
+                form, types[name] = _quoted(source), UNKNOWN
             chosen.append(f"{form} AS {name}")
         shielded(lambda: self._frame.selectExpr(*chosen).createOrReplaceTempView(self._view))
+        if identity in wanted and not shielded(lambda: self._compares(identity)):
+            raise no_equality(wanted[identity], shown[identity])
         return ibis.table(types, name=self._view)
+
+    def _compares(self, name: str) -> bool:
+        """False when Spark has no order for a column, which it says without running anything."""
+        from pyspark.errors import AnalysisException  # noqa: PLC0415 -- an optional back end
+
+        groups = f"row_number() OVER (PARTITION BY {name} ORDER BY 1)"
+        try:
+            self._session.sql(f"SELECT {groups} FROM {self._view}")  # noqa: S608 -- names are ours
+        except AnalysisException:
+            return False
+        return True
 
     def shown_types(self, wanted: Mapping[str, str]) -> dict[str, str]:
         """The types of the columns as Spark calls them."""
@@ -114,11 +131,10 @@ def _frame(session: Any, table: SparkTable) -> Any:
     return session.read.parquet(table.parquet) if table.parquet else session.table(table.table)
 
 
-def _form(column: str, kind: str, *, identity: bool) -> tuple[str, str]:
+def _form(column: str, kind: str) -> tuple[str, str]:
     """SQL of a column in a form that our expressions are total on, and its type for Ibis."""
-    text = f"CAST({column} AS STRING) COLLATE UTF8_BINARY"
-    if identity or kind.startswith("string"):
-        return text, "string"
+    if kind.startswith("string"):
+        return f"CAST({column} AS STRING) COLLATE UTF8_BINARY", "string"
     if kind in _PLAIN:
         return column, _PLAIN[kind]
     if kind.startswith("decimal"):

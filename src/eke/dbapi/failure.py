@@ -71,6 +71,7 @@ _STANDS_FOR: tuple[tuple[type[errors.EkeError], type[DatabaseError]], ...] = (
     (errors.LedgerError, OperationalError),
     (errors.DataError, OperationalError),
     (errors.SecretLeak, InternalError),
+    (errors.ReleaseFailed, OperationalError),
     (errors.EstimateError, OperationalError),
     (errors.ServiceError, OperationalError),
     (errors.EkeError, ProgrammingError),

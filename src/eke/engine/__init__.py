@@ -1,7 +1,8 @@
 """The engine: the one junction of data, noise and ledger."""
 
 from eke.engine.adaptive import Adaptive, Desk, Option, Selection
-from eke.engine.row_scores import RowPublisher, RowScores
+from eke.engine.failed import is_failed, told
+from eke.engine.row_scores import RowScores
 from eke.engine.share import Shares
 from eke.engine.snapshot import Snapshot
 from eke.engine.vault import AnswerText, Stale, Vault
@@ -11,11 +12,12 @@ __all__ = [
     "AnswerText",
     "Desk",
     "Option",
-    "RowPublisher",
     "RowScores",
     "Selection",
     "Shares",
     "Snapshot",
     "Stale",
     "Vault",
+    "is_failed",
+    "told",
 ]

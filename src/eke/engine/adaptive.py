@@ -1,14 +1,14 @@
 """Adaptive releases: what is measured next depends on what was measured before, at a fixed price.
 
-A publisher that selects marginals cannot say beforehand which. It says what all of it may cost;
-the junction charges that, and then hands out a `Desk`, which measures and chooses as it is told,
-computes the price of every step itself, and refuses a step that the rest of the allowance does not
-cover. See docs/proofs/selection.md.
+A publisher that selects marginals, or scores of rows, cannot say beforehand which. It says what all
+of it may cost; the junction charges that, and then hands out a `Desk`, which measures, chooses and
+scores as it is told, computes the price of every step itself, and refuses a step that the rest of
+the allowance does not cover. See docs/proofs/selection.md and docs/proofs/pca.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, Self
@@ -16,18 +16,25 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.data import Counts
-from eke.engine.exact import exact_answers, needed_attributes
+from eke.data import Counts, Rows
+from eke.domain import Domain
+from eke.engine.checked import checked_law, checked_part, checked_query
+from eke.engine.draws import Drawing, Wanted, text_of
+from eke.engine.exact import block_answers, exact_answers, needed_attributes
+from eke.engine.row_scores import RowScores, checked_scores, exact_scores
 from eke.errors import PrivacyError
 from eke.history import Measurement
+from eke.inference.progress import Progress, silent
 from eke.mechanism import Secret, choose_with_noise, reveal_with_noise
-from eke.planning import Part
+from eke.planning import Part, Plan
 from eke.privacy.accountant import Accountant
-from eke.privacy.law import DiscreteLaplace
+from eke.privacy.law import DiscreteLaplace, DiscreteLaw
 from eke.query import Kronecker
+from eke.query.vector import frozen_array, height
 
 Integers = NDArray[np.int64]
-_LARGEST_NUMBER = 2**52
+LARGEST_NUMBER = 2**52
+"""The most steps that an expected count or a handicap may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,11 +46,12 @@ class Option:
     handicap: int  # taken from the score, in steps
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "expected", frozen_array(self.expected))
         if self.expected.shape != (self.block.cells,) or self.expected.dtype != np.int64:
             raise PrivacyError("an option needs one expected integer for each of its counts")
         if type(self.handicap) is not int:
             raise PrivacyError("the handicap of an option is a whole number of steps")
-        if max(int(np.abs(self.expected).max()), abs(self.handicap)) > _LARGEST_NUMBER:
+        if max(height(self.expected), abs(self.handicap)) > LARGEST_NUMBER:
             raise PrivacyError("expected counts and handicaps must be at most 2^52 steps")
 
 
@@ -63,7 +71,10 @@ class Selection:
         if not self.options:
             raise PrivacyError("a selection needs at least one option")
         if not -30 <= self.exponent <= 0 or self.law.exponent > self.exponent:
-            raise PrivacyError("the noise grid must be at least as fine as the scores', and these")
+            raise PrivacyError(
+                "the noise grid must be at least as fine as that of the scores, which has an "
+                "exponent from -30 to 0"
+            )
 
     @property
     def reach(self) -> int:
@@ -74,9 +85,22 @@ class Selection:
         """
         return max(option.block.largest_reach(1) for option in self.options)
 
+    def text(self) -> str:
+        """What tells this choice from every other."""
+        return text_of(
+            {
+                "options": [
+                    [one.block.to_document(), one.expected.tolist(), one.handicap]
+                    for one in self.options
+                ],
+                "exponent": self.exponent,
+                "law": self.law.to_json(),
+            }
+        )
+
 
 class Adaptive(Protocol):
-    """Whoever decides, from released values alone, what to measure next."""
+    """Whoever decides, from released values alone, what to measure, choose or score next."""
 
     @property
     def attribute_sets(self) -> Sequence[tuple[str, ...]]:
@@ -84,25 +108,37 @@ class Adaptive(Protocol):
         ...
 
     def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
-        """Measure and choose at the desk; `measured` is what the plan's own parts gave."""
+        """Do so at the desk; `measured` is what the plan's own parts gave."""
         ...
 
 
 class Desk:
-    """Measurements and choices for at most an allowance that was charged before.
+    """Measurements, choices and scores of rows for what was charged for them before.
 
     Privacy: a step is priced from its own integers before data is looked at; prices add up
     (adaptive composition), and what goes beyond the allowance is refused. Exact numbers leave as
-    noisy values or as the index of a choice only, and only within the with block of the release:
-    whoever keeps the desk beyond it finds it closed and empty.
+    noisy values or as the index of a choice only, each stored before it is handed out
+    (`eke.engine.draws`), and only within the with block of the release: whoever keeps the desk
+    beyond it finds it closed and empty.
     """
 
     def __init__(
-        self, counts: Mapping[tuple[str, ...], Counts], allowance: int, accountant: Accountant
+        self,
+        plan: Plan,
+        accountant: Accountant,
+        draws: Drawing,
+        *,
+        counts: Mapping[tuple[str, ...], Counts],
+        rows: Rows | None = None,
+        progress: Progress = silent,
     ) -> None:
         self._counts = counts
-        self._left = allowance
+        self._rows = rows
+        self._row_loss = plan.row_loss
+        self._allowance = self._left = plan.later_loss
         self._accountant = accountant
+        self._draws = draws
+        self._progress = progress
         self._measured: list[Measurement] = []
         self._open = True
 
@@ -112,10 +148,11 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self._open = False
         self._counts = {}
+        self._rows = None
 
     @property
     def left(self) -> int:
-        """What is left of the allowance, in nano-units; public."""
+        """What is left of the allowance for measurements and choices, in nano-units; public."""
         return self._left
 
     @property
@@ -125,18 +162,44 @@ class Desk:
 
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
+        part = checked_part(part, self._accountant.domain, self._accountant.measure)
         own = self._of(needed_attributes(part.query))
         self._pay(self._accountant.price(part.query, part.law))
-        steps = reveal_with_noise(exact_answers(part.query, own), part.law)
-        found = Measurement(part.query, part.law, tuple(s * part.law.step for s in steps))
+        secret = exact_answers(part.query, own)
+        steps = self._drawn(
+            text_of(part.to_document()), lambda: reveal_with_noise(secret, part.law)
+        )
+        found = measurement(part, steps)
         self._measured.append(found)
         return found
 
     def choose(self, selection: Selection) -> int:
         """The index of one option, by the exponential mechanism."""
+        selection = checked_selection(selection, self._accountant.domain)
         tables = [self._of(option.block.attributes) for option in selection.options]
         self._pay(self._accountant.price_of_choice(selection.reach, selection.law))
-        return choose_with_noise(exact_distances(selection, tables), selection.law)
+        secret = exact_distances(selection, tables)
+        (place,) = self._drawn(selection.text(), lambda: [choose_with_noise(secret, selection.law)])
+        return place
+
+    def score_rows(self, scores: RowScores) -> tuple[list[int], DiscreteLaw]:
+        """The noisy scores of all rows, row after row, in steps of the law, and that law.
+
+        Privacy: the law is chosen here, as the least noise with which these scores cost no more
+        than what is left of `row_loss`; so there is nothing to trust, and nothing that can fail.
+        """
+        if not self._open or self._rows is None or not self._row_loss:
+            raise PrivacyError("scores of rows are released once, by a plan with a row_loss")
+        scores = checked_scores(scores, self._accountant.domain)
+        law = scores.law_within(self._row_loss, self._accountant.measure)
+        self._row_loss = 0
+        secret = exact_scores(scores, self._rows)
+        return self._drawn(scores.text(law), lambda: reveal_with_noise(secret, law)), law
+
+    def _drawn(self, what: str, draw: Callable[[], list[int]]) -> list[int]:
+        (steps,) = self._draws.take([Wanted(what, draw)])
+        self._progress("measuring", 1.0 - self._left / max(self._allowance, 1))
+        return steps
 
     def _of(self, attributes: tuple[str, ...]) -> Counts:
         if not self._open:
@@ -151,6 +214,33 @@ class Desk:
         self._left -= price
 
 
+def measurement(part: Part, steps: Sequence[int]) -> Measurement:
+    """What was measured, from the steps that were drawn."""
+    return Measurement(part.query, part.law, tuple(step * part.law.step for step in steps))
+
+
+def checked_selection(selection: object, domain: Domain) -> Selection:
+    """The junction's own copy of a choice, of exactly known types, over its own domain.
+
+    Privacy: what is chosen from and how far a record can move it follow from the same numbers,
+    which nobody else holds.
+    """
+    if type(selection) is not Selection:
+        raise PrivacyError("only a Selection can be chosen from, and nothing derived from it")
+    options = []
+    for option in selection.options:
+        if type(option) is not Option:
+            raise PrivacyError("a selection is made of options, and nothing derived from them")
+        block = checked_query(option.block, domain)
+        if not isinstance(block, Kronecker):
+            raise PrivacyError("the options of a selection are blocks of products")
+        options.append(Option(block, option.expected.view(), option.handicap))
+    law = checked_law(selection.law, "epsilon")
+    if not isinstance(law, DiscreteLaplace) or type(selection.exponent) is not int:
+        raise PrivacyError("a choice is drawn with discrete Laplace noise on a grid")
+    return Selection(tuple(options), selection.exponent, law)
+
+
 def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
     """The exact score of each option, in units of 2^exponent.
 
@@ -159,10 +249,6 @@ def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
     scores = []
     per_record = int(Fraction(2) ** -selection.exponent)
     for option, counts in zip(selection.options, tables, strict=True):
-        block = option.block
-        table = np.zeros(block.domain.sizes(block.attributes), np.int64)
-        table[tuple(counts.codes.T)] = counts.counts
-        exact = block.exact(table).reshape(-1).tolist()
-        pairs = zip(exact, option.expected.tolist(), strict=True)
+        pairs = zip(block_answers(option.block, counts), option.expected.tolist(), strict=True)
         scores.append(sum(abs(c * per_record - e) for c, e in pairs) - option.handicap)
     return Secret(scores, selection.exponent)

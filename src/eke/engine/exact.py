@@ -19,13 +19,12 @@ def needed_attributes(query: Measurable) -> tuple[str, ...]:
 def exact_answers(query: Measurable, counts: Counts) -> Secret:
     """The exact answer, or one for each cell of a block, in units of 2^exponent.
 
-    Privacy: sums of Python integers, so neither overflow nor the order of rows can make one record
-    move an answer by more than its coefficient.
+    Privacy: sums of Python integers, or of 64-bit ones where Python integers bound every partial
+    sum; so neither overflow nor the order of rows can make one record move an answer by more than
+    its coefficient.
     """
     if isinstance(query, Kronecker):
-        table = np.zeros(query.domain.sizes(query.attributes), np.int64)
-        table[tuple(counts.codes.T)] = counts.counts
-        return Secret([int(answer) for answer in query.exact(table).ravel()], 0)
+        return Secret(block_answers(query, counts), 0)
     inside = query.inside if isinstance(query, Marginal) else query
     coefficients = inside.numerators(counts.attributes, counts.codes)
     contributions = [c * int(n) for c, n in zip(coefficients, counts.counts, strict=True)]
@@ -37,3 +36,13 @@ def exact_answers(query: Measurable, counts: Counts) -> Secret:
     for cell, contribution in zip(flat.tolist(), contributions, strict=True):
         totals[cell] += contribution
     return Secret(totals, inside.exponent)
+
+
+def block_answers(block: Kronecker, counts: Counts) -> list[int]:
+    """The exact answers of a block of products, in the order of its queries.
+
+    Privacy: exact, for the junction only.
+    """
+    table = np.zeros(block.domain.sizes(block.attributes), np.int64)
+    table[tuple(counts.codes.T)] = counts.counts
+    return [int(answer) for answer in block.exact(table).ravel()]

@@ -11,16 +11,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.data import Rows
+from eke.domain import Domain
+from eke.engine.draws import text_of
 from eke.errors import PrivacyError
-from eke.history import Measurement
 from eke.mechanism import Secret
-from eke.privacy.law import DiscreteLaw
+from eke.privacy.accountant import Measure
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.privacy.noise_grid import check_exponent
+from eke.privacy.record_loss import NANO
+from eke.query.vector import frozen_array, height
 
 Integers = NDArray[np.int64]
 
@@ -32,7 +36,7 @@ _LARGEST_FEATURE = 2**17
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowScores:
-    """What to release of each row: `features @ weights` in units of 2^exponent, and the noise.
+    """What to release of each row: `features @ weights` in units of 2^exponent.
 
     tables: for each attribute its features by code, (codes, columns); weights: (all columns,
     scores), the columns in the order of the tables.
@@ -41,57 +45,98 @@ class RowScores:
     tables: tuple[tuple[str, Integers], ...]
     weights: Integers
     exponent: int
-    law: DiscreteLaw
 
     def __post_init__(self) -> None:
-        columns = sum(table.shape[1] for _, table in self.tables)
+        object.__setattr__(self, "weights", frozen_array(self.weights))
+        own = tuple((name, frozen_array(table)) for name, table in self.tables)
+        object.__setattr__(self, "tables", own)
         arrays = (self.weights, *(table for _, table in self.tables))
         if any(array.dtype != np.int64 or array.ndim != 2 for array in arrays):
             raise PrivacyError("features and weights of row scores must be matrices of integers")
+        columns = sum(table.shape[1] for _, table in self.tables)
         if self.weights.shape[0] != columns or not self.weights.shape[1] or columns > 2**14:
             raise PrivacyError("row scores need one weight for each feature and score")
-        if int(np.abs(self.weights).max()) > _LARGEST_WEIGHT:
+        if height(self.weights) > _LARGEST_WEIGHT:
             raise PrivacyError("the weights of row scores must be at most 2^24 in size")
-        if any(int(np.abs(table).max()) > _LARGEST_FEATURE for _, table in self.tables):
+        if any(height(table) > _LARGEST_FEATURE for _, table in self.tables):
             raise PrivacyError("the features of row scores must be at most 2^17 in size")
-        if self.law.exponent > self.exponent:
-            raise PrivacyError("the noise grid must be at least as fine as the scores'")
+        check_exponent(self.exponent)
 
     @property
     def count(self) -> int:
         """The number of scores of each row."""
         return int(self.weights.shape[1])
 
-    @property
-    def loss_nano(self) -> int:
-        """The loss of a record whose row is replaced by any other, in nano-units, rounded up.
+    def reach(self, measure: Measure) -> int:
+        """How far one replaced record can move its scores, in units: L1, or L2 rounded up.
 
-        Privacy: only that record's own row of scores changes, so this is the loss of the whole
-        release, however many rows there are.
+        Privacy: only that record's own row of scores changes, so this bounds the whole release,
+        however many rows there are.
         """
-        unit = Fraction(2) ** self.exponent
-        if self.law.loss_unit == "epsilon":
-            return self.law.loss_nano(largest_sum_of_changes(self.tables, self.weights) * unit)
-        squares = largest_sum_of_squares(self.tables, self.weights)
-        return self.law.loss_nano(_root_above(squares) * unit)
+        if measure == "epsilon":
+            return largest_sum_of_changes(self.tables, self.weights)
+        return _root_above(largest_sum_of_squares(self.tables, self.weights))
+
+    def loss_nano(self, law: DiscreteLaw) -> int:
+        """The loss of a record whose row is replaced by any other, in nano-units, rounded up."""
+        measure: Measure = "epsilon" if law.loss_unit == "epsilon" else "rho"
+        return law.loss_nano(self.reach(measure) * Fraction(2) ** self.exponent)
+
+    def law_within(self, row_loss: int, measure: Measure) -> DiscreteLaw:
+        """The least noise with which these scores cost at most `row_loss` nano-units."""
+        return law_within(self.reach(measure), self.exponent, row_loss, measure)
+
+    def text(self, law: DiscreteLaw) -> str:
+        """What tells these scores, under this noise, from all others."""
+        return text_of(
+            {
+                "tables": [[name, table.tolist()] for name, table in self.tables],
+                "weights": self.weights.tolist(),
+                "exponent": self.exponent,
+                "law": law.to_json(),
+            }
+        )
 
 
-class RowPublisher(Protocol):
-    """Whoever chooses the scores of rows and makes something of them when they are noisy."""
+def law_within(reach: int, exponent: int, row_loss: int, measure: Measure) -> DiscreteLaw:
+    """The least noise with which numbers that a record moves by `reach` units cost `row_loss`.
 
-    def scores(self, measured: Sequence[Measurement]) -> RowScores:
-        """The scores and their noise, from released measurements alone."""
-        ...
+    In fractions: with Laplace scale b the loss is reach/b, with deviation σ it is reach²/2σ².
+    """
+    if row_loss < 1:
+        raise PrivacyError("scores of rows need a loss of at least one nano-unit")
+    unit = Fraction(2) ** exponent
+    moved = max(reach, 1)
+    if measure == "epsilon":
+        return choose_grid(DiscreteLaplace, moved * unit * NANO / row_loss, exponent)
+    # In 2^-20 of a unit, so that rounding the root up costs next to nothing.
+    deviation = _root_above(-(-(moved**2) * NANO * 2**40 // (2 * row_loss)))
+    return choose_grid(DiscreteGaussian, deviation * unit / 2**20, exponent)
 
-    def receive(self, scores: RowScores, steps: Sequence[int]) -> None:
-        """Take the noisy scores, row after row, in steps of the law."""
-        ...
+
+def checked_scores(scores: object, domain: Domain) -> RowScores:
+    """The junction's own copy of row scores, of exactly known types, over its own domain.
+
+    Privacy: what they cost and what is released follow from the same numbers, which nobody else
+    holds.
+    """
+    if type(scores) is not RowScores:
+        raise PrivacyError("only RowScores can be released row by row, and nothing derived of them")
+    names = [name for name, _ in scores.tables]
+    if len(set(names)) != len(names) or any(name not in domain for name in names):
+        raise PrivacyError("row scores have one table of features for an attribute of the domain")
+    tables = tuple((name, table.view()) for name, table in scores.tables)
+    own = RowScores(tables, scores.weights.view(), scores.exponent)
+    if any(len(table) != domain[name].size for name, table in own.tables):
+        raise PrivacyError("row scores need features for every value of an attribute")
+    return own
 
 
 def exact_scores(scores: RowScores, rows: Rows) -> Secret:
     """The exact scores of each row, row after row.
 
-    Privacy: 64-bit sums that cannot overflow: at most 2^14 columns of 2^17 times 2^24.
+    Privacy: 64-bit sums that cannot overflow: at most 2^14 columns of 2^17 times 2^24, which
+    `RowScores` makes sure of in Python integers.
     """
     total = np.zeros((len(rows.codes), scores.count), np.int64)
     for table, weights in _by_attribute(scores.tables, scores.weights):

@@ -33,6 +33,7 @@ class Reserved:
     analyst: str
     plan: Plan
     cost: int
+    at: str  # when it was charged
 
 
 class Standing:
@@ -141,21 +142,22 @@ class Standing:
         self.accountant.charge_everyone(plan.flat_loss, spent_after)
         self._past.learn(plan)
         self.shares = self.shares.charged(analyst, cost)
-        self.reservations[entry.sequence] = Reserved(analyst, plan, cost)
+        self.reservations[entry.sequence] = Reserved(analyst, plan, cost, entry.at)
 
     def _released(self, entry: Entry) -> list[Measurement]:
         """The measurements that a commit holds."""
         documents = entry.payload["measurements"]
         if not isinstance(documents, list):
             raise LedgerError("the ledger holds a release of an unknown form")
-        analyst = self.reservations[_whole(entry.about["reservation"])].analyst
+        reserved = self.reservations[_whole(entry.about["reservation"])]
         return [
             Measurement.from_document(
                 self._domain,
                 _mapping(document),
                 sequence=entry.sequence,
-                analyst=analyst,
-                at=entry.at,
+                analyst=reserved.analyst,
+                # The charge's time: that of the release would tell how long the data took.
+                at=reserved.at,
             )
             for document in documents
         ]

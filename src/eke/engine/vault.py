@@ -1,8 +1,8 @@
 """Vault: the one place where data, noise and ledger meet.
 
 `Vault.release` is the junction: it makes sure that the table can be read, recomputes the cost,
-reserves it durably, only then evaluates the question on the data, adds noise, and stores
-measurement and answer before anybody sees them.
+reserves it durably, only then evaluates the question on the data, adds noise, stores what was drawn
+(`draws.py`), and then the measurements and the answer made of it, before anybody sees them.
 Everything outside this file either cannot reach the data or cannot spend. See
 docs/proofs/release.md.
 """
@@ -14,18 +14,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from eke.data import Source
+from eke.data import Counts, Source
 from eke.domain import Domain
-from eke.engine.adaptive import Adaptive, Desk
+from eke.engine.adaptive import Adaptive, Desk, measurement
+from eke.engine.checked import checked_plan
+from eke.engine.draws import Answered, Draws, Wanted, text_of
 from eke.engine.exact import exact_answers, needed_attributes
-from eke.engine.row_scores import RowPublisher, exact_scores
+from eke.engine.failed import FAILED, told
 from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.snapshot import Snapshot
 from eke.engine.standing import Standing
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement, Row
 from eke.inference import Inference
-from eke.ledger import Book, Entry, Ledger
+from eke.inference.progress import Progress, silent
+from eke.ledger import Book, Entry, Ledger, Reservation
 from eke.ledger.failpoint import failpoint
 from eke.mechanism import reveal_with_noise
 from eke.planning import Facts, Plan
@@ -85,17 +88,13 @@ class Vault:
     def snapshot(self) -> Snapshot:
         """History, accounts and caps, up to date with the ledger, for good.
 
-        It waits for no writer, however long one is at work: where one holds the lock, entries are
-        read on top of the last snapshot. Whoever holds a snapshot keeps nobody waiting.
+        It waits for no writer: where one holds the lock, entries are read on top of the last one.
         """
         with self._catching_up:
             return self._up_to_date()
 
     def glance(self) -> Snapshot:
-        """The same, but while another thread is about to bring it up to date, the one before.
-
-        For whoever is content with what was known a moment ago, and does not want to wait.
-        """
+        """The same, but while another thread is about to bring it up to date, the one before."""
         if not self._catching_up.acquire(blocking=False):
             return self._published.snapshot()
         try:
@@ -171,7 +170,7 @@ class Vault:
                 return answer
         if found.answer is None:
             raise LedgerError("this key has an unfinished paid request; ask again to complete it")
-        return found.answer
+        return told(found.answer)
 
     def change_limit(self, limit: int, analyst: str) -> None:
         """Replace the limit, in nano-units; one below the loss so far is refused."""
@@ -205,70 +204,80 @@ class Vault:
         digest: str,
         answer: AnswerText,
         as_of: int | None = None,
-        rows: RowPublisher | None = None,
         adaptive: Adaptive | None = None,
+        progress: Progress = silent,
     ) -> str:
         """Measure a plan and return the stored answer.
 
         With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
-        decision behind the plan has not seen. A plan with a `row_loss` needs `rows`, which chooses
-        the scores of each row from what was measured and takes them when they are noisy. One with
-        a `later_loss` needs `adaptive`, which decides step by step what else to measure for that.
+        decision behind the plan has not seen. A plan with a `row_loss` or a `later_loss` needs
+        `adaptive`, which decides step by step what else to release for that.
 
         Privacy: (0) The table is opened before anything is paid; whether that works depends on the
         table as a whole, or on the domain alone, where a question needs too many counts. (1) The
         cost is recomputed here, inside the transaction that checks the limit and records the
         reservation; the plan's own idea of it is not used. (2) The data is touched only after that
         transaction is durable; nothing is refunded afterwards, for a refund would be a free bit.
-        (3) The noisy value leaves this method only after it is stored; if another process completed
-        the same request first, its stored answer is returned and ours is forgotten.
+        (3) What is drawn is stored before anything is made of it, and drawn once. (4) What fails
+        after that is stored as well, with a fixed text, and told again under the same key. (5) The
+        noisy value leaves this method only after it is stored; if another process completed the
+        same request first, its stored answer is returned and ours is forgotten.
         """
+        plan = checked_plan(plan, self.domain, self._measure)  # nobody else holds this one
+        _check_adaptive(plan, adaptive)
+        if plan.row_loss and not self.publishes_rows:
+            raise PrivacyError("rows are released in order under replace_one only")
         with self.lock:
             sets = () if adaptive is None else tuple(adaptive.attribute_sets)
-            needed = [needed_attributes(part.query) for part in plan.parts]
             # A missing or changed table must show before anything is paid.
-            self._source.load([*needed, *sets])
-            in_order = None if rows is None else self._source.rows()
+            self._source.load([*_needed(plan), *sets])
+            rows = self._source.rows() if plan.row_loss else None
             with self.ledger.exclusive() as book:
                 request = book.find(analyst, key, digest)
                 if request is not None and request.answer is not None:
-                    return request.answer
+                    return told(request.answer)
                 self._follow(book)
                 if request is None:
-                    _check_publishers(plan, rows, adaptive)
                     reservation, cost = self._reserve(
                         book, plan, analyst=analyst, key=key, digest=digest, as_of=as_of
                     )
                 else:
                     held = self._standing.reservations[request.sequence]
-                    reservation, plan, cost = request.sequence, held.plan, held.cost
-                    _check_publishers(plan, rows, adaptive)
+                    plan, cost = held.plan, held.cost
+                    token = book.entry(request.sequence).hash
+                    reservation = Reservation(sequence=request.sequence, token=token)
+                    _check_adaptive(plan, adaptive)
             failpoint("engine.reserved")
-            needed = [needed_attributes(part.query) for part in plan.parts]
-            every = self._source.counts([*needed, *sets])
-            counts, later = every[: len(needed)], dict(zip(sets, every[len(needed) :], strict=True))
-            secrets = [
-                exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)
-            ]
-            del counts, every
-            failpoint("engine.counted")
-            measured = []
-            for part, secret in zip(plan.parts, secrets, strict=True):
-                steps = reveal_with_noise(secret, part.law)
-                values = tuple(step * part.law.step for step in steps)
-                measured.append(Measurement(part.query, part.law, values))
-            if rows is not None and in_order is not None:
-                wanted = rows.scores(measured)
-                if wanted.loss_nano > plan.row_loss:  # recomputed from the scores and their noise
-                    raise PrivacyError("the scores of rows cost more than was paid for them")
-                rows.receive(wanted, reveal_with_noise(exact_scores(wanted, in_order), wanted.law))
-            if adaptive is not None:
-                with Desk(later, plan.later_loss, self._standing.accountant) as desk:
-                    adaptive.proceed(desk, tuple(measured))
-                measured.extend(desk.measured)
-            del later
-            failpoint("engine.noised")
-            return self._commit(reservation, measured, cost, answer)
+            try:
+                draws = Draws(self.ledger, reservation)
+                every = self._source.counts([*_needed(plan), *sets])
+                counts = every[: len(plan.parts)]
+                later = dict(zip(sets, every[len(plan.parts) :], strict=True))
+                measured = _measured(plan, counts, draws)
+                if adaptive is not None:
+                    desk = Desk(
+                        plan,
+                        self._standing.accountant,
+                        draws,
+                        counts=later,
+                        rows=rows,
+                        progress=progress,
+                    )
+                    try:
+                        with desk:
+                            adaptive.proceed(desk, tuple(measured))
+                    except Exception:
+                        if draws.problem is not None:
+                            raise
+                        answer = _nothing  # what it failed on may be noise, so it failed for good
+                    measured.extend(desk.measured)
+                return told(self._commit(reservation.sequence, measured, cost, answer, draws))
+            except Answered:  # by another process, which was faster
+                found = self.ledger.find(analyst, key, digest)
+                if found is None or found.answer is None:
+                    raise LedgerError("the ledger lost the answer to this request") from None
+                self._follow(self.ledger)
+                return told(found.answer)
 
     def complete(
         self,
@@ -277,8 +286,8 @@ class Vault:
         key: str,
         digest: str,
         answer: AnswerText,
-        rows: RowPublisher | None = None,
         adaptive: Adaptive | None = None,
+        progress: Progress = silent,
     ) -> str | None:
         """The answer of a request seen before; None when the key is new.
 
@@ -288,7 +297,7 @@ class Vault:
         if request is None:
             return None
         if request.answer is not None:
-            return request.answer
+            return told(request.answer)
         with self.lock:
             self.facts()
             plan = self._standing.reservations[request.sequence].plan
@@ -298,17 +307,15 @@ class Vault:
                 key=key,
                 digest=digest,
                 answer=answer,
-                rows=rows,
                 adaptive=adaptive,
+                progress=progress,
             )
 
     def _reserve(
         self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, as_of: int | None
-    ) -> tuple[int, int]:
+    ) -> tuple[Reservation, int]:
         if as_of is not None and self._standing.last_change > as_of:
             raise Stale
-        if plan.row_loss and not self.publishes_rows:
-            raise PrivacyError("rows are released in order under replace_one only")
         # The cap is checked here, under the ledger's lock and with every entry taken in, so that it
         # holds however many servers and requests of one analyst race.
         limit = self._standing.shares.limit_for(analyst, book.limit, book.spent)
@@ -325,20 +332,29 @@ class Vault:
             payload={"plan": plan.to_document(), "cost": cost},
             spent_after=after,
         )
-        return reservation.sequence, cost
+        return reservation, cost
 
     def _commit(
-        self, reservation: int, measured: list[Measurement], cost: int, answer: AnswerText
+        self,
+        reservation: int,
+        measured: list[Measurement],
+        cost: int,
+        answer: AnswerText,
+        draws: Draws,
     ) -> str:
         try:
             with self.ledger.exclusive() as book:
                 self._follow(book)
-                stored = self._closed_already(book, reservation)
-                if stored is not None:
-                    return stored
+                about = book.entry(reservation).about
+                request = book.find(str(about["analyst"]), str(about["key"]))
+                if request is not None and request.answer is not None:
+                    return request.answer  # another process was faster
                 placed = [replace(one, sequence=book.state.sequence + 1) for one in measured]
                 self._standing.learn(placed)
-                text = answer(self._standing.facts(), placed, cost)
+                try:
+                    text = answer(self._standing.facts(), placed, cost)
+                except Exception:  # noqa: BLE001 -- it may depend on the noise: stored, not raised
+                    text = FAILED
                 released = {"measurements": [one.to_document() for one in placed]}
                 closing = book.commit(reservation, released, text)
                 failpoint("engine.stored")
@@ -346,21 +362,36 @@ class Vault:
             self._standing = self._at_first()  # it may hold what the ledger does not
             raise
         failpoint("engine.committed")
+        draws.forget()
         if not self._standing.stepped_over(closing.entry):
             self._standing = self._at_first()
         return closing.answer
-
-    def _closed_already(self, book: Book, reservation: int) -> str | None:
-        about = book.entry(reservation).about
-        request = book.find(str(about["analyst"]), str(about["key"]))
-        return None if request is None else request.answer
 
     def _follow(self, ledger: Ledger | Book) -> None:
         self._standing.take_in(ledger.entries(after=self._standing.seen))
 
 
-def _check_publishers(plan: Plan, rows: RowPublisher | None, adaptive: Adaptive | None) -> None:
-    if (rows is not None) != bool(plan.row_loss):
-        raise PrivacyError("a plan with a row_loss, and no other, needs rows=")
-    if (adaptive is not None) != bool(plan.later_loss):
-        raise PrivacyError("a plan with a later_loss, and no other, needs adaptive=")
+def _needed(plan: Plan) -> list[tuple[str, ...]]:
+    """The attributes whose counts each part of a plan needs."""
+    return [needed_attributes(part.query) for part in plan.parts]
+
+
+def _measured(plan: Plan, counts: Sequence[Counts], draws: Draws) -> list[Measurement]:
+    """What the plan's own parts give, stored."""
+    secrets = [exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)]
+    failpoint("engine.counted")
+    wanted = [
+        Wanted(text_of(part.to_document()), partial(reveal_with_noise, secret, part.law))
+        for part, secret in zip(plan.parts, secrets, strict=True)
+    ]
+    drawn = draws.take(wanted)
+    return [measurement(part, steps) for part, steps in zip(plan.parts, drawn, strict=True)]
+
+
+def _nothing(_: Facts, __: Sequence[Measurement], ___: int) -> str:
+    return FAILED
+
+
+def _check_adaptive(plan: Plan, adaptive: Adaptive | None) -> None:
+    if (adaptive is not None) != bool(plan.flat_loss):
+        raise PrivacyError("a plan with a row_loss or a later_loss, and no other, needs adaptive=")

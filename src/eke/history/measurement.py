@@ -12,8 +12,11 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.privacy.law import NoiseLaw, law_from_json
+from eke.privacy.law import Gaussian, NoiseLaw, law_from_json
 from eke.query import Kronecker, Marginal, Measurable, Query
+
+PUBLIC = Gaussian(1e-12)
+"""The noise of what is public: a millionth of a person, for methods that need some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,11 @@ class Row:
     query: Query
     value: float
     law: NoiseLaw
+
+    @property
+    def is_public(self) -> bool:
+        """True when nothing was drawn for it: a number that everybody knows."""
+        return self.law is PUBLIC or self.law == PUBLIC
 
     def __deepcopy__(self, memo: object) -> Row:
         return self  # immutable

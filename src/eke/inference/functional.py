@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -131,16 +132,20 @@ def _edge(excess: Callable[[float], float], centre: float, step: float) -> float
     """Where the interval ends on one side, rounded outwards."""
     if step == 0.0:
         return centre
-    far = step
+    # Widths are roots themselves, and asked twice they may differ by their rounding errors; a
+    # search needs one value for one place.
+    beyond = cache(lambda x: excess(centre + x))
+    near, far = 0.0, step
     for _ in range(_WIDENINGS):
-        if excess(centre + far) > 0.0:
+        if beyond(far) > 0.0:
             break
-        far *= 1.25
+        near, far = far, 1.25 * far
     else:
         return math.copysign(math.inf, step)
-    near = far / 1.25 if far != step else 0.0
     tolerance = abs(step) * 1e-7
-    root = float(brentq(lambda x: excess(centre + x), near, far, xtol=tolerance, rtol=1e-10))
+    root = far
+    if beyond(near) < 0.0:  # else the end is within rounding errors of `near`: the outer one counts
+        root = float(brentq(beyond, near, far, xtol=tolerance, rtol=1e-10))
     return centre + root + math.copysign(2.0 * tolerance, step)
 
 

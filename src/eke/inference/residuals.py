@@ -104,6 +104,16 @@ class Residuals:
         self._wanted = None if wanted is None else set(wanted)
         self._weighted: dict[Names, FloatArray] = {}  # Σ precision · component
         self._precision: dict[Names, float] = {}
+        self._total: float | None = None
+
+    def fix_total(self, total: float) -> None:
+        """Take the number of records as known: it is the component of no attributes, exactly.
+
+        Components of different attributes have uncorrelated errors, so no other changes.
+        """
+        if not math.isfinite(total):
+            raise EstimateError("the number of records must be a finite number")
+        self._total = float(total)
 
     def add(self, names: Names, table: ArrayLike, noise_variance: float) -> None:
         """Take in the table of a marginal, each cell with independent noise of this variance."""
@@ -169,11 +179,14 @@ class Residuals:
 
     def knows(self, names: Names) -> bool:
         """True when the marginal follows from what was taken in."""
-        return all(s in self._precision or self._is_constant(s) for s in subsets(names))
+        return all(
+            s in self._precision or self._is_constant(s) or self._is_fixed(s)
+            for s in subsets(names)
+        )
 
     def variance(self, names: Names) -> float:
         """V of one component: its estimate has covariance V · P."""
-        if self._is_constant(names):
+        if self._is_constant(names) or self._is_fixed(names):
             return 0.0
         return 1.0 / self._precision[self._known(names)]
 
@@ -181,6 +194,8 @@ class Residuals:
         """The estimate of one component."""
         if self._is_constant(names):
             return np.zeros([self.sizes[name] for name in names])
+        if self._is_fixed(names):
+            return np.array(self._total, np.float64)
         known = self._known(names)
         return self._weighted[known] / self._precision[known]
 
@@ -197,6 +212,9 @@ class Residuals:
     def _is_constant(self, names: Names) -> bool:
         """True when an attribute has one value only: nothing deviates along it."""
         return any(self.sizes[name] == 1 for name in names)
+
+    def _is_fixed(self, names: Names) -> bool:
+        return not names and self._total is not None
 
     def _known(self, names: Names) -> Names:
         if names not in self._precision:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
@@ -44,6 +45,14 @@ FloatArray = NDArray[np.float64]
 Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How a measurement is kept: as these rows, as that table, or, with neither, not at all."""
+
+    rows: range = range(0)
+    table: int | None = None
+
+
 class Inference:
     """The posterior of any query given a history that grows."""
 
@@ -51,6 +60,8 @@ class Inference:
         self.domain = domain
         self.rows: list[Row] = []
         self.tables = ReleasedTables(domain)
+        self.kept: list[Kept] = []  # of each measurement, in the order they came
+        self._total: int | None = None
         self._regression: Regression | MixedRegression | None = Regression(domain)
         # The same question is decided upon, answered and looked at: estimate it once. All views of
         # one state fill it; whoever changes theirs begins a new one.
@@ -71,6 +82,7 @@ class Inference:
         return view_with(
             self,
             rows=list(self.rows),
+            kept=list(self.kept),
             _regression=self.regression.view(),
             _tables_shared=True,
         )
@@ -98,23 +110,39 @@ class Inference:
         if tables:
             if self._tables_shared:
                 self.tables, self._tables_shared = deepcopy(self.tables), False
-            for table in tables:
-                self.tables.append(table)
             # What is single is told apart anew: more of it may follow from the tables now.
             self._regression = None
             self._estimates = {}
         for measurement in released:
             if any(measurement is table for table in tables):
+                self.kept.append(Kept(table=len(self.tables)))
+                self.tables.append(measurement)
                 continue
             # Coarse counts come by the ten thousand, for models, and the regression takes time
             # quadratic in its rows. Least squares on fewer answers is as honest.
             many = len(self.rows) + len(measurement.values) > MOST_COARSE_ROWS
             if many and is_coarse(measurement.query):
+                self.kept.append(Kept())
                 continue
+            first = len(self.rows)
             for row in measurement.rows():
                 self.append(row)
+            self.kept.append(Kept(range(first, len(self.rows))))
+
+    @property
+    def total(self) -> int | None:
+        """The number of records, where it is public."""
+        return self._total
+
+    def public(self, query: Query) -> float | None:
+        """The exact answer to a question about the number of records alone, where it is public."""
+        if self._total is None or query.attributes:
+            return None
+        return float(self._total * sum(term.weight for term in query.terms) + query.constant)
 
     def append(self, row: Row) -> None:
+        if row.is_public and not row.query.attributes and not row.query.is_zero:
+            self._total = round(row.value / float(sum(term.weight for term in row.query.terms)))
         self.rows.append(row)
         if self._regression is not None:
             self._regression.append(row)
@@ -151,8 +179,34 @@ class Inference:
         return fresh
 
     def estimate(self, query: Query) -> LinearEstimate | None:
-        """The same with the weight of each released noisy answer in it."""
+        """The same with the weight of each released noisy answer in it.
+
+        What is public is known exactly, whatever was measured; nothing has a weight in it.
+        """
+        known = self.public(query)
+        if known is not None:
+            return LinearEstimate(known, np.empty(0, np.intp), np.empty(0))
         return self.regression.estimate(query)
+
+    def weights(self, query: Query) -> list[float] | None:
+        """The weight of each measurement in the BLUE of a query; None when there is no BLUE.
+
+        Of a measurement of many answers, that of the answer that counts most, with its sign.
+        """
+        estimate = self.estimate(query)
+        if estimate is None:
+            return None
+        single = np.zeros(len(self.rows))
+        single[estimate.rows] = estimate.weights
+        by_table = {part.table: part.weights for part in estimate.cells}
+        return [
+            _foremost(
+                single[one.rows.start : one.rows.stop]
+                if one.table is None
+                else by_table.get(one.table, np.empty(0))
+            )
+            for one in self.kept
+        ]
 
     def law(self, row: int) -> NoiseLaw:
         """The law of the noise in one released answer."""
@@ -175,8 +229,9 @@ class Inference:
         return ExactPosterior(value, noise)
 
     def _product(self, query: Query) -> Posterior | None:
-        if query.is_zero:
-            return ExactPosterior(float(query.constant), ComposedNoise(np.empty(0)))
+        known = float(query.constant) if query.is_zero else self.public(query)
+        if known is not None:
+            return ExactPosterior(known, ComposedNoise(np.empty(0)))
         if len(self.tables):
             raise AccuracyError("the product method has no use for whole tables; use 'exact'")
         values = np.array([row.value for row in self.rows])
@@ -212,6 +267,12 @@ def noise_of(
             scales.append(weights * law.laplace_scale)
             counts.append(often)
     return ComposedNoise(np.concatenate(scales), gaussian, slack, np.concatenate(counts))
+
+
+def _foremost(weights: FloatArray) -> float:
+    """The weight that counts most; none counts for nothing."""
+    flat = weights.reshape(-1)
+    return float(flat[np.argmax(np.abs(flat))]) if flat.size else 0.0
 
 
 def _rounded_up(weights: FloatArray) -> FloatArray:

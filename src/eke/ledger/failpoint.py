@@ -26,7 +26,7 @@ FAILPOINTS: tuple[str, ...] = (
     "ledger.after_commit",  # durable, the caller does not know yet
     "engine.reserved",  # paid, data not touched yet
     "engine.counted",  # exact answer in memory
-    "engine.noised",  # noisy answer in memory
+    "engine.drawn",  # noise drawn, in memory only
     "engine.stored",  # answer written, not committed
     "engine.committed",  # durable, the analyst has not seen it
 )

@@ -16,8 +16,12 @@ from eke.ledger.replay import State, read_entry, walk
 
 # Built once: putting a statement together costs more than running it.
 _ENTRY, _REQUEST, _ACCOUNT = schema.entry.c, schema.request.c, schema.account.c
+_PAGE = 1000
 _LINKS_AFTER = (
-    select(schema.entry).where(_ENTRY.sequence > bindparam("after")).order_by(_ENTRY.sequence)
+    select(schema.entry)
+    .where(_ENTRY.sequence > bindparam("after"))
+    .order_by(_ENTRY.sequence)
+    .limit(_PAGE)
 )
 _LINK_AT = select(schema.entry).where(_ENTRY.sequence == bindparam("at_sequence"))
 _LINK_CLOSING = select(schema.entry).where(_ENTRY.closes == bindparam("reservation"))
@@ -30,15 +34,19 @@ _REQUEST_OPENED_BY = select(schema.request).where(_REQUEST.sequence == bindparam
 
 
 def links(connection: Connection, after: int = 0) -> Generator[Link, None, None]:
-    """The stored rows of the chain after a sequence number, in order; close it if left early."""
-    # Few rows come in one round trip; a whole chain need not fit into memory.
-    options = {} if after else {"yield_per": 1000}
-    result = connection.execute(_LINKS_AFTER, {"after": after}, execution_options=options)
-    try:
-        for row in result:
+    """The stored rows of the chain after a sequence number, in order.
+
+    They come page by page, each read to its end: a whole chain need not fit into memory, and no
+    statement stays open when whoever reads them fails. One that did would keep its lock of the
+    file until the error is forgotten, and all writers waiting.
+    """
+    while True:
+        page = connection.execute(_LINKS_AFTER, {"after": after}).all()
+        for row in page:
             yield Link(*row)
-    finally:
-        result.close()
+        if len(page) < _PAGE:
+            return
+        after = page[-1].sequence
 
 
 def read_entries(connection: Connection, after: int) -> list[Entry]:

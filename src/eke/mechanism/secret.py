@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import secrets
 from collections.abc import Callable, Iterable
+from itertools import compress, repeat
 from typing import Any, Final, NoReturn
 
 from eke.errors import PrivacyError, SecretLeak
@@ -118,7 +119,8 @@ def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
         )
     noise = draw(law, secret.count).tolist()
     exact: tuple[int, ...] = _EXACT.__get__(secret)
-    return list(map(operator.add, (answer << finer for answer in exact), noise))
+    # No call of ours comes after the draw: it cannot be lost to an error before it is returned.
+    return list(map(operator.add, map(operator.lshift, exact, repeat(finer)), noise))
 
 
 TRIES_EACH = 64
@@ -150,10 +152,10 @@ def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
         offers = [secrets.randbelow(secret.count) for _ in range(TRIES_EACH * secret.count)]
         noise = draw(law, len(offers)).tolist()
         exact: tuple[int, ...] = _EXACT.__get__(secret)
-        best = max(exact)
-        missing = [(best - answer) << finer for answer in exact]
-        taken = [
-            place for place, drawn in zip(offers, noise, strict=True) if drawn >= missing[place]
-        ]
+        behind = map(operator.sub, repeat(max(exact)), exact)
+        missing = tuple(map(operator.lshift, behind, repeat(finer)))
+        # As above, no call of ours comes after the draw.
+        enough = map(operator.ge, noise, map(missing.__getitem__, offers))
+        taken = list(compress(offers, enough))
         if taken:
             return taken[0]

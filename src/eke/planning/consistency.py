@@ -40,36 +40,47 @@ def consistent_tables(
     *,
     nonnegative: bool = False,
     variances: Mapping[Names, float] | None = None,
+    total: float | None = None,
 ) -> dict[Names, FloatArray]:
     """The tables that agree with each other and are nearest to the given ones.
 
     `variances` weigh the tables in the L2 norm. With `nonnegative` all cells are at least zero;
     that makes small counts too large on average (their noise is cut off on one side only) and,
-    since totals are kept consistent, large ones slightly too small.
+    since totals are kept consistent, large ones slightly too small. `total` is the number of
+    records where it is known: every table then adds up to it.
     """
     if norm not in get_args(Norm):
         raise QueryError("norm must be 'l2', 'l1' or 'linf'")
     given = {names: np.asarray(table, np.float64) for names, table in tables.items()}
     if not given:
         raise QueryError("there is nothing to make consistent: give at least one table")
+    if total is not None and not 0.0 <= total < math.inf:
+        raise QueryError("the number of records must be a finite number of at least 0")
     if norm == "l2":
-        if nonnegative:
-            return _nearest_nonnegative(given, sizes, variances or {})
-        return _nearest(given, sizes, variances or {})
-    return _by_program(given, sizes, norm, nonnegative=nonnegative)
+        nearest = _nearest_nonnegative if nonnegative else _nearest
+        return nearest(given, sizes, variances or {}, total)
+    return _by_program(given, sizes, norm, total, nonnegative=nonnegative)
 
 
 def _nearest(
-    tables: Mapping[Names, FloatArray], sizes: Mapping[str, int], variances: Mapping[Names, float]
+    tables: Mapping[Names, FloatArray],
+    sizes: Mapping[str, int],
+    variances: Mapping[Names, float],
+    total: float | None,
 ) -> dict[Names, FloatArray]:
     known = Residuals(sizes, closure(list(tables)))
+    if total is not None:
+        known.fix_total(total)
     for names, table in tables.items():
         known.add(names, table, variances.get(names, 1.0))
     return {names: known.marginal(names) for names in tables}
 
 
 def _nearest_nonnegative(
-    tables: Mapping[Names, FloatArray], sizes: Mapping[str, int], variances: Mapping[Names, float]
+    tables: Mapping[Names, FloatArray],
+    sizes: Mapping[str, int],
+    variances: Mapping[Names, float],
+    total: float | None,
 ) -> dict[Names, FloatArray]:
     """Dykstra's alternating projections between consistent and non-negative tables.
 
@@ -80,7 +91,7 @@ def _nearest_nonnegative(
     correction = {names: np.zeros_like(table) for names, table in tables.items()}
     settled = {names: table.copy() for names, table in tables.items()}
     for _ in range(_MOST_ROUNDS):
-        settled = _nearest(current, sizes, variances)
+        settled = _nearest(current, sizes, variances, total)
         lowest = min(float(table.min()) for table in settled.values())
         largest = max(float(np.abs(table).max()) for table in settled.values())
         if lowest >= -_SETTLED * max(1.0, largest):
@@ -109,7 +120,12 @@ def _lifted(tables: dict[Names, FloatArray]) -> dict[Names, FloatArray]:
 
 
 def _by_program(
-    tables: Mapping[Names, FloatArray], sizes: Mapping[str, int], norm: Norm, *, nonnegative: bool
+    tables: Mapping[Names, FloatArray],
+    sizes: Mapping[str, int],
+    norm: Norm,
+    total: float | None,
+    *,
+    nonnegative: bool,
 ) -> dict[Names, FloatArray]:
     cells = sum(table.size for table in tables.values())
     if cells > MOST_PROGRAM_CELLS:
@@ -135,6 +151,12 @@ def _by_program(
         rows.append(hstack([design, csr_array((cells, extra))]))
         low.append(np.zeros(cells))
         high.append(np.full(cells, np.inf))
+    if total is not None:  # tables that agree have one total: fixing that of one fixes all
+        first = next(iter(tables.values())).size
+        everyone = csr_array(np.asarray(design[:first].sum(axis=0)).reshape(1, -1))
+        rows.append(hstack([everyone, csr_array((1, extra))]))
+        low.append(np.array([total]))
+        high.append(np.array([total]))
     within = LinearConstraint(vstack(rows, format="csr"), np.concatenate(low), np.concatenate(high))
     goal = np.concatenate([np.zeros(free), np.ones(extra)])
     floor = np.concatenate([np.full(free, -np.inf), np.zeros(extra)])

@@ -46,21 +46,25 @@ class Whole:
 
 
 def whole_tables(
-    tables: Tables, sizes: Mapping[str, int], variances: Mapping[Names, float] | None = None
+    tables: Tables,
+    sizes: Mapping[str, int],
+    variances: Mapping[Names, float] | None = None,
+    *,
+    total: int | None = None,
 ) -> Whole:
-    """Non-negative whole counts near the tables, with one total."""
+    """Non-negative whole counts near the tables, with one total: that of the records, if known."""
     given = {names: np.asarray(table, np.float64) for names, table in tables.items()}
-    nearest = consistent_tables(given, sizes, nonnegative=True, variances=variances)
+    nearest = consistent_tables(given, sizes, nonnegative=True, variances=variances, total=total)
     attributes = tuple(dict.fromkeys(name for names in given for name in names))
     ordered = tuple(name for name in sizes if name in attributes)
     cells = math.prod(sizes[name] for name in ordered)
     if cells <= MOST_FITTED_CELLS:
         base = _fitted(nearest, ordered, sizes)
-        whole = round_running_sums(base.reshape(-1)).reshape(base.shape)
+        whole = round_running_sums(base.reshape(-1), total).reshape(base.shape)
         found = {names: _summed(whole, ordered, names) for names in given}
     else:
         found = {
-            names: round_running_sums(table.reshape(-1)).reshape(table.shape)
+            names: round_running_sums(table.reshape(-1), total).reshape(table.shape)
             for names, table in nearest.items()
         }
     change = sum(float(np.abs(found[names] - table).sum()) for names, table in given.items())
@@ -68,15 +72,18 @@ def whole_tables(
     return Whole(found, change / count, cells <= MOST_FITTED_CELLS)
 
 
-def round_running_sums(values: FloatArray) -> IntArray:
+def round_running_sums(values: FloatArray, total: int | None = None) -> IntArray:
     """Whole numbers whose running sums are the nearest to those of non-negative numbers.
 
     No running sum moves by more than a half, no number by one or more; the total is rounded to the
-    nearest.
+    nearest. A `total` that the numbers add up to but for rounding is met exactly.
     """
     if values.size and float(values.min()) < 0.0:
         raise QueryError("only non-negative numbers can be rounded to counts")
     sums = np.floor(np.cumsum(values) + 0.5 + 1e-9).astype(np.int64)
+    if total is not None and sums.size:
+        sums = np.minimum(sums, total)
+        sums[-1] = total
     return np.diff(sums, prepend=np.int64(0))
 
 

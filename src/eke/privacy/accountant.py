@@ -25,6 +25,7 @@ from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Nois
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query, Term, sensitivity
+from eke.query.vector import height
 
 Measure: TypeAlias = Literal["epsilon", "rho"]
 """What a loss counts: pure ε, or ρ of zero-concentrated differential privacy."""
@@ -65,7 +66,10 @@ class Accountant:
     ) -> None:
         self.measure: Measure = measure
         self.neighbours: Neighbours = neighbours
+        if type(rows_per_unit) is not int or rows_per_unit < 1:  # NumPy's integers wrap around
+            raise PrivacyError("a unit has a whole number of rows, at least one")
         self._factor = rows_per_unit if measure == "epsilon" else rows_per_unit**2
+        self.domain = domain
         self._empty = domain, measure, neighbours, rows_per_unit
         sizes = dict(zip(domain.names, domain.shape, strict=True))
         self._losses = _Losses(LossTables(sizes), LossTables(sizes))
@@ -170,6 +174,8 @@ class Accountant:
         return cell_losses(priced, law, signed_twice=self._signed_twice(priced))
 
     def _own_loss(self, query: Measurable, law: NoiseLaw) -> int:
+        if law.loss_unit != self.measure:
+            raise PrivacyError(f"this table's losses are in {self.measure}; the noise's are not")
         if isinstance(query, Kronecker):
             once = block_loss(query, _discrete(law))
             if self.neighbours == "add_remove":
@@ -273,11 +279,15 @@ def _term_table(query: Query, term: Term, law: NoiseLaw) -> tuple[tuple[str, ...
         if size * len(vector) <= LARGEST_TABLE:
             kept.append((name, vector))
         else:
-            weight *= int(np.abs(vector).max())
+            weight *= height(vector)
     # Unrounded: putting the weight on the coefficient grid could make it smaller.
     projected = Query.unrounded(query.domain, [Term(weight, tuple(kept))])
     table = _exact_table(projected, law)
     if table is None:  # coefficients past 2**62: one bound for all cells
-        largest = sensitivity(projected, "add_remove")
-        return (), np.array(law.loss_nano(largest), np.int64)
+        loss = law.loss_nano(sensitivity(projected, "add_remove"))
+        if loss >= LARGEST_TOTAL:
+            raise BudgetExceeded(
+                "the loss of one measurement is beyond the range of exact integers"
+            )
+        return (), np.array(loss, np.int64)
     return table

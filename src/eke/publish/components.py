@@ -1,12 +1,11 @@
 """Components: the directions that rows are projected on, their noise, and the way back.
 
-Privacy: everything here is computed from released moments and public facts; the junction recomputes
-what the scores cost before it touches a row.
+Privacy: everything here is computed from released moments and public facts; the junction chooses
+the noise of the scores by itself before it touches a row.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,34 +14,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.engine import RowScores
-from eke.engine.row_scores import (
-    MOST_EXACT_SCORES,
-    Integers,
-    largest_sum_of_changes,
-    largest_sum_of_squares,
-)
+from eke.engine.row_scores import MOST_EXACT_SCORES, law_within
+from eke.errors import PrivacyError
 from eke.privacy.accountant import Measure
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
-from eke.privacy.record_loss import NANO
+from eke.privacy.law import DiscreteLaw
+from eke.privacy.noise_grid import MOST_STEPS
 from eke.publish.features import FEATURE_BITS, Features
 from eke.publish.moments import Floats, Moments
+from eke.query.vector import floor_log2
 
-WEIGHT_BITS = 20
-EXPONENT = -(WEIGHT_BITS + FEATURE_BITS)
+MOST_WEIGHT_BITS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    """The chosen scores, the mean and spectrum they come from."""
+    """The chosen scores and their noise, the mean and spectrum they come from."""
 
     row_scores: RowScores
+    law: DiscreteLaw
     mean: Floats  # (p,)
     spectrum: Floats  # (p,), falling; noise may have made some negative
 
     @property
     def directions(self) -> Floats:
         """(scores, p), the weights as numbers."""
-        return self.row_scores.weights.T / 2.0**WEIGHT_BITS
+        unit = 2.0 ** (self.row_scores.exponent + FEATURE_BITS)
+        return np.asarray(self.row_scores.weights.T * unit, np.float64)
 
     def recover(self, scores: Floats, shrunk: bool) -> Floats:
         """The features of each row from its noisy scores, (rows, p) (COMP §3.1, step 5).
@@ -52,7 +49,7 @@ class Components:
         centred = scores - self.directions @ self.mean
         if shrunk:
             signal = np.maximum(self.spectrum[: self.row_scores.count], 0.0)
-            centred = centred * (signal / (signal + self.row_scores.law.variance))
+            centred = centred * (signal / (signal + self.law.variance))
         return np.asarray(centred @ self.directions + self.mean)
 
 
@@ -73,18 +70,43 @@ def pick_components(
     values, vectors = np.linalg.eigh(moments.covariance)
     spectrum, directions = values[::-1], vectors[:, ::-1]
     tables = tuple((f.name, f.table) for f in features.all)
-    weights = np.rint(directions * 2.0**WEIGHT_BITS).astype(np.int64)
+    bits = weight_bits(features, count, row_loss=row_loss, measure=measure)
+    weights = np.rint(directions * 2.0**bits).astype(np.int64)
 
-    def scored(k: int) -> RowScores:
-        law = law_for(tables, weights[:, :k], row_loss, measure)
-        return RowScores(tables, np.ascontiguousarray(weights[:, :k]), EXPONENT, law)
+    def scored(k: int) -> Components:
+        scores = RowScores(tables, np.ascontiguousarray(weights[:, :k]), -(bits + FEATURE_BITS))
+        law = scores.law_within(row_loss, measure)
+        return Components(scores, law, moments.mean, spectrum)
 
     if count is not None:
-        return Components(scored(count), moments.mean, spectrum)
-    most = min(features.width, MOST_EXACT_SCORES)
-    candidates = [scored(k) for k in range(1, most + 1)]
-    best = min(candidates, key=lambda c: expected_error(spectrum, c.count, c.law, shrunk=shrunk))
-    return Components(best, moments.mean, spectrum)
+        return scored(count)
+    candidates = [scored(k) for k in range(1, most_scores(features, count) + 1)]
+    return min(
+        candidates,
+        key=lambda c: expected_error(spectrum, c.row_scores.count, c.law, shrunk=shrunk),
+    )
+
+
+def most_scores(features: Features, count: int | None) -> int:
+    """The largest number of scores that may be chosen."""
+    return min(features.width, MOST_EXACT_SCORES) if count is None else count
+
+
+def weight_bits(features: Features, count: int | None, *, row_loss: int, measure: Measure) -> int:
+    """The binary digits of the weights: 20, or as many as noise this wide can still be drawn for.
+
+    Privacy: from public facts, so that a budget for which there are none is refused before it is
+    charged. A weight is at most 1 in size, so a record moves k scores by k for each number and 2k
+    for each category at most, in L1 and hence in L2 norm; twice that covers all rounding.
+    """
+    numeric = sum(feature.numeric for feature in features.all)
+    reach = 2 * most_scores(features, count) * (2 * len(features.all) - numeric)
+    law = law_within(reach, 0, row_loss, measure)
+    widest = law.steps * Fraction(2) ** law.exponent
+    bits = min(MOST_WEIGHT_BITS, floor_log2(MOST_STEPS / widest) - FEATURE_BITS - 1)
+    if bits < 1:
+        raise PrivacyError("this budget is too small to publish rows with; give more of it")
+    return bits
 
 
 def expected_error(spectrum: Floats, kept: int, law: DiscreteLaw, *, shrunk: bool) -> float:
@@ -96,20 +118,8 @@ def expected_error(spectrum: Floats, kept: int, law: DiscreteLaw, *, shrunk: boo
     return float(signal[kept:].sum() + (worth * noise / (worth + noise)).sum())
 
 
-def law_for(
-    tables: Sequence[tuple[str, Integers]], weights: Integers, row_loss: int, measure: Measure
-) -> DiscreteLaw:
-    """The least noise with which scores of these weights cost at most `row_loss` nano-units."""
-    unit = Fraction(2) ** EXPONENT
-    if measure == "epsilon":
-        change = largest_sum_of_changes(tables, weights) * unit
-        return choose_grid(DiscreteLaplace, change * NANO / row_loss, EXPONENT)
-    squares = largest_sum_of_squares(tables, weights)
-    # σ² = squares / 2ρ, the root rounded up in steps of 2^-20 of a unit.
-    steps = math.isqrt(-(-squares * NANO * 2**40 // (2 * row_loss))) + 2
-    return choose_grid(DiscreteGaussian, steps * unit / 2**20 + unit, EXPONENT)
-
-
-def noisy_scores(scores: RowScores, steps: Sequence[int] | NDArray[np.int64]) -> Floats:
+def noisy_scores(
+    scores: RowScores, law: DiscreteLaw, steps: Sequence[int] | NDArray[np.int64]
+) -> Floats:
     """The released steps as numbers, (rows, scores)."""
-    return np.asarray(steps, np.float64).reshape(-1, scores.count) * scores.law.step
+    return np.asarray(steps, np.float64).reshape(-1, scores.count) * law.step

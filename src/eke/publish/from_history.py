@@ -16,7 +16,7 @@ from eke.inference import Inference
 from eke.inference.max_entropy import constraints_of_history, fit_max_entropy
 from eke.inference.shrinkage import Evidence, prior_from_history
 from eke.publish.published import Published
-from eke.publish.publisher import Setting
+from eke.publish.publisher import Setting, within_most_rows
 from eke.query import Prior, count
 
 ALPHA = 0.01
@@ -50,11 +50,14 @@ class HistoryModel:
         total = self._total(known, inference, prior)
         constraints = constraints_of_history(setting.domain, known, total=total, alpha=ALPHA)
         fit = fit_max_entropy(constraints, prior)
-        wanted = round(total) if self._rows is None else self._rows
+        wanted, counted = within_most_rows(total, setting.most_rows)
+        if self._rows is not None:
+            wanted, counted = self._rows, []
         codes = fit.distribution.sample(wanted, np.random.default_rng())
         notes = [
             "rows follow what was released before; nothing was measured for them",
             f"the model: {fit.convergence}",
+            *counted,
         ]
         if constraints.left_out:
             notes.append(f"{len(constraints.left_out)} released answers span too many cells")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eke.engine import Adaptive, RowPublisher
+from eke.engine import Adaptive
 from eke.errors import EstimateError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -30,13 +30,15 @@ from eke.publish.publisher import (
     check_options,
     check_size,
     chosen_attributes,
+    number_of_rows,
+    within_most_rows,
 )
 from eke.publish.repair import repair
 from eke.publish.split import check_split, plan_within
 from eke.query import Marginal, Query
 
 MOST_CLASSES = 64
-OPTIONS = ("target", "attributes", "split", "distance")
+OPTIONS = ("target", "attributes", "split", "distance", "rows")
 
 
 class Lda:
@@ -60,7 +62,7 @@ class Lda:
         self._setting, self._target = setting, target
         self._distance: Distance = check_distance(options.get("distance", "squared"))
         self._measured = statistics_for(features_of(domain, names), target, count=False)
-        self.rows: RowPublisher | None = None
+        self._rows = number_of_rows(options.get("rows"), setting)
         self.adaptive: Adaptive | None = None
         self.plan: Plan = plan_within(
             self._measured.statistics,
@@ -87,13 +89,19 @@ class Lda:
             sizes = _adding_up_to(setting.public_rows, moments.sizes)
             moments = Moments(sizes, moments.sums, moments.products)
         repaired = repair(moments, self._noise_deviation())
-        sample = sample_greedily(features, repaired.moments, self._distance)
+        total = repaired.moments.total
+        rows, counted = within_most_rows(total, setting.most_rows)
+        if self._rows is not None:
+            rows, counted = self._rows, []
+        shrunk = repaired.moments if total < 1.0 else _scaled(repaired.moments, rows)
+        sample = sample_greedily(features, shrunk, self._distance)
         names = setting.domain.in_order([*features.names, self._target])
         columns = dict(zip(features.names, sample.codes.T, strict=True))
         columns[self._target] = sample.classes
         notes = [
             "rows follow released class sizes, class sums and second moments and nothing else",
             f"{repaired.lifted} of {features.width + 1} directions were lifted to the noise level",
+            *counted,
         ]
         if repaired.indefinite:
             notes.append("the noisy second moments were indefinite before that")
@@ -124,6 +132,13 @@ class Lda:
         return (
             math.sqrt(sum(variance * count for variance, count in second) / cells) if cells else 0.0
         )
+
+
+def _scaled(moments: Moments, rows: int) -> Moments:
+    """The moments of so many rows with the same means; class sizes are whole and add up."""
+    factor = rows / moments.total
+    sizes = _adding_up_to(rows, moments.sizes)
+    return Moments(sizes, moments.sums * factor, moments.products * factor)
 
 
 def _adding_up_to(total: int, sizes: Floats) -> Floats:

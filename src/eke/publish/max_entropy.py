@@ -33,6 +33,7 @@ from eke.inference.max_entropy.model import systematic_draws
 from eke.inference.shrinkage import onto_simplex
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.publish.coarse import CoarseMarginal, Labels, groups_of_values
+from eke.publish.publisher import MOST_ROWS, within_most_rows
 from eke.publish.selection import (
     Candidate,
     Measure,
@@ -42,6 +43,8 @@ from eke.publish.selection import (
     split_of_singles,
 )
 from eke.query import Marginal, Query, marginal
+
+_MOST_RECORDS = 2.0**40  # with hardly any budget, noise is beyond any table
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -79,6 +82,15 @@ class Recipe:
         if not (0.0 < self.singles_share < 1.0 and 0.0 < self.selection_share < 1.0):
             raise PrivacyError("shares of a budget must lie strictly between 0 and 1")
 
+    def round_loss(self, loss: float, attributes: int) -> float:
+        """What one round may lose, of the loss of the whole."""
+        rounds = self.rounds(attributes)
+        return (1.0 - self.singles_share) * loss / rounds if rounds else 0.0
+
+    def measuring_law(self, round_loss: float, measure: Measure) -> Laplace | Gaussian:
+        """The noise with which a round measures what it has chosen."""
+        return measuring_law((1.0 - self.selection_share) * round_loss, measure)
+
     def rounds(self, attributes: int) -> int:
         """How many pairs are measured: no more than there are, each so often at most."""
         if attributes < 2:
@@ -110,10 +122,11 @@ def synthesise(
     measure: Measure,
     *,
     rows: int | None = None,
+    most_rows: int = MOST_ROWS,
     recipe: Recipe | None = None,
     generator: np.random.Generator | None = None,
 ) -> Synthesis:
-    """A synthetic table for this loss; as many rows as the table is estimated to have.
+    """A synthetic table for this loss; as many rows as the table is estimated to have, or fewer.
 
     Privacy: the losses handed to the curator add up to `loss`: the one-dimensional marginals take
     `singles_share` of it, and each round the same part of the rest, for choosing and measuring.
@@ -125,13 +138,13 @@ def synthesise(
     rounds = plan.rounds(len(domain))
     for_singles = plan.singles_share * loss if rounds else loss
     work.measure_singles(for_singles)
-    per_round = (loss - for_singles) / rounds if rounds else 0.0
+    per_round = plan.round_loss(loss, len(domain))
     work.group_values(per_round)
     for _ in range(rounds):
         work.add_pair(per_round)
     fit = work.fitted()
-    wanted = round(work.total) if rows is None else rows
-    coarse = fit.distribution.sample(max(wanted, 0), source)
+    wanted = within_most_rows(work.total, most_rows)[0] if rows is None else rows
+    coarse = fit.distribution.sample(wanted, source)
     codes = work.opened(coarse, source)
     return Synthesis(domain, codes, work.total, work.groups, tuple(work.pairs), fit)
 
@@ -171,7 +184,7 @@ class _Workshop:
             self._singles[name] = self.curator.measure(block, measuring_law(part, self.measure))
         precisions = {n: 1.0 / (len(v) * law.variance) for n, (v, law) in self._singles.items()}
         weighted = sum(precisions[n] * float(v.sum()) for n, (v, _) in self._singles.items())
-        self.total = max(weighted / sum(precisions.values()), 1.0)
+        self.total = min(max(weighted / sum(precisions.values()), 1.0), _MOST_RECORDS)
         for name, (values, _) in self._singles.items():
             self._shares[name] = onto_simplex(values, self.total)
 
@@ -222,7 +235,7 @@ class _Workshop:
         return codes
 
     def _law(self, loss: float) -> Laplace | Gaussian:
-        return measuring_law((1.0 - self.recipe.selection_share) * loss, self.measure)
+        return self.recipe.measuring_law(loss, self.measure)
 
     def _add(self, block: Query | Marginal, values: FloatArray, laws: Sequence[NoiseLaw]) -> None:
         self._blocks.append(block)

@@ -13,12 +13,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from eke.engine import Adaptive, RowPublisher, RowScores
+from eke.engine import Adaptive, Desk
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.planning import Facts, Plan
 from eke.privacy.record_loss import NANO
-from eke.publish.components import Components, noisy_scores, pick_components
+from eke.publish.components import Components, noisy_scores, pick_components, weight_bits
 from eke.publish.features import features_of
 from eke.publish.moments import Floats, statistics_for
 from eke.publish.published import Published
@@ -28,6 +28,7 @@ from eke.publish.publisher import (
     check_options,
     check_size,
     chosen_attributes,
+    number_of_rows,
 )
 from eke.publish.row_share import share_of_moments
 from eke.publish.split import check_split, plan_within
@@ -43,12 +44,15 @@ _NEEDS_REPLACE_ONE = (
 
 
 class Pca:
-    """A publication by principal components; also the `RowPublisher` of its own rows."""
+    """A publication by principal components; also what chooses the scores of its own rows."""
+
+    attribute_sets: tuple[tuple[str, ...], ...] = ()
 
     def __init__(self, setting: Setting, options: Mapping[str, Any]) -> None:
         check_options(options, OPTIONS, "pca")
         if not setting.publishes_rows or setting.public_rows is None:
             raise PrivacyError(_NEEDS_REPLACE_ONE)
+        number_of_rows(None, setting)
         names = chosen_attributes(setting.domain, options.get("attributes"))
         features = features_of(setting.domain, names)
         self._components = _check_components(options.get("components", "auto"), features.width)
@@ -70,36 +74,34 @@ class Pca:
             neighbours=setting.neighbours,
         )
         self.plan: Plan = Plan(moments.parts, row_loss)
-        self.rows: RowPublisher = self
-        self.adaptive: Adaptive | None = None
+        weight_bits(features, self._components, row_loss=row_loss, measure=setting.measure)
+        self.adaptive: Adaptive = self
         self._chosen: Components | None = None
         self._values: Floats | None = None
         check_size(self.plan, setting.public_rows)
 
     # -- in the vault --------------------------------------------------------------------------
 
-    def scores(self, measured: Sequence[Measurement]) -> RowScores:
+    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+        """Choose the components and release scores. Privacy: sees released values alone."""
         statistics = zip(self._measured.statistics, measured, strict=True)
         known = {id(statistic.query): one.values for statistic, one in statistics}
 
         def estimate(query: Query | Marginal) -> Floats:
             return np.array(known[id(query)])
 
-        moments = self._measured.moments(estimate, float(self._total))
-        self._chosen = pick_components(
+        shrunk = self._recovery == "shrunk"
+        chosen = pick_components(
             self._measured.features,
-            moments,
+            self._measured.moments(estimate, float(self._total)),
             self._components,
             row_loss=self.plan.row_loss,
             measure=self._setting.measure,
-            shrunk=self._recovery == "shrunk",
+            shrunk=shrunk,
         )
-        return self._chosen.row_scores
-
-    def receive(self, scores: RowScores, steps: Sequence[int]) -> None:
-        if self._chosen is None:
-            raise PrivacyError("scores are received after they were chosen")
-        self._values = self._chosen.recover(noisy_scores(scores, steps), self._recovery == "shrunk")
+        steps, law = desk.score_rows(chosen.row_scores)
+        self._values = chosen.recover(noisy_scores(chosen.row_scores, law, steps), shrunk)
+        self._chosen = chosen
 
     def stored(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
         if self._chosen is None or self._values is None:
@@ -113,7 +115,7 @@ class Pca:
             "budget": self._setting.budget / NANO,
             "row_loss": self.plan.row_loss / NANO,
             "measurements": len(measured),
-            "row_noise_deviation": float(chosen.row_scores.law.variance) ** 0.5,
+            "row_noise_deviation": float(chosen.law.variance) ** 0.5,
             "spectrum": [float(value) for value in chosen.spectrum],
             "notes": [
                 "row i comes from row i of the table, through components and noise",

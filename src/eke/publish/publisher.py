@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from eke.domain import Domain
-from eke.engine import Adaptive, RowPublisher
+from eke.engine import Adaptive
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -23,6 +23,8 @@ from eke.query import Neighbours
 
 InferenceThrough = Callable[[int], Inference]
 """What was known right after a ledger entry."""
+MOST_ROWS = 10_000_000
+"""Of a publication: more would not fit into memory, or into the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Setting:
     """The public facts that a publication may depend on.
 
     `budget` is what it may cost by itself, in nano-units; `public_rows` the number of rows where
-    that is public; `publishes_rows` whether one output row for each record is allowed.
+    that is public; `publishes_rows` whether one output row for each record is allowed; `most_rows`
+    how many rows may be made.
     """
 
     domain: Domain
@@ -40,6 +43,7 @@ class Setting:
     public_rows: int | None
     publishes_rows: bool
     rows_per_unit: int = 1
+    most_rows: int = MOST_ROWS
 
     @property
     def group_factor(self) -> int:
@@ -60,13 +64,8 @@ class Publisher(Protocol):
         ...
 
     @property
-    def rows(self) -> RowPublisher | None:
-        """Who chooses the scores of rows, if rows leave the vault one by one."""
-        ...
-
-    @property
     def adaptive(self) -> Adaptive | None:
-        """Who decides further steps, if what is measured depends on what was measured."""
+        """Who decides further steps, if what is released depends on what was measured."""
         ...
 
     def stored(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
@@ -76,6 +75,37 @@ class Publisher(Protocol):
     def finish(self, stored: str, inference_through: InferenceThrough) -> Published:
         """The rows, from that text and from what was known then; post-processing."""
         ...
+
+
+def number_of_rows(wanted: object, setting: Setting) -> int | None:
+    """How many rows to make, as far as that is known beforehand; too many are refused here.
+
+    None says: as many as the table is estimated to have, and at most `setting.most_rows`.
+    """
+    most = setting.most_rows
+    if wanted is not None and (type(wanted) is not int or not 1 <= wanted <= most):
+        raise QueryError(f"rows must be a whole number from 1 to {most:,}, or left out")
+    rows = setting.public_rows if wanted is None else wanted
+    if rows is not None and rows > most:
+        raise QueryError(
+            f"the table has {rows:,} rows, and at most {most:,} may be published here; say how "
+            "many you want with rows=..., which 'max_entropy' and 'lda' take"
+        )
+    return rows
+
+
+def within_most_rows(total: float, most: int) -> tuple[int, list[str]]:
+    """A noisy number of rows as a whole one that may be made, and notes on it.
+
+    Privacy: the total is released, so what is done to it is post-processing. With very little
+    budget it can be far beyond any table.
+    """
+    wanted = max(round(total), 0)
+    if wanted <= most:
+        return wanted, ["the number of rows is an estimate, too"]
+    return most, [
+        f"the number of rows is estimated at {wanted:,}; at most {most:,} may be published here"
+    ]
 
 
 MakePublisher = Callable[[Setting, Mapping[str, Any]], Publisher]

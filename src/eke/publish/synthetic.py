@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from eke.domain import Domain
-from eke.engine import Adaptive, Desk, Option, RowPublisher, Selection
+from eke.engine import Adaptive, Desk, Option, Selection
+from eke.engine.adaptive import LARGEST_NUMBER as LARGEST
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.planning import Facts, Part, Plan, part_for
@@ -33,15 +34,22 @@ from eke.publish.publisher import (
     check_options,
     check_size,
     chosen_attributes,
+    number_of_rows,
+    within_most_rows,
 )
-from eke.publish.selection import Candidate, measuring_law, split_of_singles
+from eke.publish.selection import (
+    Candidate,
+    measuring_law,
+    selection_epsilon,
+    split_of_singles,
+)
 from eke.query import Kronecker, marginal
 
 OPTIONS = ("rows", "attributes", "from_history")
-MOST_ROWS = 10_000_000
 MOST_PAIR_CELLS = 2**22
 """Pairs over more cells are not counted; bin one of the attributes."""
 _SCORE_EXPONENT = -8
+_TOO_SMALL = "this budget is too small to measure anything with; give more of it"
 
 
 class MaxEntropy:
@@ -51,10 +59,9 @@ class MaxEntropy:
         check_options(options, OPTIONS, "max_entropy")
         self._setting = setting
         self._names = chosen_attributes(setting.domain, options.get("attributes"))
-        self._rows = _check_rows(options.get("rows"))
+        self._rows = number_of_rows(options.get("rows"), setting)
         self._synthesis: Synthesis | None = None
         self._unspent = 0
-        self.rows: RowPublisher | None = None
         self.adaptive: Adaptive | None = None
         self.plan: Plan | None = None
         self._history: HistoryModel | None = None
@@ -94,13 +101,31 @@ class MaxEntropy:
         later = setting.budget - sum(accountant.price(part.query, part.law) for part in parts)
         plan = Plan(tuple(parts), later_loss=max(later, 0))
         if self._usable(plan) <= 0.0:
-            raise PrivacyError("this budget is too small to measure anything with; give more of it")
+            raise PrivacyError(_TOO_SMALL)
+        self._rehearse(plan)
         return plan
+
+    def _rehearse(self, plan: Plan) -> None:
+        """Raise, before anything is charged, when a round's noise is too wide to be drawn."""
+        recipe, measure = self._recipe, self._setting.measure
+        loss = recipe.round_loss(self._loss(plan), len(self._names))
+        try:
+            _drawn(recipe.measuring_law(loss, measure))
+            _choosing(selection_epsilon(recipe.selection_share * loss, measure))
+        except PrivacyError:
+            raise PrivacyError(_TOO_SMALL) from None
 
     def _usable(self, plan: Plan) -> float:
         """What rounds may use, in whole units: prices are rounded up to whole nano-units."""
         slack = 4 * self._rounds * self._setting.group_factor
         return (plan.later_loss * (1.0 - 1e-9) - slack) / NANO
+
+    def _loss(self, plan: Plan) -> float:
+        """The loss of singles and rounds together, of a record that is added."""
+        setting = self._setting
+        once = 1 if setting.neighbours == "add_remove" else 2
+        factor = once * setting.group_factor * (once if setting.measure == "rho" else 1)
+        return self._usable(plan) / factor / (1.0 - self._recipe.singles_share)
 
     # -- in the vault --------------------------------------------------------------------------
 
@@ -109,16 +134,14 @@ class MaxEntropy:
         if self.plan is None:
             raise PrivacyError("a publication from history measures nothing")
         setting = self._setting
-        once = 1 if setting.neighbours == "add_remove" else 2
-        factor = once * setting.group_factor * (once if setting.measure == "rho" else 1)
-        usable = self._usable(self.plan) / factor
         clerk = _Clerk(setting.domain, desk, dict(zip(self._names, measured, strict=True)))
         self._synthesis = synthesise(
             Domain({name: setting.domain[name] for name in self._names}),
             clerk,
-            usable / (1.0 - self._recipe.singles_share),
+            self._loss(self.plan),
             setting.measure,
-            rows=self._rows if self._rows is not None else setting.public_rows,
+            rows=self._rows,
+            most_rows=setting.most_rows,
             recipe=self._recipe,
         )
         self._unspent = desk.left
@@ -133,8 +156,8 @@ class MaxEntropy:
             "rows follow released marginals of single attributes and of selected pairs",
             f"the model: {made.fit.convergence}",
         ]
-        if self._rows is None and self._setting.public_rows is None:
-            notes.append("the number of rows is an estimate, too")
+        if self._rows is None:
+            notes += within_most_rows(made.total, self._setting.most_rows)[1]
         receipt = {
             "mechanism": "max_entropy",
             "measure": self._setting.measure,
@@ -177,15 +200,16 @@ class _Clerk(Curator):
 
     def choose(self, candidates: Sequence[Candidate], epsilon: float) -> int:
         per_record = 2.0**-_SCORE_EXPONENT
+        # With hardly any budget numbers can be beyond all records; there they are cut off.
         options = tuple(
             Option(
                 self._on_domain(candidate.marginal),
-                np.rint(candidate.expected * per_record).astype(np.int64),
-                round(candidate.noise_distance * per_record),
+                np.rint(np.minimum(candidate.expected * per_record, LARGEST)).astype(np.int64),
+                round(min(candidate.noise_distance * per_record, LARGEST)),
             )
             for candidate in candidates
         )
-        law = choose_grid(DiscreteLaplace, 2.0 / epsilon, _SCORE_EXPONENT)
+        law = _choosing(epsilon)
         return self._desk.choose(Selection(options, _SCORE_EXPONENT, law))
 
     def _on_domain(self, block: CoarseMarginal) -> Kronecker:
@@ -199,12 +223,9 @@ def _drawn(law: Laplace | Gaussian) -> DiscreteLaplace | DiscreteGaussian:
     return choose_grid(DiscreteGaussian, law.variance**0.5, 0)
 
 
-def _check_rows(rows: object) -> int | None:
-    if rows is None:
-        return None
-    if type(rows) is not int or not 1 <= rows <= MOST_ROWS:
-        raise QueryError(f"rows must be a whole number from 1 to {MOST_ROWS:,}, or left out")
-    return rows
+def _choosing(epsilon: float) -> DiscreteLaplace:
+    """The noise of a choice with this ε."""
+    return choose_grid(DiscreteLaplace, 2.0 / epsilon, _SCORE_EXPONENT)
 
 
 def _check_from_history(chosen: object) -> bool:

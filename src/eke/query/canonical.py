@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.query.decomposition import decompose
-from eke.query.vector import SAFE, IntVector, dyadic_exponent, primitive
+from eke.query.vector import SAFE, IntVector, dyadic_exponent, frozen_array, primitive
 
 DENSE_CELLS = 2**16
 """Supports up to this many cells are canonicalised through a dense table."""
@@ -30,10 +30,17 @@ _MOST_CELLS = 2**24
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """weight · Π_k factor_k: a product of integer vectors over attributes."""
+    """weight · Π_k factor_k: a product of integer vectors over attributes.
+
+    The vectors are copied unless nobody can change them.
+    """
 
     weight: Fraction
     factors: tuple[tuple[str, IntVector], ...]
+
+    def __post_init__(self) -> None:
+        own = tuple((name, frozen_array(vector)) for name, vector in self.factors)
+        object.__setattr__(self, "factors", own)
 
 
 def term_bounds(term: Term) -> tuple[Fraction, Fraction]:

@@ -23,7 +23,7 @@ from eke.errors import QueryError
 from eke.query.block import Marginal
 from eke.query.canonical import Term
 from eke.query.linear import Query
-from eke.query.vector import SAFE, IntVector
+from eke.query.vector import SAFE, IntVector, absolute_sum, height
 
 MOST_QUERIES = 10_000_000
 IntMatrix = NDArray[np.int64]
@@ -45,17 +45,19 @@ class Kronecker:
         copies = []
         for name, matrix in zip(self.attributes, self.matrices, strict=True):
             size = self.domain[name].size
-            if matrix.ndim != 2 or matrix.shape[1] != size or not len(matrix):
+            own = np.array(matrix)  # a copy: whoever keeps the matrix cannot change the block
+            if own.ndim != 2 or own.shape[1] != size or not len(own):
                 raise QueryError(f"the matrix over {name!r} needs rows of {size} coefficients")
-            if matrix.dtype.kind != "i":
+            if own.dtype.kind != "i":
                 raise QueryError(f"the matrix over {name!r} must hold whole numbers")
-            own = np.array(matrix, np.int64)
+            own = own.astype(np.int64, copy=False)
             own.setflags(write=False)
             copies.append(own)
         object.__setattr__(self, "matrices", tuple(copies))
         if self.cells > MOST_QUERIES:
             raise QueryError(f"a block may have at most {MOST_QUERIES:,} queries; take fewer")
-        if math.prod(int(np.abs(m).max()) for m in copies) >= SAFE:
+        # A matrix of zeros must not hide what the others hold: each is looked at on its own, too.
+        if math.prod(max(1, height(matrix)) for matrix in copies) >= SAFE:
             raise QueryError("the coefficients of a block must stay below 2^62; scale them down")
 
     def __eq__(self, other: object) -> bool:
@@ -106,7 +108,7 @@ class Kronecker:
         if power not in {1, 2}:
             raise QueryError("a reach has power 1 or 2")
         return tuple(
-            (name, (np.abs(matrix).astype(object) ** power).sum(axis=0))
+            (name, (np.abs(matrix.astype(object)) ** power).sum(axis=0))
             for name, matrix in zip(self.attributes, self.matrices, strict=True)
         )
 
@@ -117,13 +119,16 @@ class Kronecker:
     def exact(self, table: NDArray[np.int64]) -> NDArray[Any]:
         """All answers on the exact counts of the attributes' marginal, as exact integers.
 
-        Privacy: sums and products of Python integers when int64 might overflow.
+        Privacy: sums and products of Python integers wherever int64 might overflow. Each sum on
+        the way, finished or not, is at most the largest product of coefficients times the sum of
+        all counts; this bound is a Python integer itself, so that it cannot overflow either.
         """
         if table.shape != self.domain.sizes(self.attributes):
             raise QueryError("the counts must be those of the block's own attributes")
-        reach = math.prod(int(np.abs(m).sum(axis=1).max()) for m in self.matrices)
-        most = int(np.abs(table).sum()) if table.size else 0
-        dtype: Any = np.int64 if reach * max(1, most) < SAFE else object
+        if table.dtype.kind != "i":
+            raise QueryError("exact counts are whole numbers")
+        largest = math.prod(max(1, height(matrix)) for matrix in self.matrices)
+        dtype: Any = np.int64 if largest * absolute_sum(table) < SAFE else object
         answers: NDArray[Any] = table.astype(dtype)
         for axis, matrix in enumerate(self.matrices):
             moved = np.moveaxis(answers, axis, 0)

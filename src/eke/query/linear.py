@@ -41,6 +41,7 @@ from eke.query.vector import (
     IntVector,
     dyadic_exponent,
     grid_step,
+    height,
     integer_vector,
     on_grid,
     to_fraction,
@@ -56,6 +57,24 @@ class Query:
     domain: Domain
     terms: tuple[Term, ...]
     constant: Fraction
+
+    def __post_init__(self) -> None:
+        """Raise unless all computations with the terms are exact.
+
+        Privacy: prices and answers are computed from the same terms in different ways; they agree
+        for integers below 2^62, one vector an attribute, and for nothing else.
+        """
+        object.__setattr__(self, "terms", tuple(self.terms))
+        if type(self.constant) is not Fraction:
+            raise QueryError("the constant of a query is a Fraction; build it with Query.of")
+        for term in self.terms:
+            if type(term) is not Term or type(term.weight) is not Fraction or not term.weight:
+                raise QueryError("a query is made of terms with a weight; build it with Query.of")
+            if term.weight.denominator & (term.weight.denominator - 1):
+                raise QueryError("weights must be integers times powers of two")
+            _check_factors(self.domain, term)
+            if any(v.dtype != np.int64 or not v.any() for _, v in term.factors):
+                raise QueryError("the factors of a query are 64-bit integers, not all of them 0")
 
     def __deepcopy__(self, memo: object) -> Query:
         return self  # immutable
@@ -249,17 +268,21 @@ class Query:
 def _checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
     given = list(terms)
     for term in given:
-        names = [name for name, _ in term.factors]
-        if len(set(names)) != len(names):
-            raise QueryError("a term has one factor for each attribute; multiply them first")
-        for name, vector in term.factors:
-            if name not in domain:
-                raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
-            if vector.shape != (domain[name].size,):
-                raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
-            if vector.dtype.kind != "i" or _height(vector) >= SAFE:
-                raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
+        _check_factors(domain, term)
     return given
+
+
+def _check_factors(domain: Domain, term: Term) -> None:
+    names = [name for name, _ in term.factors]
+    if len(set(names)) != len(names):
+        raise QueryError("a term has one factor for each attribute; multiply them first")
+    for name, vector in term.factors:
+        if name not in domain:
+            raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+        if vector.shape != (domain[name].size,):
+            raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
+        if vector.dtype.kind != "i" or height(vector) >= SAFE:
+            raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
 
 
 def _combined(domain: Domain, terms: Sequence[Term], constant: Fraction) -> Query:
@@ -289,17 +312,13 @@ def _product(first: Term, second: Term) -> Term:
         if name not in factors:
             factors[name] = vector
             continue
-        if _height(factors[name]) * _height(vector) < SAFE:
+        if height(factors[name]) * height(vector) < SAFE:
             factors[name] = factors[name] * vector
         else:
             wide = factors[name].astype(object) * vector
             unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
             weight *= unit
     return Term(weight, tuple(factors.items()))
-
-
-def _height(vector: IntVector) -> int:
-    return max(int(vector.max()), -int(vector.min()))
 
 
 def _number(text: object) -> Fraction:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,30 @@ SAFE = 2**62
 LEAST = Fraction(1, 10**100)
 """Smaller coefficients are refused, and so are those beyond one over it."""
 _MOST_BITS = 4096
+
+
+def height(numbers: NDArray[np.signedinteger[Any]]) -> int:
+    """The largest absolute value, as a Python integer: NumPy has none for -2^63."""
+    return max(int(numbers.max()), -int(numbers.min())) if numbers.size else 0
+
+
+def absolute_sum(numbers: NDArray[np.signedinteger[Any]]) -> int:
+    """Σ |number|, exactly: int64 adds them up only when it is sure to hold every partial sum."""
+    if height(numbers) * numbers.size < SAFE:
+        return int(np.abs(numbers.astype(np.int64, copy=False)).sum(dtype=np.int64))
+    return sum(map(abs, numbers.ravel().tolist()))
+
+
+def frozen_array(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in memory of their own that is read-only; a copy unless it is that already.
+
+    Privacy: what was priced is what is measured, also when a caller keeps the array it gave.
+    """
+    if type(numbers) is np.ndarray and numbers.base is None and not numbers.flags.writeable:
+        return numbers
+    own = np.array(numbers)
+    own.setflags(write=False)
+    return own
 
 
 def to_fraction(number: object) -> Fraction:

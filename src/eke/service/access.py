@@ -81,6 +81,15 @@ class Access:
         )
         return [TokenRecord(*row) for row in rows]
 
+    def holder(self, identity: str) -> Account | None:
+        """Whose token this id belongs to, valid or not."""
+        rows = self._read(
+            "SELECT a.name, a.role, a.datasets FROM token t JOIN account a ON a.name = t.account "
+            "WHERE t.identity = ?",
+            identity,
+        )
+        return _account(*rows[0]) if rows else None
+
     def revoke(self, identity: str) -> None:
         """End a token and the browser sessions that began with it; at once, for good."""
         with self._writing() as run:

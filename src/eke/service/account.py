@@ -17,8 +17,8 @@ _NAME = re.compile(r"[\w.@+-]{1,100}")
 class Account:
     """A person or a program with a role, and the datasets it may see (None: all of them).
 
-    A curator may do everything; an analyst asks; an auditor reads, ledgers included, and asks
-    nothing.
+    A curator may do everything with them, and grant as much to others; an analyst asks; an auditor
+    reads, ledgers included, and asks nothing.
     """
 
     name: str
@@ -37,6 +37,17 @@ class Account:
 
     def may_see(self, dataset: str) -> bool:
         return self.datasets is None or dataset in self.datasets
+
+    def reaches(self, other: Account) -> bool:
+        """Whether this account may do everything that the other may: nobody grants more.
+
+        Roles need no comparison, because only a curator is ever asked, and that may do everything.
+        """
+        if self.role != "curator":
+            return False
+        if self.datasets is None:
+            return True
+        return other.datasets is not None and set(other.datasets) <= set(self.datasets)
 
 
 @dataclass(frozen=True, slots=True)

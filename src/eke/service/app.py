@@ -20,6 +20,7 @@ from eke.service.access import Access
 from eke.service.dataset import Datasets
 from eke.service.gate import Gate
 from eke.service.log import log
+from eke.service.pace import Pace
 from eke.service.route import (
     browser,
     curating,
@@ -60,9 +61,17 @@ _FAILURES = {
 }
 
 
-def create_app(datasets: Datasets, access: Access, settings: Settings | None = None) -> FastAPI:
-    """The web application over some datasets, for the accounts of one access file."""
-    state = State.of(datasets, access, settings or Settings())
+def create_app(
+    datasets: Datasets,
+    access: Access,
+    settings: Settings | None = None,
+    pace: Pace | None = None,
+) -> FastAPI:
+    """The web application over some datasets, for the accounts of one access file.
+
+    `pace` has another clock than that of the machine, for tests.
+    """
+    state = State.of(datasets, access, settings or Settings(), pace)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -18,16 +18,16 @@ from eke.session import Record, Session
 def listed(
     records: Sequence[Record],
     request: Request,
+    session: Session,
     who: Account,
     *,
-    measure: str,
     after: int,
     most: int,
 ) -> tuple[list[dict[str, Any]], int | None]:
     """A page of records, and where the next begins; the caller's own where the server says so."""
     found = [one for one in records if _may_see(request, who, one) and one.sequence > after]
     following = found[most - 1].sequence if len(found) > most else None
-    return [record_document(one, measure) for one in found[:most]], following
+    return [record_document(one, session.budget.measure) for one in found[:most]], following
 
 
 def seen_record(

@@ -27,6 +27,7 @@ from eke.errors import (
     LedgerTampered,
     PrivacyError,
     QueryError,
+    ReleaseFailed,
     ServiceError,
     SqlError,
 )
@@ -42,6 +43,7 @@ STATUS: tuple[tuple[type[EkeError], int], ...] = (
     (AccessDenied, 403),
     (KeyConflict, 409),
     (EstimateError, 409),
+    (ReleaseFailed, 422),
     (ServiceError, 409),
     (LedgerTampered, 503),
     (LedgerError, 503),

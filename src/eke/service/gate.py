@@ -1,6 +1,6 @@
 """Gate: every request passes here first. It knows nothing of questions.
 
-size → who is it → CSRF → rate → the application → security headers, metrics, log
+size → who is it → CSRF → rate → the application → pace → security headers, metrics, log
 
 Whoever is not known gets no further than 401, whatever they sent and wherever; roles are checked
 by each route (`permission.py`).
@@ -53,12 +53,15 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = time.perf_counter()
+        began, arrived = time.perf_counter(), self._state.pace.clock()
         number = secrets.token_hex(8)
         sent: dict[str, Any] = {"status": 500, "started": False}
+        scope.setdefault("state", {})
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                if scope["state"].get("held_back"):
+                    await self._state.pace.keep(arrived)
                 sent.update(status=message["status"], started=True)
                 message["headers"] = [*message["headers"], *self._headers(scope, number)]
             await send(message)
@@ -79,7 +82,6 @@ class Gate:
     async def _admit(self, scope: Scope, receive: Receive) -> Receive:
         """The rest of the request, read and bounded; a Problem when it may not go on."""
         headers = {name.decode("latin-1"): value for name, value in scope["headers"]}
-        scope.setdefault("state", {})
         if _needs_caller(scope):
             if self._state.access.storage.shared:  # on another machine: others need not wait for it
                 caller = await asyncio.to_thread(self._recognise, scope, headers)

@@ -1,6 +1,10 @@
 """Jobs: publications made in the background, one at a time, each on a session of its own.
 
-    queued → running → done | failed | cancelled          when its server dies: interrupted
+    queued → running → done | failed | cancelled | given_up     when its server dies: interrupted
+
+A job that is taken back stops at its next step: it is cancelled when nothing was charged yet, and
+given up when something was. The charge stays then, and the same key finishes the job: what was
+drawn for it is in the ledger and is not drawn again. Accounts are served in turns (`job_turn.py`).
 
 A job is bound to an idempotency key. Whatever happens to it, sending the same request with the same
 key goes on where the ledger stands: nothing is charged twice and nothing is made twice.
@@ -13,7 +17,6 @@ from __future__ import annotations
 
 import json
 import logging
-import queue
 import secrets
 import threading
 from collections.abc import Callable
@@ -23,12 +26,17 @@ from typing import Any, TypeVar
 from eke.errors import BudgetExceeded, EkeError, KeyConflict
 from eke.service.dataset import Datasets
 from eke.service.failure import INTERNAL, Problem, error_document
+from eke.service.job_sight import JobSight
 from eke.service.job_store import LEASE_SECONDS, UNFINISHED, Job, JobState, JobStore
+from eke.service.job_turn import JobTurns
 from eke.service.log import log
 from eke.service.metric import Metrics
+from eke.service.pace import Pace
 from eke.service.storage import StorageUnavailable
 from eke.session.publish import CHECKING, PAYING
 
+MOST_ROWS = 1_000_000
+"""Of one publication: what a noisy total says above it is cut, anything else is refused."""
 MOST_WAITING = 20
 MOST_OF_ONE_ACCOUNT = 3
 _PATIENCE = 8.0  # seconds that a stopping server gives the job under way
@@ -36,20 +44,28 @@ _T = TypeVar("_T")
 _BEAT_SECONDS = LEASE_SECONDS / 5.0
 
 
-class _Cancelled(Exception):
-    """The job was taken back, or taken over by another server, before it was paid for."""
+class _Stopped(BaseException):
+    """The job was taken back or given up, or another server has taken it over.
+
+    No `Exception`: whoever stores what fails after a draw, to replay it, must not take this for a
+    failure. The job is left as a process that died would leave it, and the key goes on from there.
+    """
 
 
 class Jobs:
     """The background work of one server."""
 
-    def __init__(self, datasets: Datasets, store: JobStore, metrics: Metrics) -> None:
+    def __init__(
+        self, datasets: Datasets, store: JobStore, metrics: Metrics, pace: Pace | None = None
+    ) -> None:
+        """`pace` says when others may see how far a job has come."""
         self._datasets, self._store, self._metrics = datasets, store, metrics
+        self._pace = Pace(0.0) if pace is None else pace
         self._lock = threading.Lock()
-        self._waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._waiting = JobTurns()
         self._worker: threading.Thread | None = None
         self._lease: threading.Thread | None = None
-        self._at_work: set[str] = set()  # what waits or runs here, whatever the store says of it
+        self._running: str | None = None
         self._stopping = threading.Event()
         left = store.interrupt_left()
         if left:
@@ -82,24 +98,22 @@ class Jobs:
                 job = self._store.get(job.id) or _gone()
             if not ours:
                 return job
-            self._at_work.add(job.id)
-            self._waiting.put(job.id)
+            self._waiting.put(account, job.id)
             self._start()
         log("job queued", job=job.id, dataset=dataset, account=account)
         return job
 
-    def cancel(self, job: Job) -> Job:
-        """Take a job back, if it is not paid for yet."""
-        if self._store.cancel_waiting(job.id):
-            log("job cancelled", job=job.id)
-        elif not self._store.ask_back(job.id, CHECKING):
-            raise Problem(
-                409,
-                "TooLate",
-                "this job is over"
-                if job.state not in UNFINISHED
-                else "this job is being paid for, and what is paid for is finished",
-            )
+    def cancel(self, job: Job, *, paid: bool) -> Job:
+        """Take a job back; one that is paid for is given up, and its charge stays.
+
+        The worker stops at the next step it tells of, and is free for the next job.
+        """
+        state: JobState = "given_up" if paid else "cancelled"
+        if self._store.stop_waiting(job.id, state):
+            log(f"job {state}", job=job.id)
+        # Not paid for, as far as we saw: the worker finds out what it is when it stops.
+        elif not (self._store.give_up(job.id) if paid else self._store.ask_back(job.id)):
+            raise Problem(409, "TooLate", "this job is over")
         return self._store.get(job.id) or job
 
     def get(self, job_id: str) -> Job | None:
@@ -118,7 +132,7 @@ class Jobs:
             self._stopping.set()
             worker, lease = self._worker, self._lease
         if worker is not None and lease is not None:
-            self._waiting.put(None)
+            self._waiting.close()
             lease.join()  # what it said last holds for longer than our patience
             worker.join(_PATIENCE)
         try:
@@ -153,22 +167,22 @@ class Jobs:
     def _beat(self, worker: threading.Thread) -> None:
         """Renew the lease of what waits or runs, while the worker lives and nobody stops it."""
         while not self._stopping.wait(_BEAT_SECONDS) and worker.is_alive():
-            with self._lock:
-                at_work = tuple(self._at_work)
+            running = self._running
+            at_work = {*self._waiting.waiting(), *(() if running is None else (running,))}
             try:
                 self._store.beat(at_work)
             except StorageUnavailable as problem:
                 log("jobs not reachable", level=logging.ERROR, reason=str(problem))
 
     def _work(self) -> None:
-        while (job_id := self._waiting.get()) is not None:
+        while (job_id := self._waiting.take()) is not None:
+            self._running = job_id
             try:
                 job = None if self._stopping.is_set() else self._begun(job_id)
                 if job is not None:
                     self._finish(job)
             finally:
-                with self._lock:
-                    self._at_work.discard(job_id)
+                self._running = None
 
     def _begun(self, job_id: str) -> Job | None:
         """The job, which runs now; None when it is not to be worked on."""
@@ -187,25 +201,10 @@ class Jobs:
                 return None
 
     def _finish(self, job: Job) -> None:
-        outcome = "failed"
-        try:
-            result = self._publish(job)
-        except _Cancelled:
-            outcome = "cancelled"
-            self._end(job, "cancelled")
-        except Problem as problem:
-            self._end(job, "failed", error=problem.document)
-        except BudgetExceeded as problem:
-            outcome = "refused"
-            self._end(job, "failed", error=error_document(problem))
-        except EkeError as problem:
-            self._end(job, "failed", error=error_document(problem))
-        except Exception:  # noqa: BLE001 - the worker must outlive whatever a job does
-            log("unexpected", level=logging.ERROR, problem=True)
-            self._end(job, "failed", error=INTERNAL)
-        else:
-            outcome = "done"
-            self._end(job, "done", result=result)
+        with JobSight(partial(self._note, job.id), self._pace) as sight:
+            outcome, note_end = self._outcome(job, sight)
+        sight.wait()  # others see at a multiple that it is over
+        self._patiently(note_end)
         self._metrics.count(
             "eke_jobs_total",
             dataset=job.dataset,
@@ -214,7 +213,27 @@ class Jobs:
         )
         log("job ended", job=job.id, dataset=job.dataset, account=job.account, outcome=outcome)
 
-    def _publish(self, job: Job) -> int:
+    def _outcome(self, job: Job, sight: JobSight) -> tuple[str, Callable[[], None]]:
+        """How a job ends, and what notes it; if that cannot be noted, the key finds the rest."""
+        fail = partial(self._store.end, job.id, "failed")
+        try:
+            result = self._publish(job, sight)
+        except _Stopped:
+            paid = self._datasets.twin(job.dataset).archive.find(job.account, job.key) is not None
+            state: JobState = "given_up" if paid else "cancelled"
+            return state, partial(self._store.stopped, job.id, state)
+        except Problem as problem:
+            return "failed", partial(fail, error=problem.document)
+        except BudgetExceeded as problem:
+            return "refused", partial(fail, error=error_document(problem))
+        except EkeError as problem:
+            return "failed", partial(fail, error=error_document(problem))
+        except Exception:  # noqa: BLE001 - the worker must outlive whatever a job does
+            log("unexpected", level=logging.ERROR, problem=True)
+            return "failed", partial(fail, error=INTERNAL)
+        return "done", partial(self._store.end, job.id, "done", result=result)
+
+    def _publish(self, job: Job, sight: JobSight) -> int:
         """The entry of the ledger that holds the publication."""
         session = self._datasets.twin(job.dataset)
         request = job.request
@@ -224,7 +243,8 @@ class Jobs:
             rho=request["rho"],
             key=job.key,
             analyst=job.account,
-            progress=self._teller(job.id),
+            progress=self._teller(job.id, sight),
+            most_rows=MOST_ROWS,
             **request["options"],
         )
         found = session.archive.find(job.account, job.key)
@@ -232,23 +252,27 @@ class Jobs:
             raise LookupError("the ledger does not hold what was published")
         return found
 
-    def _end(self, job: Job, state: JobState, **told: Any) -> None:
-        """Note how a job ended; if that cannot be noted, the same key finds it in the ledger."""
-        self._patiently(partial(self._store.end, job.id, state, **told))
-
-    def _teller(self, job_id: str) -> Callable[[str, float], None]:
+    def _teller(self, job_id: str, sight: JobSight) -> Callable[[str, float], None]:
         def tell(step: str, share: float) -> None:
-            unpaid = step in (CHECKING, PAYING)
+            if step in (CHECKING, PAYING):  # nothing of this attempt has touched data
+                if not self._store.move(job_id, step, share):
+                    raise _Stopped
+                return
+            sight.show(step, share)
             try:
-                wanted = self._store.move(job_id, step, share)
+                wanted = self._store.wanted(job_id)
             except StorageUnavailable:
-                if unpaid:
-                    raise
-                return  # what is paid for is finished, whoever hears of it
-            if unpaid and not wanted:
-                raise _Cancelled
+                return  # what is paid for goes on, whoever hears of it
+            if not wanted:
+                raise _Stopped
 
         return tell
+
+    def _note(self, job_id: str, step: str, share: float) -> None:
+        try:
+            self._store.move(job_id, step, share)
+        except StorageUnavailable as problem:
+            log("jobs not reachable", level=logging.ERROR, reason=str(problem))
 
 
 def _require_same(job: Job, text: str) -> None:

@@ -20,13 +20,15 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from eke.service.storage import Storage
 
-JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+JobState: TypeAlias = Literal[
+    "queued", "running", "done", "failed", "cancelled", "given_up", "interrupted"
+]
 STATES: tuple[JobState, ...] = get_args(JobState)
 UNFINISHED: tuple[JobState, ...] = ("queued", "running")
 LEASE_SECONDS = 15.0
 _COLUMNS = (
     "id, dataset, account, request_key, request, state, step, progress, made_at, ended_at, "
-    "error, result, owner, alive_at"
+    "error, result, owner, alive_at, unwanted"
 )
 _JOBS = f"SELECT {_COLUMNS} FROM job"  # noqa: S608
 _IS_UNFINISHED = "state IN ('queued', 'running')"
@@ -52,6 +54,7 @@ class Job:
     result: int | None = None
     owner: str = ""
     alive_at: float = 0.0
+    unwanted: bool = False  # taken back or given up: it goes no further than its next step
 
 
 class JobStore:
@@ -99,7 +102,7 @@ class JobStore:
         now = self._clock()
         added = self._write(
             f"INSERT INTO job ({_COLUMNS}) VALUES "  # noqa: S608
-            "(?, ?, ?, ?, ?, 'queued', 'waiting', 0.0, ?, NULL, NULL, NULL, ?, ?) "
+            "(?, ?, ?, ?, ?, 'queued', 'waiting', 0.0, ?, NULL, NULL, NULL, ?, ?, 0) "
             "ON CONFLICT (dataset, account, request_key) DO NOTHING",
             *(job_id, dataset, account, key, request, now, self.owner, now),
         )
@@ -115,7 +118,7 @@ class JobStore:
         changed = self._write(
             "UPDATE job SET state = 'queued', step = 'waiting', progress = 0.0, ended_at = NULL, "
             "error = NULL, result = NULL, unwanted = 0, owner = ?, alive_at = ? "
-            "WHERE id = ? AND state IN ('failed', 'cancelled', 'interrupted')",
+            "WHERE id = ? AND state IN ('failed', 'cancelled', 'given_up', 'interrupted')",
             *(self.owner, self._clock(), job_id),
         )
         return changed == 1
@@ -138,6 +141,11 @@ class JobStore:
         )
         return changed == 1
 
+    def wanted(self, job_id: str) -> bool:
+        """Whether a job is still wanted, and ours; nothing is noted."""
+        mine = "SELECT 1 FROM job WHERE id = ? AND owner = ? AND unwanted = 0"
+        return bool(self._storage.read(mine, job_id, self.owner))
+
     def end(
         self,
         job_id: str,
@@ -155,20 +163,34 @@ class JobStore:
             *(state, state, done, self._clock(), told, result, job_id, self.owner),
         )
 
-    def cancel_waiting(self, job_id: str) -> bool:
-        """Whether the job was still waiting, wherever that was, and now is cancelled."""
+    def stopped(self, job_id: str, state: JobState) -> None:
+        """Note that an unwanted job was stopped, unless it is wanted again by now."""
+        self._write(
+            "UPDATE job SET state = ?, step = ?, ended_at = coalesce(ended_at, ?) "
+            "WHERE id = ? AND owner = ? AND unwanted = 1",
+            *(state, state, self._clock(), job_id, self.owner),
+        )
+
+    def stop_waiting(self, job_id: str, state: JobState) -> bool:
+        """Whether the job was still waiting, wherever that was, and now has ended in this state."""
+        return self._unwanted(job_id, state, "queued")
+
+    def give_up(self, job_id: str) -> bool:
+        """Whether the job was running, and is given up: it goes no further than its next step."""
+        return self._unwanted(job_id, "given_up", "running")
+
+    def ask_back(self, job_id: str) -> bool:
+        """Whether the job is running, and will go no further than its next step."""
         changed = self._write(
-            "UPDATE job SET state = 'cancelled', step = 'cancelled', ended_at = ? "
-            "WHERE id = ? AND state = 'queued'",
-            *(self._clock(), job_id),
+            "UPDATE job SET unwanted = 1 WHERE id = ? AND state = 'running'", job_id
         )
         return changed == 1
 
-    def ask_back(self, job_id: str, step: str) -> bool:
-        """Whether the job is still at this step, and will go no further."""
+    def _unwanted(self, job_id: str, state: JobState, before: JobState) -> bool:
         changed = self._write(
-            "UPDATE job SET unwanted = 1 WHERE id = ? AND state = 'running' AND step = ?",
-            *(job_id, step),
+            "UPDATE job SET state = ?, step = ?, unwanted = 1, ended_at = ? "
+            "WHERE id = ? AND state = ?",
+            *(state, state, self._clock(), job_id, before),
         )
         return changed == 1
 
@@ -219,7 +241,7 @@ class JobStore:
 
 def _job(row: tuple[Any, ...]) -> Job:
     number, dataset, account, key, request, state, *rest = row
-    step, progress, made_at, ended_at, error, result, owner, alive_at = rest
+    step, progress, made_at, ended_at, error, result, owner, alive_at, unwanted = rest
     return Job(
         *(number, dataset, account, key, json.loads(request), state),
         *(step, progress, made_at, ended_at),
@@ -227,4 +249,5 @@ def _job(row: tuple[Any, ...]) -> Job:
         result=result,
         owner=owner,
         alive_at=alive_at,
+        unwanted=bool(unwanted),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 EDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _Labels = tuple[tuple[str, str], ...]
@@ -29,10 +29,21 @@ class Metrics:
             buckets[bisect_left(EDGES, seconds)] += 1
             self._seconds[route] = (buckets, total + seconds)
 
-    def text(self, gauges: Iterable[tuple[str, Mapping[str, str], float]] = ()) -> str:
-        """All of it, with gauges that are read now."""
+    def text(
+        self,
+        gauges: Iterable[tuple[str, Mapping[str, str], float]] = (),
+        shown: Callable[[str], bool] = bool,
+    ) -> str:
+        """All of it, with gauges that are read now; counts only of datasets that are shown.
+
+        A dataset always has a name, so that `bool` shows them all.
+        """
         with self._lock:
-            counts = sorted(self._counts.items())
+            counts = sorted(
+                (counted, number)
+                for counted, number in self._counts.items()
+                if all(shown(value) for name, value in counted[1] if name == "dataset")
+            )
             seconds = [(route, [*b], total) for route, (b, total) in sorted(self._seconds.items())]
         lines: list[str] = []
         for name in dict.fromkeys(name for (name, _), _ in counts):
@@ -53,11 +64,11 @@ class Metrics:
             own = _braces((("route", route),))
             lines += [f"eke_request_seconds_sum{own} {total:.6f}"]
             lines += [f"eke_request_seconds_count{own} {so_far}"]
-        shown: set[str] = set()
+        typed: set[str] = set()
         for name, wanted, value in gauges:
-            if name not in shown:
+            if name not in typed:
                 lines.append(f"# TYPE {name} gauge")
-                shown.add(name)
+                typed.add(name)
             lines.append(f"{name}{_braces(tuple(sorted(wanted.items())))} {value:.9g}")
         return "\n".join(lines) + "\n"
 

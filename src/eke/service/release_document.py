@@ -87,6 +87,7 @@ def release_document(release: Release, record: Record, *, values: bool) -> dict[
             **record_document(record, release.measure),
             "strategy": release.strategy,
             "rmse": release.rmse,
+            "total": release.total,
             "tables": tables,
         }
     )
@@ -167,13 +168,16 @@ def job_document(job: Job, session: Session) -> dict[str, Any]:
         "charged": found is not None,
         "publication": job.result,
         "error": None if job.error is None else dict(job.error),
-        "advice": _ADVICE.get(job.state),
+        "advice": _STOPPING if job.unwanted and job.state == "running" else _ADVICE.get(job.state),
         "made_at": _time(job.made_at),
         "ended_at": _time(job.ended_at),
     }
 
 
+_STOPPING = "it stops at its next step; what is charged by then stays charged"
 _ADVICE = {
+    "given_up": "it was given up after it was paid for, and the charge stays; send the same "
+    "request with the same Idempotency-Key to get its rows without a second charge",
     "interrupted": "the server stopped before the rows were stored; send the same request with the "
     "same Idempotency-Key: what is charged already is not charged again",
     "failed": "nothing was published; send the same request with the same Idempotency-Key when the "

@@ -8,6 +8,7 @@ from typing import Literal
 
 from eke.errors import ServiceError
 
+LONGEST_STEP = 10.0
 Sharing = Literal["everyone", "own"]
 
 
@@ -22,6 +23,7 @@ class Settings:
     largest_body: int = 65_536  # bytes
     body_seconds: float = 20.0  # to send it
     session_hours: float = 12.0  # of a browser that signed in
+    answer_step: float = 0.1  # seconds: paid answers leave at multiples of it; 0 for at once
     secure_cookies: bool = True  # False for plain http on this machine
     console: bool = True
 
@@ -32,3 +34,5 @@ class Settings:
             raise ServiceError("rates and sizes must be at least 1")
         if not (self.session_hours > 0 and self.body_seconds > 0):
             raise ServiceError("times must be positive")
+        if not 0 <= self.answer_step <= LONGEST_STEP:
+            raise ServiceError(f"the step of answers is 0 to {LONGEST_STEP:g} seconds")

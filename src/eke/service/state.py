@@ -11,9 +11,12 @@ from eke.service.dataset import Datasets
 from eke.service.job import Jobs
 from eke.service.job_store import JobStore
 from eke.service.metric import Metrics
+from eke.service.pace import Pace
 from eke.service.rate import Rate
 from eke.service.settings import Settings
 from eke.service.turns import FairTurns
+
+STEPS_OF_A_JOB = 10  # jobs take long, and what is seen of them moves in as much longer steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +30,24 @@ class State:
     failures: Rate
     jobs: Jobs
     metrics: Metrics
+    pace: Pace
     turns: FairTurns = field(default_factory=FairTurns)
 
     @staticmethod
-    def of(datasets: Datasets, access: Access, settings: Settings) -> State:
+    def of(
+        datasets: Datasets, access: Access, settings: Settings, pace: Pace | None = None
+    ) -> State:
         metrics = Metrics()
+        job_pace = Pace(settings.answer_step * STEPS_OF_A_JOB)
         found = State(
             datasets,
             access,
             settings,
             Rate(settings.requests_per_minute),
             Rate(settings.failures_per_minute),
-            Jobs(datasets, JobStore(access.storage.beside()), metrics),
+            Jobs(datasets, JobStore(access.storage.beside()), metrics, job_pace),
             metrics,
+            Pace(settings.answer_step) if pace is None else pace,
         )
         datasets.take_turns(found.turns.turn)
         return found

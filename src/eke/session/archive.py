@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from eke.domain import Domain
-from eke.engine import Vault
+from eke.engine import Vault, told
 from eke.errors import QueryError
 from eke.ledger import Entry, Ledger
 from eke.planning import workload_from_document
@@ -30,7 +30,7 @@ class Record:
     kind: Kind
     sequence: int  # of the entry that released it
     opened: int  # of the entry that charged for it
-    at: str
+    at: str  # when it was charged: the time of its release would tell how long the data took
     analyst: str
     key: str
     cost: float
@@ -108,14 +108,15 @@ class Archive:
         rows = self._ledger.find(record.analyst, rows_key(record.key))
         if rows is not None and rows.answer is not None:
             return rows.answer
-        text = self._text(record.analyst, record.key)
-        return text if holds_rows(text) else None
+        request = self._ledger.find(record.analyst, record.key)
+        text = None if request is None else request.answer
+        return text if text is not None and holds_rows(text) else None
 
     def _text(self, analyst: str, key: str) -> str:
         request = self._ledger.find(analyst, key)
         if request is None or request.answer is None:
             raise QueryError("the ledger does not hold this release")
-        return request.answer
+        return told(request.answer)
 
 
 def _record(opened: Entry, closed: Entry, purpose: dict[str, Any]) -> Record:
@@ -125,7 +126,7 @@ def _record(opened: Entry, closed: Entry, purpose: dict[str, Any]) -> Record:
         kind,
         closed.sequence,
         opened.sequence,
-        closed.at,
+        opened.at,
         str(opened.about["analyst"]),
         str(opened.about["key"]),
         int(str(cost)) / NANO,

@@ -36,6 +36,7 @@ class Estimate:
     convergence: Convergence | None = None
     """How solving went, for a history too large for a dense kernel."""
     _posterior: Posterior | None = field(default=None, compare=False)
+    public: bool = False  # the number of records, which everybody may know
 
     @property
     def within(self) -> float | None:
@@ -74,6 +75,8 @@ class Estimate:
     def explain(self) -> str:
         """A few lines: the question, the value, and what it rests on."""
         lines = [self.question]
+        if self.public:
+            return f"{self.question}\n{self.value:,.12g}, exactly.\nFree: this number is public."
         if self.interval is None:
             lines.append(f"{self.value:,.6g}, without error bars.")
         else:
@@ -112,6 +115,7 @@ class Estimate:
             "confidence": self.confidence,
             "method": self.method,
             "determined": self.determined,
+            "public": self.public,
         }
 
 

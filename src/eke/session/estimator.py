@@ -20,10 +20,12 @@ from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference import Inference, Posterior
 from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entropy
+from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage import (
     Evidence,
     Shrinkage,
+    Total,
     choose_alpha,
     prior_from_history,
 )
@@ -83,6 +85,10 @@ class Estimator:
         """The estimate of a question, or of every cell of a marginal."""
         if method not in get_args(EstimateMethod):
             raise EstimateError(f"method must be one of {', '.join(get_args(EstimateMethod))}")
+        if isinstance(asked, Query):
+            known = self.inference.public(asked)
+            if known is not None:  # the number of records; no method can say it better
+                return _public(asked, known, method, confidence)
         queries = [asked] if isinstance(asked, Query) else list(asked.queries())
         if method == "max_entropy":
             found = self._by_entropy(queries, confidence, progress)
@@ -137,6 +143,7 @@ class Estimator:
         self, queries: Sequence[Query], confidence: float, progress: Progress
     ) -> list[Estimate]:
         model, total = self.model(progress)
+        total = total if self.inference.total is None else float(self.inference.total)
         return [
             Estimate(
                 describe(query),
@@ -163,6 +170,12 @@ class Estimator:
         return self.inference.linear(query) is not None
 
     @property
+    def _total(self) -> Total:
+        """The number of records as shrinkage takes it."""
+        known = self.inference.total
+        return "estimated" if known is None else float(known)
+
+    @property
     def shrinkage(self) -> Shrinkage | LargeShrinkage:
         """The shrinkage estimator at the α that cross-validation finds best."""
         return self._prepared(silent)
@@ -185,22 +198,25 @@ class Estimator:
         return self._shrinkage
 
     def _dense(self, prior: Prior) -> Shrinkage:
-        evidence = Evidence.of_history(self.domain, self.measurements, prior)
+        evidence = Evidence.of_history(self.domain, self.measurements, prior, self._total)
         if evidence.size < _LEAST_FOR_FOLDS:
             return Shrinkage(evidence, _rough_alpha(evidence))
         choice = choose_alpha(evidence)
         return Shrinkage(evidence, choice.alpha, inflation=choice.inflation)
 
     def _large(self, prior: Prior, progress: Progress) -> LargeShrinkage:
-        evidence = LargeEvidence.of_history(self.domain, self.measurements, prior)
+        evidence = LargeEvidence.of_history(self.domain, self.measurements, prior, self._total)
         parts = Parts(evidence.kernel)
         chosen = choose_alpha_by_sample(evidence, parts=parts, progress=progress)
         return LargeShrinkage(evidence, chosen.alpha, inflation=chosen.inflation, parts=parts)
 
     def model(self, progress: Progress = silent) -> tuple[Fit, float]:
-        """(the maximum entropy model of the history, the estimated number of records)."""
-        everyone = count().on(self.domain)
-        total = max(self._prepared(progress).posterior(everyone).value, 1.0)
+        """(the maximum entropy model of the history, the known or estimated number of records)."""
+        known, prepared = self.inference.total, self._prepared(progress)
+        if known is None:
+            total = max(prepared.posterior(count().on(self.domain)).value, 1.0)
+        else:
+            total = max(float(known), 1.0)  # a model is of at least one record
         with self._preparing:
             if self._model is None:
                 progress("fitting the model", 0.0)
@@ -218,6 +234,21 @@ class Estimator:
         return self._model if begin == self.measurements else None
 
 
+def _public(query: Query, known: float, method: EstimateMethod, confidence: float) -> Estimate:
+    """A public number as an estimate: nothing about it is uncertain."""
+    exactly = ExactPosterior(known, ComposedNoise(np.empty(0)))
+    return Estimate(
+        describe(query),
+        known,
+        (known, known),
+        confidence,
+        method,
+        determined=True,
+        public=True,
+        _posterior=exactly,
+    )
+
+
 def _rough_alpha(evidence: Evidence) -> float:
     """An α that explains the size of the deviations, for histories too short for folds.
 
@@ -225,7 +256,10 @@ def _rough_alpha(evidence: Evidence) -> float:
     """
     variances = evidence.noise.variances
     precision = evidence.means / variances
-    total = float(precision @ evidence.values) / max(float(precision @ evidence.means), 1e-300)
+    if isinstance(evidence.total, str):
+        total = float(precision @ evidence.values) / max(float(precision @ evidence.means), 1e-300)
+    else:
+        total = evidence.total
     excess = float(((evidence.values - total * evidence.means) ** 2).sum())
     explained = float(np.diag(evidence.kernel).sum())
     if explained <= 1e-12 * float((evidence.means**2).sum()):

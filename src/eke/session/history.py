@@ -89,21 +89,11 @@ class History(Sequence[Measurement]):
         The weight of a block of cells is the largest among its cells. Empty when history does not
         determine the question, or when the answer is public.
         """
-        estimate = self._inference.regression.estimate(self._query(query))
-        if estimate is None:
+        weights = self._inference.weights(self._query(query))
+        if weights is None:
             return []
-        weights = np.zeros(len(self._inference.rows))
-        weights[estimate.rows] = estimate.weights
-        # Public facts come first among the rows; they are no measurements.
-        at = len(weights) - sum(len(m.values) for m in self._measurements)
-        found = []
-        for measurement in self._measurements:
-            part = weights[at : at + len(measurement.values)]
-            at += len(part)
-            weight = float(part[np.argmax(np.abs(part))])
-            if abs(weight) > _NO_WEIGHT:
-                found.append((measurement, weight))
-        return found
+        pairs = zip(self._measurements, weights, strict=True)
+        return [(measurement, weight) for measurement, weight in pairs if abs(weight) > _NO_WEIGHT]
 
     def cell_losses(self) -> NDArray[np.float64]:
         """The loss of a record in each cell of a small domain (ONLINE eq. 42, BAYES eq. 35)."""

@@ -13,19 +13,16 @@ from eke.data import open_source
 from eke.domain import Domain, domain_from_document, domain_to_document, read_domain
 from eke.engine import Vault
 from eke.errors import LedgerError, PrivacyError
-from eke.history import Row
+from eke.history import PUBLIC, Row
 from eke.ledger import HighWaterMark, Ledger
 from eke.planning import policy_named
 from eke.privacy.budget import Limit
-from eke.privacy.law import Gaussian
 from eke.privacy.unit import Unit
 from eke.query import Neighbours, check_neighbours, count
 from eke.session.session import Session
 
 FORMAT = "eke-dataset/2"
 DEFAULT_POLICY = "top_up"
-# A public number is entered into history with a noise of a millionth of a person.
-_PUBLIC_VARIANCE = 1e-12
 
 
 def create(
@@ -115,7 +112,7 @@ def _session(
     rows: tuple[Row, ...] = ()
     if document["public_rows"] is not None:
         everyone = count().on(declared)
-        rows = (Row(everyone, float(document["public_rows"]), Gaussian(_PUBLIC_VARIANCE)),)
+        rows = (Row(everyone, float(document["public_rows"]), PUBLIC),)
     vault = Vault(
         ledger,
         source,

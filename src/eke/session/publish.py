@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eke.engine import Adaptive, Desk, Vault
+from eke.engine import Vault, told
 from eke.errors import PrivacyError, QueryError
-from eke.history import Measurement
-from eke.inference.progress import Progress, silent
+from eke.inference.progress import Progress, Stopped, silent, stoppable
 from eke.planning import Plan
 from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
-from eke.publish import PUBLISHERS, Published, Publisher, Setting
+from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
 from eke.query import check_neighbours
 
-# What `progress` raises at one of the first two ends a publication, and nothing was spent.
+# What `progress` raises at one of the first two ends a publication, and nothing was spent. Later,
+# the charge stays, and the same key goes on with what was drawn so far.
 CHECKING, PAYING, MEASURING, MAKING = "checking", "paying", "measuring", "making rows"
+_MEASURED, _MADE = 0.15, 0.8  # of the whole, where measuring begins and ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class PublishRequest:
     options: Mapping[str, Any]
     analyst: str
     key: str | None
+    most_rows: int | None = None  # that whoever makes them allows; no part of what was asked
 
     @property
     def digest(self) -> str:
@@ -73,6 +75,19 @@ def publish(
     Privacy: everything is refused from public facts before anything is paid. What is released is
     charged by `Vault.release`; the rest is post-processing.
     """
+    try:
+        return _published(vault, settings, measure, request, stoppable(progress))
+    except Stopped as stopped:
+        raise stopped.reason from None
+
+
+def _published(
+    vault: Vault,
+    settings: Mapping[str, Any],
+    measure: Measure,
+    request: PublishRequest,
+    progress: Progress,
+) -> Published:
     progress(CHECKING, 0.0)
     publisher = _publisher(vault, settings, measure, request)
     digest = request.digest
@@ -80,12 +95,12 @@ def publish(
     if request.key is not None:
         kept = vault.ledger.find(request.analyst, rows_key(key), digest)
         if kept is not None and kept.answer is not None:
-            return Published.from_text(vault.domain, kept.answer)
+            return Published.from_text(vault.domain, told(kept.answer))
     progress(PAYING, 0.05)
     stored = _stored(vault, publisher, request, key, progress)
-    progress(MAKING, 0.8)
+    progress(MAKING, _MADE)
     published = publisher.finish(stored, vault.inference_through)
-    if request.key is None or publisher.rows is not None or publisher.adaptive is not None:
+    if request.key is None or publisher.adaptive is not None:
         return published  # rows made in the junction are in the stored text already
     text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
     return Published.from_text(vault.domain, text)
@@ -102,36 +117,6 @@ def publication_plan(
     if request.key is not None:
         vault.ledger.find(request.analyst, request.key, request.digest)
     return publisher.plan
-
-
-class _Watched:
-    """Adaptive steps that tell how much of their allowance is used up."""
-
-    def __init__(self, adaptive: Adaptive, tell: Progress) -> None:
-        self._adaptive, self._tell = adaptive, tell
-
-    @property
-    def attribute_sets(self) -> Sequence[tuple[str, ...]]:
-        return self._adaptive.attribute_sets
-
-    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
-        self._tell(MEASURING, 0.15)
-        self._adaptive.proceed(_WatchedDesk(desk, self._tell), measured)  # type: ignore[arg-type]
-
-
-class _WatchedDesk:
-    """A desk that tells after each measurement; what is left of the allowance is public."""
-
-    def __init__(self, desk: Desk, tell: Progress) -> None:
-        self._desk, self._tell, self._allowance = desk, tell, max(desk.left, 1)
-
-    def measure(self, part: Any) -> Measurement:
-        found = self._desk.measure(part)
-        self._tell(MEASURING, 0.15 + 0.6 * (1.0 - self._desk.left / self._allowance))
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._desk, name)
 
 
 def _publisher(
@@ -159,6 +144,7 @@ def _publisher(
         public_rows=settings["public_rows"],
         publishes_rows=vault.publishes_rows,
         rows_per_unit=vault.rows_per_unit,
+        most_rows=min(request.most_rows or MOST_ROWS, MOST_ROWS),
     )
     return PUBLISHERS[request.mechanism](setting, request.options)
 
@@ -172,24 +158,19 @@ def _stored(
         now = vault.snapshot()
         text = publisher.stored(now.facts, now.measurements, 0)
         return vault.remember(analyst, key, digest, text, {"purpose": request.text})
-    adaptive = publisher.adaptive
-    watched = None if adaptive is None else _Watched(adaptive, tell)
-    found = vault.complete(
-        analyst=analyst,
-        key=key,
-        digest=digest,
-        answer=publisher.stored,
-        rows=publisher.rows,
-        adaptive=watched,
-    )
+
+    def measuring(_: str, share: float) -> None:
+        tell(MEASURING, _MEASURED + (_MADE - _MEASURED) * share)
+
+    release: dict[str, Any] = {
+        "analyst": analyst,
+        "key": key,
+        "digest": digest,
+        "answer": publisher.stored,
+        "adaptive": publisher.adaptive,
+        "progress": measuring,
+    }
+    found = vault.complete(**release)
     if found is not None:
         return found
-    return vault.release(
-        replace(publisher.plan, purpose=request.text),
-        analyst=analyst,
-        key=key,
-        digest=digest,
-        answer=publisher.stored,
-        rows=publisher.rows,
-        adaptive=watched,
-    )
+    return vault.release(replace(publisher.plan, purpose=request.text), **release)

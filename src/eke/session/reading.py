@@ -167,7 +167,7 @@ def measurement_document(session: Session, sequence: int) -> dict[str, Any]:
     opening = entries[int(str(closing.about["reservation"]))]
     return {
         "sequence": closing.sequence,
-        "at": closing.at,
+        "at": opening.at,
         "analyst": opening.about["analyst"],
         "measure": session.budget.measure,
         "cost": int(str(opening.payload["cost"])) / NANO,

@@ -135,7 +135,9 @@ def measured(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str, ke
             analyst=analyst,
             key=key,
             digest=_digest(parts),
-            answer=lambda _, released, cost: release_text(plan, released, cost),
+            answer=lambda facts, released, cost: release_text(
+                plan, released, cost, facts.inference.total
+            ),
         )
     except BudgetExceeded:
         remaining = price_of(vault, None, measure, analyst).remaining

@@ -73,6 +73,7 @@ class Release:
     strategy: str
     rmse: float  # expected, of all questions
     plan: ReleasePlan | None = None  # None when it was read from a ledger or a server
+    total: int | None = None  # the number of records, where it is public
 
     def __repr__(self) -> str:
         return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
@@ -94,16 +95,19 @@ class Release:
     ) -> dict[tuple[str, ...], FloatArray]:
         """The marginals nearest to the released ones that agree with each other.
 
-        With `nonnegative`, small counts become too large on average.
+        With `nonnegative`, small counts become too large on average. Where the number of records is
+        public, all of them add up to it.
         """
-        return consistent_tables(*self._marginals(), norm, nonnegative=nonnegative)
+        return consistent_tables(
+            *self._marginals(), norm, nonnegative=nonnegative, total=self.total
+        )
 
     def whole(self) -> dict[tuple[str, ...], NDArray[np.int64]]:
-        """The marginals as whole numbers, none negative, with one total.
+        """The marginals as whole numbers, none negative, with one total: the public one, if any.
 
         Small counts become too large on average.
         """
-        return whole_tables(*self._marginals()).tables
+        return whole_tables(*self._marginals(), total=self.total).tables
 
     def _marginals(self) -> tuple[dict[tuple[str, ...], FloatArray], dict[str, int]]:
         if not self.workload.is_marginal:
@@ -113,11 +117,17 @@ class Release:
         return {table.attributes: table.values for table in self.tables}, sizes
 
 
-def release_text(plan: ReleasePlan, released: Sequence[Measurement], cost: int) -> str:
-    """What the ledger stores of a release besides its measurements: its tables, exactly."""
-    found = plan.recover([np.array(one.values) for one in released])
+def release_text(
+    plan: ReleasePlan, released: Sequence[Measurement], cost: int, total: int | None = None
+) -> str:
+    """What the ledger stores of a release besides its measurements: its tables, exactly.
+
+    `total` is the number of records, where that is public.
+    """
+    found = plan.recover([np.array(one.values) for one in released], total)
     document = {
         "release": released[0].sequence,
+        "total": total,
         "cost_nano": cost,
         "measure": plan.measure,
         "strategy": plan.strategy,
@@ -152,6 +162,7 @@ def release_of(workload: Workload, text: str, plan: ReleasePlan | None = None) -
         stored["strategy"],
         float(stored["rmse"]),
         plan,
+        stored.get("total"),
     )
 
 

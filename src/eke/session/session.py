@@ -213,15 +213,20 @@ class Session(Askable):
         key: str | None = None,
         analyst: str | None = None,
         progress: Progress = silent,
+        most_rows: int | None = None,
         **options: Any,
     ) -> Published:
         """A whole table of new rows in the schema of this one, for at most this much budget.
 
         `mechanism` is "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
         (target=...) or "pca" (components=k or "auto"). With `key` the same request gets the same
-        rows, whatever crashes in between. `progress` is told of each step and the share done.
+        rows, whatever crashes in between. `progress` is told of each step and the share done; what
+        it raises stops the publication, which the same key finishes later. A noisy estimate of the
+        number of rows is cut off at `most_rows`.
         """
-        request = PublishRequest(mechanism, epsilon, rho, options, analyst or self.analyst, key)
+        request = PublishRequest(
+            mechanism, epsilon, rho, options, analyst or self.analyst, key, most_rows
+        )
         return publish(self._vault, self.settings, self._measure, request, progress)
 
     @property

@@ -289,9 +289,14 @@ def test_an_answer_that_takes_too_long_is_not_asked_for_again() -> None:
     assert len(sent) == 1
 
 
-def test_an_interrupted_publication_says_its_key(remote: RemoteSession) -> None:
-    job = {"state": "interrupted", "key": "rows-9"}
-    with pytest.raises(Unanswered, match="the key rows-9: what is charged already"):
+@pytest.mark.parametrize(
+    ("state", "told"), [("interrupted", "was interrupted"), ("given_up", "was given up")]
+)
+def test_a_publication_that_stopped_says_its_key(
+    remote: RemoteSession, state: str, told: str
+) -> None:
+    job = {"state": state, "key": "rows-9"}
+    with pytest.raises(Unanswered, match=f"{told}.*the key rows-9: what is charged already"):
         publication_of(remote._wire, "", job, None)
 
 

@@ -122,6 +122,7 @@ def test_a_missing_dataset_is_an_operational_error(tmp_path: Path) -> None:
         (errors.LedgerError("x"), eke.dbapi.OperationalError),
         (errors.LedgerTampered("x"), eke.dbapi.IntegrityError),
         (errors.KeyConflict("x"), eke.dbapi.IntegrityError),
+        (errors.ReleaseFailed("x"), eke.dbapi.OperationalError),
         (errors.EstimateError("x"), eke.dbapi.OperationalError),
         (errors.SecretLeak("x"), eke.dbapi.InternalError),
         (errors.ServiceError("x"), eke.dbapi.OperationalError),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +13,12 @@ import pytest
 from eke.data import open_source
 from eke.domain import Domain, Integer
 from eke.engine import Desk, Option, Selection, Vault
-from eke.errors import BudgetExceeded, PrivacyError
+from eke.errors import BudgetExceeded, PrivacyError, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
+from eke.mechanism import draw, secret
 from eke.planning import Facts, Plan, part_for
-from eke.privacy.law import DiscreteLaplace
+from eke.privacy.law import DiscreteLaplace, DiscreteLaw
 from eke.privacy.record_loss import NANO
 from eke.publish.coarse import CoarseMarginal
 from eke.query import count, marginal
@@ -31,9 +32,10 @@ class Two:
     """Chooses between two marginals for ε = 0.25 and measures it for as much."""
 
     scale: float = 4.0
-    fails: bool = False
+    fails: type[BaseException] | None = None
     sets: tuple[tuple[str, ...], ...] = (("a",), ("b",))
     found: Measurement | None = None
+    chosen: list[str] = field(default_factory=list)
 
     @property
     def attribute_sets(self) -> Sequence[tuple[str, ...]]:
@@ -52,8 +54,9 @@ class Two:
         )
         name = "ab"[desk.choose(Selection(options, 0, DiscreteLaplace(8, 0)))]
         assert desk.left == NANO // 4
-        if self.fails:
-            raise RuntimeError("no memory left")
+        self.chosen.append(name)
+        if self.fails is not None:
+            raise self.fails
         self.found = desk.measure(part_for(marginal(name).on(DOMAIN), self.scale, "epsilon"))
         assert desk.measured == (self.found,)
 
@@ -100,24 +103,66 @@ def test_steps_are_charged_to_everyone_and_kept_in_history(make):
     assert again.ledger.verify().intact
 
 
-def test_what_was_paid_for_is_completed_after_a_failure(make):
-    vault = make()
-    with pytest.raises(RuntimeError):
-        release(vault, Two(fails=True))
+@pytest.mark.parametrize("again", ["the same process", "another one"])
+def test_what_was_paid_for_is_completed_after_an_interruption(make, monkeypatch, again):
+    draws: list[int] = []
+
+    def counting(law: DiscreteLaw, number: int) -> np.ndarray:
+        draws.append(number)
+        return draw(law, number)
+
+    monkeypatch.setattr(secret, "draw", counting)
+    vault, steps = make(), Two(fails=KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        release(vault, steps)
     assert vault.ledger.balance().spent == 3 * NANO // 4
     assert vault.ledger.verify().open_reservations == (2,)
-    steps = Two()
-    text = make().complete(
+    assert len(draws) == 2  # the part and the choice
+    steps.fails = None
+    other = vault if again == "the same process" else make()
+    text = other.complete(
         analyst="ann", key="one", digest="same", answer=steps.text, adaptive=steps
     )
+    assert len(draws) == 3  # and what was chosen: nothing is drawn again
+    assert steps.chosen[0] == steps.chosen[1]
     assert steps.found is not None
     assert text == f"{steps.found.values} for {3 * NANO // 4}"
     assert make().ledger.balance().spent == 3 * NANO // 4
+    assert make().ledger.verify().intact
+
+
+def test_a_failure_after_the_draw_is_final(make):
+    """It may depend on what was drawn: told again, it would hand out fresh noise for nothing."""
+    vault, steps = make(), Two(fails=RuntimeError)
+    with pytest.raises(ReleaseFailed):
+        release(vault, steps)
+    steps.fails = None
+    with pytest.raises(ReleaseFailed):
+        release(make(), steps)
+    assert steps.found is None
+    assert vault.ledger.verify().open_reservations == ()
+    assert vault.ledger.balance().spent == 3 * NANO // 4
+
+
+def test_steps_that_come_out_otherwise_than_before_are_refused(make):
+    """What is drawn belongs to its question: it cannot be passed off as the answer to another."""
+    vault, steps = make(), Two(fails=KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        release(vault, steps)
+    entry = vault.ledger.entries()[-1]
+    assert entry.kind == "draw"
+
+    class Other(Two):
+        def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+            desk.measure(part_for(marginal("a").on(DOMAIN), 8.0, "epsilon"))
+
+    with pytest.raises(ReleaseFailed):
+        release(make(), Other())
 
 
 def test_a_step_dearer_than_what_is_left_is_never_drawn(make):
     steps = Two(scale=3.9)
-    with pytest.raises(PrivacyError, match="costs more"):
+    with pytest.raises(ReleaseFailed):
         release(make(), steps)
     assert steps.found is None
 
@@ -130,8 +175,10 @@ def test_over_the_limit_nothing_is_spent(make):
 
 
 def test_attribute_sets_are_named_before(make):
-    with pytest.raises(PrivacyError, match="names all attribute sets"):
-        release(make(), Two(sets=(("a",),)))
+    steps = Two(sets=(("a",),))
+    with pytest.raises(ReleaseFailed):
+        release(make(), steps)
+    assert steps.chosen == []
 
 
 def test_a_later_loss_needs_someone_who_decides(make):

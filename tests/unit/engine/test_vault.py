@@ -14,7 +14,7 @@ import pytest
 from eke.data import Counts, Rows, open_source
 from eke.domain import Domain, Integer
 from eke.engine import Stale, Vault, vault
-from eke.errors import BudgetExceeded, DataError, KeyConflict
+from eke.errors import BudgetExceeded, DataError, KeyConflict, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.planning import Facts, Plan, part_for
@@ -89,7 +89,7 @@ def release(protected: Vault, plan: Plan | None = None, key: str = "one", **opti
 def test_the_charge_is_durable_before_the_data_is_touched(protected, source, ledger):
     text = release(protected)
     assert source.seen == [["genesis", "reserve"]]
-    assert [entry.kind for entry in ledger.entries()] == ["genesis", "reserve", "commit"]
+    assert [entry.kind for entry in ledger.entries()] == ["genesis", "reserve", "draw", "commit"]
     assert ledger.balance().spent == NANO // 4
     request = ledger.find("ann", "one")
     assert request is not None
@@ -97,7 +97,7 @@ def test_the_charge_is_durable_before_the_data_is_touched(protected, source, led
     (measurement,) = protected.measurements
     assert text == f"{measurement.values[0]} for {NANO // 4}"
     assert measurement.analyst == "ann"
-    assert measurement.sequence == 3
+    assert measurement.sequence == 4
 
 
 def test_the_price_is_computed_here_whatever_the_planner_says(protected, ledger, monkeypatch):
@@ -162,17 +162,38 @@ def test_complete_finishes_what_a_crash_left(protected, source, ledger):
         protected.complete(**{**same, "digest": "other"})
 
 
-def test_an_error_while_writing_the_answer_leaves_no_trace_in_memory(protected, ledger):
+def test_an_interruption_while_writing_the_answer_leaves_no_trace_in_memory(protected, ledger):
     def fail(*_: object) -> str:
-        raise ValueError("no words")
+        raise KeyboardInterrupt
 
-    with pytest.raises(ValueError, match="no words"):
+    with pytest.raises(KeyboardInterrupt):
         release(protected, answer=fail)
     assert protected.measurements == ()
     assert protected.facts().inference.linear(plan_of().parts[0].query) is None
     assert protected.facts().accountant.spent == NANO // 4
+    (drawn,) = [entry for entry in ledger.entries() if entry.kind == "draw"]
     release(protected)
-    assert len(protected.measurements) == 1
+    (measurement,) = protected.measurements
+    (steps,) = [one["steps"] for one in drawn.payload["draws"]]
+    assert measurement.values == (steps[0] * measurement.law.step,)
+
+
+def test_an_error_while_writing_the_answer_is_an_answer(protected, source, ledger):
+    """What it fails on may be the noise; the same key hears the same, and nothing is drawn."""
+
+    def fail(*_: object) -> str:
+        raise ValueError("the noisy total is 1234")
+
+    with pytest.raises(ReleaseFailed) as told:
+        release(protected, answer=fail)
+    assert "1234" not in str(told.value)
+    before = ledger.entries()
+    for again in (protected, open_vault(ledger, source)):
+        with pytest.raises(ReleaseFailed, match="new key"):
+            release(again)
+    assert ledger.entries() == before
+    assert len(protected.measurements) == 1  # it is history all the same
+    assert ledger.verify().intact
 
 
 def test_a_decision_on_old_facts_is_not_carried_out(protected, source, ledger):

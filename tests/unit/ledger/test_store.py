@@ -7,8 +7,10 @@ import pytest
 from sqlalchemy import create_engine
 
 from eke.errors import LedgerError, LedgerTampered
-from eke.ledger import HighWaterMark, Ledger
+from eke.ledger import Entry, HighWaterMark, Ledger, dialect, reading
+from eke.ledger.chain import Link
 from eke.ledger.dialect import File
+from eke.ledger.replay import read_entry
 
 
 def test_a_new_ledger_holds_its_document(ledger, where):
@@ -235,3 +237,38 @@ def test_a_ledger_that_was_replaced_or_is_gone_is_noticed(folder, monkeypatch):
     path.unlink()
     with pytest.raises(LedgerError):
         ledger.entries(after=1)
+
+
+def test_a_reader_that_fails_half_way_keeps_nobody_waiting(ledger, where, spend, monkeypatch):
+    """An open statement would keep its lock of the file for as long as the error is remembered."""
+    for number in range(5):
+        spend(ledger, f"key {number}")
+    real = read_entry
+    seen = []
+
+    def broken(link: Link) -> Entry:
+        seen.append(link)
+        if len(seen) == 2:
+            raise MemoryError
+        return real(link)
+
+    monkeypatch.setattr(reading, "read_entry", broken)
+    with pytest.raises(MemoryError) as remembered, ledger.exclusive() as book:
+        book.entries()
+    monkeypatch.setattr(reading, "read_entry", real)
+    monkeypatch.setattr(dialect, "BUSY_SECONDS", 0.2)
+    spend(Ledger.open(where), "another")  # would wait, and fail
+    assert remembered.value is not None
+
+
+def test_chains_of_more_than_one_page_are_read_whole(ledger, spend, monkeypatch):
+    for number in range(7):
+        spend(ledger, f"key {number}")
+    whole = ledger.entries()
+    monkeypatch.setattr(reading, "_PAGE", 3)
+    monkeypatch.setattr(reading, "_LINKS_AFTER", reading._LINKS_AFTER.limit(3))
+    assert ledger.entries() == whole
+    for after in range(len(whole) + 1):
+        assert [one.sequence for one in ledger.entries(after)] == [
+            one.sequence for one in whole[after:]
+        ]

@@ -64,7 +64,7 @@ def test_the_expected_error_is_what_happens(shrunk, measure):
     """3,000 rows, one draw; the mean of their squared errors has a deviation of about 3 %."""
     x, chosen = choose(2, row_loss=40 * NANO, measure=measure, shrunk=shrunk)
     rng = np.random.default_rng(1)
-    law, scores = chosen.row_scores.law, x @ chosen.directions.T
+    law, scores = chosen.law, x @ chosen.directions.T
     if measure == "epsilon":
         noise = rng.laplace(0, law.laplace_scale, scores.shape)
     else:
@@ -76,9 +76,9 @@ def test_the_expected_error_is_what_happens(shrunk, measure):
 def test_steps_are_numbers_on_the_grid():
     _, chosen = choose(2)
     steps = [2**30, 0, -(2**30), 5]
-    values = noisy_scores(chosen.row_scores, steps)
+    values = noisy_scores(chosen.row_scores, chosen.law, steps)
     assert values.shape == (2, 2)
-    assert (values.ravel() == np.array(steps) * chosen.row_scores.law.step).all()
+    assert (values.ravel() == np.array(steps) * chosen.law.step).all()
 
 
 def test_an_indefinite_matrix_is_repaired_and_a_good_one_kept():

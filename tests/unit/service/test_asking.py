@@ -147,7 +147,7 @@ def test_reading(server: Server) -> None:
     rest = server.call("GET", f"{PEOPLE}/history?after={history['next']}", "ann").json()
     assert rest["next"] is None
     assert [m["analyst"] for m in rest["measurements"]] == ["cleo"]
-    one = server.call("GET", f"{PEOPLE}/history/3", "ann").json()
+    one = server.call("GET", f"{PEOPLE}/history/4", "ann").json()
     assert one["analyst"] == "ann"
     assert server.call("GET", f"{PEOPLE}/history/1", "ann").status == 404
     ledger = server.call("GET", f"{PEOPLE}/ledger", "otto").json()

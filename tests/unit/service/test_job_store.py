@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from eke.service import job_store
-from eke.service.job_store import LEASE_SECONDS, JobStore
+from eke.service.job_store import LEASE_SECONDS, JobState, JobStore
 from eke.service.storage import open_storage
 from tests.service import Clock
 
@@ -106,29 +106,58 @@ def test_old_ones_make_room(store: JobStore, clock: Clock, monkeypatch: pytest.M
     assert [job.id for job in store.of("people")] == ["j3", "j2", "j1"], "j1 is not over"
 
 
-def test_what_waits_is_cancelled_from_anywhere(store: JobStore, other: JobStore) -> None:
-    add(store)
-    assert other.cancel_waiting("j")
-    assert state(store) == "cancelled"
-    assert not store.begin("j", "checking"), "its own server leaves it"
-    assert not other.cancel_waiting("j")
-
-
-def test_what_is_being_checked_is_asked_back_from_anywhere(
-    store: JobStore, other: JobStore
+@pytest.mark.parametrize("ending", ["cancelled", "given_up"])
+def test_what_waits_is_stopped_from_anywhere(
+    store: JobStore, other: JobStore, ending: JobState
 ) -> None:
     add(store)
-    assert not other.ask_back("j", "checking"), "it does not run yet"
+    assert other.stop_waiting("j", ending)
+    assert state(store) == ending
+    assert not store.begin("j", "checking"), "its own server leaves it"
+    assert not other.stop_waiting("j", ending)
+    assert store.again("j")
+
+
+def test_what_runs_is_asked_back_from_anywhere(store: JobStore, other: JobStore) -> None:
+    add(store)
+    assert not other.ask_back("j"), "it does not run yet"
     store.begin("j", "checking")
-    assert not other.cancel_waiting("j")
-    assert other.ask_back("j", "checking")
+    assert store.wanted("j")
+    assert not other.wanted("j"), "it is not theirs"
+    assert not other.stop_waiting("j", "cancelled")
+    assert other.ask_back("j")
+    assert state(other) == "running", "until its own server has stopped"
     assert not store.move("j", "paying", 0.05)
-    store.end("j", "cancelled")
+    assert not store.wanted("j")
+    store.stopped("j", "cancelled")
     assert other.again("j")
     assert other.begin("j", "checking")
     assert other.move("j", "paying", 0.05), "asked for again, it is wanted again"
-    assert not store.ask_back("j", "checking"), "too late"
-    assert other.move("j", "measuring", 0.3)
+
+
+def test_what_is_given_up_ends_at_once(store: JobStore, other: JobStore, clock: Clock) -> None:
+    add(store)
+    assert not other.give_up("j"), "it does not run yet"
+    store.begin("j", "checking")
+    store.move("j", "measuring", 0.3)
+    assert other.give_up("j")
+    assert not other.give_up("j")
+    given_up = other.get("j")
+    assert given_up is not None
+    assert (given_up.state, given_up.unwanted, given_up.ended_at) == ("given_up", True, clock.now)
+    clock.now += 5
+    assert not store.wanted("j")
+    store.stopped("j", "given_up")
+    assert other.get("j") == given_up, "when its worker noticed is nobody's business"
+
+
+def test_a_job_wanted_again_is_not_stopped_by_the_one_before(store: JobStore) -> None:
+    add(store)
+    store.begin("j", "checking")
+    store.give_up("j")
+    assert store.again("j")
+    store.stopped("j", "given_up")
+    assert state(store) == "queued"
 
 
 def test_only_its_server_works_on_a_job(store: JobStore, other: JobStore) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.routing import APIRoute
 
-from tests.service import COUNT, Server, serving
+from tests.service import COUNT, Server, routes_of, serving
 
 ASK = {"sql": COUNT, "within": 200}
 TABLES = {"workload": {"all_marginals": 1}, "budget": 0.01}
@@ -33,7 +32,7 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("GET", "/api/v1/datasets/people/budget/timeline", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/budget/attributes", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/history", None, (200, 404, 200, 200)),
-    ("GET", "/api/v1/datasets/people/history/3", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/history/4", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/ledger", None, (403, 403, 200, 200)),
     ("GET", "/api/v1/datasets/people/ledger/verification", None, (403, 403, 200, 200)),
     ("POST", "/api/v1/datasets/people/ask", ASK, (200, 404, 403, 200)),
@@ -45,13 +44,13 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("POST", "/api/v1/datasets/people/plans", TABLES, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/releases", TABLES, (200, 404, 403, 200)),
     ("GET", "/api/v1/datasets/people/releases", None, (200, 404, 200, 200)),
-    ("GET", "/api/v1/datasets/people/releases/5", None, (200, 404, 200, 200)),
-    ("GET", "/api/v1/datasets/people/releases/5/tables/0", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/releases/7", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/releases/7/tables/0", None, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/publications/preview", ROWS, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/publications", DEAR, (402, 404, 403, 402)),
     ("GET", "/api/v1/datasets/people/publications", None, (200, 404, 200, 200)),
-    ("GET", "/api/v1/datasets/people/publications/7", None, (200, 404, 200, 200)),
-    ("GET", "/api/v1/datasets/people/publications/7/rows", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/publications/10", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/publications/10/rows", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/jobs", None, (200, 404, 200, 200)),
     ("GET", f"/api/v1/datasets/people/jobs/{JOB}", None, (200, 404, 200, 200)),
     ("DELETE", f"/api/v1/datasets/people/jobs/{JOB}", None, (409, 404, 403, 409)),
@@ -85,7 +84,7 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         session.publish("lda", epsilon=0.1, target="sex", key="rows", analyst="ann")
         store = server.app.state.eke.jobs._store
         store.add(JOB, "people", "ann", "rows", json.dumps(ROWS))
-        store.end(JOB, "done", result=7)
+        store.end(JOB, "done", result=10)
         expired = server.access.new_token("cleo", days=1)
         server.clock.now += 2 * 86_400
         revoked = server.access.new_token("cleo")
@@ -104,15 +103,7 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def declared(server: Server) -> set[tuple[str, str]]:
     """(method, path) of all routes."""
-    document = server.app.openapi()
-    found = {(m.upper(), path) for path, methods in document["paths"].items() for m in methods}
-    hidden = {
-        (method, route.path)
-        for route in server.app.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
-    }
-    return found | hidden
+    return {(method, one.path) for one in routes_of(server.app) for method in one.methods or ()}
 
 
 def template(path: str, paths: set[str]) -> str:
@@ -127,7 +118,7 @@ def test_the_matrix_has_every_route(one: Server) -> None:
         (method, template(path, {p for m, p in routes if m == method}))
         for method, path, *_ in MATRIX
     }
-    assert routes - covered - OPEN == set()
+    assert routes - covered == OPEN
 
 
 @pytest.mark.parametrize(("method", "path", "body", "expected"), MATRIX)

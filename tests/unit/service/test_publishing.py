@@ -12,16 +12,18 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import eke
 from eke.engine import vault
 from eke.publish import Published
 from eke.service import Access, Datasets, Settings, create_app, job_store
 from eke.service import job as job_module
 from eke.service.job import MOST_OF_ONE_ACCOUNT
 from eke.service.job_store import JobStore
+from eke.service.route import publishing
 from eke.service.storage import StorageUnavailable
 from eke.session import Session
 from eke.session.publish import CHECKING, PAYING
-from tests.service import COUNT, DOMAIN, Server, finished, hold_publications, serving
+from tests.service import COUNT, DOMAIN, Server, finished, hold_publications, people, serving
 
 PEOPLE = "/api/v1/datasets/people"
 ROWS: dict[str, Any] = {"mechanism": "lda", "epsilon": 0.3, "options": {"target": "sex"}}
@@ -114,7 +116,7 @@ def test_what_becomes_too_dear_fails_without_a_charge(
     finished(server, again)
 
 
-def test_only_what_is_not_paid_for_can_be_taken_back(server: Server, gate: threading.Event) -> None:
+def test_what_is_not_paid_for_can_be_taken_back(server: Server, gate: threading.Event) -> None:
     running, waiting = post(server), post(server)
     for _ in range(500):
         if job(server, running)["state"] == "running":
@@ -130,6 +132,154 @@ def test_only_what_is_not_paid_for_can_be_taken_back(server: Server, gate: threa
     done = post(server)
     finished(server, done)
     assert server.call("DELETE", f"{PEOPLE}/jobs/{done['id']}", "ann").status == 409
+
+
+PAIRS: dict[str, Any] = {"mechanism": "max_entropy", "epsilon": 0.3, "options": {"rows": 50}}
+
+
+@pytest.mark.parametrize("wanted", [ROWS, PAIRS])
+def test_what_is_paid_for_can_be_given_up_and_the_charge_stays(
+    server: Server, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any]
+) -> None:
+    """The worker is free for others, and the same key finishes what was paid for."""
+    inside, leave = _hold_when_paid(monkeypatch)
+    made = post(server, wanted, Idempotency_Key="rows")
+    assert inside.wait(60)
+    other = post(server, {**ROWS, "epsilon": 0.01}, "cleo")
+    spent = server.session.budget.spent
+    given_up = server.call("DELETE", f"{PEOPLE}/jobs/{made['id']}", "ann")
+    assert given_up.status == 200
+    told = given_up.json()
+    assert (told["state"], told["charged"], told["publication"]) == ("given_up", True, None)
+    assert "the charge stays" in told["advice"]
+    assert server.call("DELETE", f"{PEOPLE}/jobs/{made['id']}", "ann").status == 409, "it is over"
+    leave.set()
+    finished(server, other)
+    assert job(server, made) == told, "it was not finished behind anybody's back"
+    assert "eke_jobs_total" in (metrics := server.call("GET", "/metrics", "otto").text)
+    assert 'outcome="given_up"} 1' in metrics
+    assert server.session.budget.spent >= spent > 0, "nothing is given back"
+    drawn = _draws_of(server, "ann")
+    assert drawn, "what was drawn is kept"
+    again = post(server, wanted, Idempotency_Key="rows")
+    assert again["id"] == made["id"]
+    finished(server, again)
+    charges = [one for one in server.session.ledger_entries() if one.kind == "reserve"]
+    assert [one.about["analyst"] for one in charges] == ["ann", "cleo"], "one charge each"
+    assert _draws_of(server, "ann")[: len(drawn)] == drawn, "and used: nothing is drawn twice"
+    if wanted is ROWS:  # it draws once; the other goes on with what it was about to draw
+        assert len(_draws_of(server, "ann")) == len(drawn)
+
+
+def test_what_is_given_up_and_wanted_again_at_once_goes_on(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker never noticed."""
+    inside, leave = _hold_when_paid(monkeypatch)
+    made = post(server, Idempotency_Key="rows")
+    assert inside.wait(60)
+    server.call("DELETE", f"{PEOPLE}/jobs/{made['id']}", "ann")
+    assert post(server, Idempotency_Key="rows")["state"] == "queued"
+    leave.set()
+    finished(server, made)
+    entries = [one.kind for one in server.session.ledger_entries()]
+    assert entries.count("reserve") == entries.count("commit") == 1
+
+
+def test_what_is_paid_for_and_waits_is_given_up(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interrupted after the charge and asked for again, it waits with a charge."""
+    server.session.publish("lda", epsilon=0.3, target="sex", key="rows", analyst="ann")
+    opened = hold_publications(monkeypatch)
+    post(server, {**ROWS, "epsilon": 0.01}, "cleo")  # runs, at the gate
+    made = post(server, Idempotency_Key="rows")
+    told = server.call("DELETE", f"{PEOPLE}/jobs/{made['id']}", "ann").json()
+    assert (told["state"], told["charged"]) == ("given_up", True)
+    opened.set()
+
+
+def test_accounts_are_served_in_turns(server: Server, gate: threading.Event) -> None:
+    """Somebody with one job does not wait for all three of somebody else."""
+    small = {**ROWS, "epsilon": 0.01}
+    made = [post(server, small, who) for who in ("ann", "ann", "ann", "cleo")]
+    gate.set()
+    for one in made:
+        finished(server, one)
+    jobs = [job(server, one) for one in made]
+    order = sorted(jobs, key=lambda one: one["ended_at"])
+    assert [one["account"] for one in order] == ["ann", "cleo", "ann", "ann"]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"mechanism": "max_entropy", "epsilon": 0.5, "options": {}},
+        {"mechanism": "lda", "epsilon": 0.5, "options": {"target": "sex"}},
+    ],
+)
+def test_rows_that_follow_a_noisy_total_are_cut_to_the_cap(
+    server: Server, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any]
+) -> None:
+    """The table has 400 rows, and the noise on that is small."""
+    monkeypatch.setattr(job_module, "MOST_ROWS", 50)
+    monkeypatch.setattr(publishing, "MOST_ROWS", 50)
+    number = finished(server, post(server, wanted))
+    shown = server.call("GET", f"{PEOPLE}/publications/{number}", "ann").json()
+    assert shown["rows"] == 50
+    assert "50" in str(shown["notes"]) + str(shown["receipt"]), "the receipt says so"
+
+
+def test_more_rows_than_the_cap_are_refused_before_the_charge(
+    folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked for, or as many as the table publicly has."""
+    monkeypatch.setattr(job_module, "MOST_ROWS", 50)
+    monkeypatch.setattr(publishing, "MOST_ROWS", 50)
+    replaced = eke.Replace("Male")
+    domain = eke.Domain(
+        sex=eke.Categorical("Female", "Male", null=replaced, outside=replaced),
+        age=eke.Integer(17, 26, null=eke.Replace(17), outside="clamp"),
+    )
+    known = eke.create(
+        folder / "known.eke", people(), domain, epsilon=1.0, neighbours="replace_one"
+    )
+    server.app.state.eke.datasets.add("known", known)
+    asked = {"mechanism": "max_entropy", "epsilon": 0.5, "options": {"rows": 51}}
+    total = {"mechanism": "pca", "epsilon": 0.5, "options": {}}
+    for name, wanted in (("people", asked), ("known", total)):
+        for address in ("publications", "publications/preview"):
+            place = f"/api/v1/datasets/{name}/{address}"
+            refused = server.call("POST", place, "ann", wanted)
+            assert refused.status == 400
+            assert "50" in refused.json()["message"]
+    assert known.budget.spent == server.session.budget.spent == 0
+
+
+def _draws_of(server: Server, analyst: str) -> list[Any]:
+    """What the ledger keeps of an account's draws, in order."""
+    entries = list(server.session.ledger_entries())
+    charges = {
+        one.sequence for one in entries if one.kind == "reserve" and one.about["analyst"] == analyst
+    }
+    return [
+        one.payload["draws"]
+        for one in entries
+        if one.kind == "draw" and one.payload["reservation"] in charges
+    ]
+
+
+def _hold_when_paid(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """(set when a job has touched data, what lets it go on)."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold(name: str) -> None:
+        if name == "engine.counted" and threading.current_thread().name == "eke-jobs":
+            inside.set()
+            leave.wait(60)
+
+    monkeypatch.setattr(vault, "failpoint", hold)
+    return inside, leave
 
 
 def test_an_account_has_few_jobs_at_a_time(server: Server, gate: threading.Event) -> None:
@@ -286,14 +436,7 @@ def test_questions_do_not_wait_for_a_publication(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job holds the lock of its own vault while it works."""
-    inside, leave = threading.Event(), threading.Event()
-
-    def hold(name: str) -> None:
-        if name == "engine.counted" and threading.current_thread().name == "eke-jobs":
-            inside.set()
-            leave.wait(60)
-
-    monkeypatch.setattr(vault, "failpoint", hold)
+    inside, leave = _hold_when_paid(monkeypatch)
     made = post(server)
     assert inside.wait(60)
     assert server.ask(COUNT, 60).status == 200

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eke
-from eke.engine import vault
+from eke.engine import draws, vault
 from eke.errors import KeyConflict, QueryError
 from eke.session import PublishRequest
 from tests.unit.session.conftest import DOMAIN
@@ -58,11 +58,11 @@ def test_what_became_of_a_request(session, monkeypatch):
     assert session.archive.find("ann", "rows") is None
 
     def crash(name: str) -> None:
-        if name == "engine.noised":
+        if name == "engine.drawn":
             raise Crash
 
     with monkeypatch.context() as patched:
-        patched.setattr(vault, "failpoint", crash)
+        patched.setattr(draws, "failpoint", crash)
         with pytest.raises(Crash):
             session.publish("lda", epsilon=0.2, target="sex", key="rows", analyst="ann")
     assert session.archive.find("ann", "rows") == "charged"

@@ -41,7 +41,7 @@ def test_free_answers_are_kept_as_well(session):
     again = session.ask(eke.count(), within=80, key="free")
     assert again == free
     assert entries == session.ledger_entries()[: len(entries)]
-    assert len(session.ledger_entries()) == len(entries) + 2, "only the paid one was added"
+    assert len(session.ledger_entries()) == len(entries) + 3, "only the paid one was added"
 
 
 @pytest.mark.parametrize(

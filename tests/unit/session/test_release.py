@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eke
-from eke.engine import vault
+from eke.engine import draws, vault
 from eke.errors import AccuracyError, BudgetExceeded, KeyConflict, LedgerError, QueryError
 from eke.planning import MatrixStrategy
 from eke.session import release as releasing
@@ -189,7 +189,7 @@ def test_the_same_key_gives_the_same_tables(dataset, folder, people):
     assert values(dataset.release(plan)) != values(first), "without a key it is another release"
 
 
-@pytest.mark.parametrize("place", ["engine.reserved", "engine.counted", "engine.noised"])
+@pytest.mark.parametrize("place", ["engine.reserved", "engine.counted", "engine.drawn"])
 def test_a_crash_after_the_charge_is_finished_by_the_same_key(session, monkeypatch, place):
     plan = session.plan(CUBE, budget=0.2)
 
@@ -199,6 +199,7 @@ def test_a_crash_after_the_charge_is_finished_by_the_same_key(session, monkeypat
 
     with monkeypatch.context() as patched:
         patched.setattr(vault, "failpoint", crash)
+        patched.setattr(draws, "failpoint", crash)
         with pytest.raises(Crash):
             session.release(plan, key="one")
     spent = session.budget.spent

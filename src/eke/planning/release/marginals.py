@@ -29,6 +29,7 @@ from eke.planning.release.section import (
     FloatArray,
     PlannedBlock,
     Table,
+    remaining_variances,
     scaled_alternatives,
     variance_factor,
 )
@@ -100,7 +101,7 @@ class MarginalSection:
             found.append(PlannedBlock(measurable(domain, block), noise_scale, cost))
         return found
 
-    def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
+    def recover(self, answers: Sequence[FloatArray], total: float | None = None) -> list[Table]:
         measured = self.measured()
         if len(answers) != len(measured):
             raise QueryError(f"the plan measures {len(measured)} blocks, not {len(answers)}")
@@ -108,16 +109,27 @@ class MarginalSection:
             np.asarray(a, np.float64).reshape([k.rows for k in block.kernels])
             for (block, _), a in zip(measured, answers, strict=True)
         ]
+        variances = [np.array(variance) for variance in self.option.target_variances]
         if self.option.recovery == "initial":
             tables = self._initial([block for block, _ in measured], shaped)
+            if total is not None:
+                tables = [table + (total - table.sum()) / table.size for table in tables]
+            if total is not None and all(block.is_marginal for block, _ in measured):
+                # The noise of the cells is independent: that of the total has a share in each.
+                shares = [np.array(1.0 - 1.0 / table.size) for table in tables]
+                variances = [v * share for v, share in zip(variances, shares, strict=True)]
         else:
-            known = self._residuals(measured, shaped)
+            known, uncertain = self._residuals(measured, shaped), 0.0
+            if total is not None:
+                uncertain = known.variance(())
+                known.fix_total(total)
             tables = [known.marginal(names) for names in self.lattice.targets]
+            told = [np.array(uncertain / table.size**2) for table in tables]
+            pairs = zip(variances, told, strict=True)
+            variances = [remaining_variances(variance, part) for variance, part in pairs]
         return [
-            Table(names, ("cells",) * len(names), table, np.array(variance))
-            for names, table, variance in zip(
-                self.lattice.targets, tables, self.option.target_variances, strict=True
-            )
+            Table(names, ("cells",) * len(names), table, variance)
+            for names, table, variance in zip(self.lattice.targets, tables, variances, strict=True)
         ]
 
     def _residuals(

@@ -94,13 +94,18 @@ class ReleasePlan:
         """The expected error of the questions of each target, then of each query."""
         return tuple(np.sqrt(v) for section in self.sections for v in section.variances)
 
-    def recover(self, answers: Sequence[ArrayLike]) -> tuple[Table, ...]:
-        """The answers to the workload, from the noisy values of the parts in their order."""
+    def recover(
+        self, answers: Sequence[ArrayLike], total: float | None = None
+    ) -> tuple[Table, ...]:
+        """The answers to the workload, from the noisy values of the parts in their order.
+
+        `total` is the number of records, where that is public.
+        """
         given = [np.asarray(values, np.float64) for values in answers]
         tables: list[Table] = []
         for section in self.sections:
             count = section.part_count
-            tables += section.recover(given[:count])
+            tables += section.recover(given[:count], total)
             given = given[count:]
         if given:
             raise QueryError("more values were given than the plan measures")

@@ -17,6 +17,7 @@ from eke.planning.release.section import (
     FloatArray,
     PlannedBlock,
     Table,
+    remaining_variances,
     scaled_alternatives,
     variance_factor,
 )
@@ -117,7 +118,7 @@ class ProductSection:
             return Marginal(self.target.attributes, Query.of(self.domain, [Term(Fraction(1), ())]))
         return Kronecker(self.domain, self.target.attributes, matrices)
 
-    def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
+    def recover(self, answers: Sequence[FloatArray], total: float | None = None) -> list[Table]:
         blocks = self._blocks()
         if len(answers) != len(blocks):
             raise QueryError(f"the plan measures {len(blocks)} blocks, not {len(answers)}")
@@ -129,9 +130,20 @@ class ProductSection:
                 back = line.inverse @ (level.weight**power * level.matrix.T)
                 table = np.moveaxis(np.tensordot(back, table, (1, axis)), 0, axis)
             cells += table
+        variances = self.variances[0]
+        if total is not None:
+            # The covariance of the cells is a product over the attributes, and so is this share.
+            share, gained = np.ones(()), np.array(self.noise)
+            for kind, line in zip(self.target.along, self.lines, strict=True):
+                with_total = line.inverse.sum(axis=1)
+                share = np.multiply.outer(share, with_total / with_total.sum())
+                told = question_values(kind, with_total, 0) ** 2 / with_total.sum()
+                gained = np.multiply.outer(gained, told)
+            cells += share * (total - cells.sum())
+            variances = remaining_variances(variances, gained)
         for axis, kind in enumerate(self.target.along):
             cells = question_values(kind, cells, axis)
-        return [Table(self.target.attributes, self.target.along, cells, self.variances[0])]
+        return [Table(self.target.attributes, self.target.along, cells, variances)]
 
 
 def _reach(block: Marginal | Kronecker, power: int) -> int:

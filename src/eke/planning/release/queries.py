@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.planning import budget as noise_budget
-from eke.planning.dense import DensePlan, dense_plan
+from eke.planning.dense import DensePlan, dense_plan, least_squares_recovery
 from eke.planning.options import Noise, Recovery
 from eke.planning.release.section import (
     Alternative,
     FloatArray,
     PlannedBlock,
     Table,
+    remaining_variances,
     scaled_alternatives,
     variance_factor,
 )
@@ -112,15 +113,18 @@ class MatrixSection:
     def _scale(self, noise_variance: float) -> float:
         return math.sqrt(noise_variance / 2.0 if self.measure == "epsilon" else noise_variance)
 
-    def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
+    def recover(self, answers: Sequence[FloatArray], total: float | None = None) -> list[Table]:
         flat = np.concatenate([np.asarray(a, np.float64).reshape(-1) for a in answers])
         used = self._used()
         if len(flat) != len(used):
             raise QueryError(f"the plan measures {len(used)} numbers, not {len(flat)}")
-        values = self.plan.recovery[:, used] @ flat + self.constants
+        values, variances = self.plan.recovery[:, used] @ flat, self.plan.variances
+        if total is not None:
+            values, variances = self._told(values, variances, flat, total)
         tables = []
-        split = np.split(values, np.cumsum(self.counts)[:-1])
-        for asked, part, variance in zip(self.questions_of, split, self.variances, strict=True):
+        split = np.split(values + self.constants, np.cumsum(self.counts)[:-1])
+        spread = np.split(variances, np.cumsum(self.counts)[:-1])
+        for asked, part, variance in zip(self.questions_of, split, spread, strict=True):
             if isinstance(asked, Target):
                 shape = asked.shape(self.domain)
                 tables.append(
@@ -131,6 +135,34 @@ class MatrixSection:
             else:
                 tables.append(Table(asked.attributes, (), part, variance))
         return tables
+
+    def _told(
+        self, values: FloatArray, variances: FloatArray, answers: FloatArray, total: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """(values, variances) when the number of records is known.
+
+        Without strategy matrix only a question about that number itself profits.
+        """
+        if self.plan.strategy.matrix.shape[1] != math.prod(self.domain.sizes(self.attributes)):
+            everyone = [isinstance(q, Query) and not q.attributes for q in self.questions_of]
+            heights = [float(sum(t.weight for t in _terms(q))) for q in self.questions_of]
+            told = np.where(everyone, total * np.array(heights), values)
+            return told, np.where(everyone, 0.0, variances)
+        used = self._used()
+        rows = self.plan.strategy.matrix[used].astype(np.float64)
+        noise = self.plan.noise_variances[used]
+        try:
+            (weights,) = least_squares_recovery(np.ones((1, rows.shape[1])), rows, noise)
+        except QueryError:  # nothing that was measured says how many records there are
+            return values, variances
+        shared = self.plan.recovery[:, used] @ (noise * weights)
+        own = float(weights**2 @ noise)
+        told = values + shared / own * (total - float(weights @ answers))
+        return told, remaining_variances(variances, shared**2 / own)
+
+
+def _terms(asked: Target | Query) -> tuple[Term, ...]:
+    return asked.terms if isinstance(asked, Query) else ()
 
 
 def matrix_section(

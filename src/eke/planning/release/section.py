@@ -19,6 +19,7 @@ from eke.privacy.accountant import Measure
 from eke.query import Measurable
 
 FloatArray: TypeAlias = NDArray[np.float64]
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +66,15 @@ def variance_factor(measure: Measure, before: float, after: float) -> float:
     """
     ratio = before / after
     return ratio**2 if measure == "epsilon" else ratio
+
+
+def remaining_variances(variances: FloatArray, told: FloatArray) -> FloatArray:
+    """What is left of variances after a known number told so much of them.
+
+    What rounding leaves of a question that is known then is nothing.
+    """
+    left = np.asarray(variances - told, np.float64)
+    return np.where(left > _ROUNDING * variances, left, 0.0)
 
 
 def errors_by_budget(
@@ -132,6 +142,10 @@ class Section(Protocol):
 
     def parts(self) -> list[PlannedBlock]: ...
 
-    def recover(self, answers: Sequence[FloatArray]) -> list[Table]:
-        """The estimates that follow from the noisy values of the parts, in their order."""
+    def recover(self, answers: Sequence[FloatArray], total: float | None = None) -> list[Table]:
+        """The estimates that follow from the noisy values of the parts, in their order.
+
+        With a `total`, from these and the number of records, which is then public: the best
+        correction of each estimate v by the estimated total T is cov(v, T)/var(T) · (total − T).
+        """
         ...

@@ -52,7 +52,7 @@ async function newDataset(reload, again) {
   });
 }
 
-export async function accountsPage({ dataset, datasets, again }) {
+export async function accountsPage({ dataset, datasets, me, again }) {
   const [{ accounts }, budget] = await Promise.all([call("GET", "/api/v1/accounts"), dataset ? call("GET", of(dataset, "/budget")) : { analysts: [] }]);
   const caps = new Map(budget.analysts.map((one) => [one.name, one]));
   const rows = accounts.map((one) => [one.name, one.role, one.datasets === null ? "all" : one.datasets.join(", ") || "none",
@@ -64,7 +64,7 @@ export async function accountsPage({ dataset, datasets, again }) {
     form("New account", el("div", { class: "row" },
       field("Name", input("name", { required: true, maxlength: "100" })),
       field("Role", el("select", { name: "role" }, ["analyst", "auditor", "curator"].map((role) => el("option", {}, role)))),
-      field("Datasets", el("select", { name: "datasets" }, el("option", { value: "" }, "all"), datasets.map((one) => el("option", { value: one.name }, one.name)))),
+      field("Datasets", el("select", { name: "datasets" }, me.datasets === null ? el("option", { value: "" }, "all") : null, datasets.map((one) => el("option", { value: one.name }, one.name)))),
       field("Valid for days", input("days", { type: "number", min: "0", step: "any", placeholder: "for good" })),
       el("button", {}, "Add")),
     async (data) => {

@@ -116,19 +116,20 @@ function watcher(dataset, me, lists, shown) {
 }
 
 function jobLine(dataset, me, job, watch) {
-  const waits = job.state === "queued" || (job.state === "running" && !job.charged), active = ["queued", "running"].includes(job.state);
+  const active = ["queued", "running"].includes(job.state);
   const act = (text, work) => el("button", { type: "button", class: "plain", onclick: async (event) => {
     event.target.disabled = true;
     try { await work(); } catch (problem) { event.target.replaceWith(failure(problem)); }
     await watch();
   } }, text);
+  const stop = act(job.charged ? "Give it up; the charge stays" : "Take it back", () => call("DELETE", of(dataset, `/jobs/${job.id}`)));
   const again = !active && job.account === me.name && me.role !== "auditor";
   return el("div", { class: "job" },
-    el("p", {}, el("span", { class: `tag ${active ? "plain" : "bad"}` }, job.state), ` ${WAYS[job.request.mechanism][0]} for ${job.account}, ${moment(job.made_at)} `,
+    el("p", {}, el("span", { class: `tag ${active ? "plain" : "bad"}` }, job.state.replace("_", " ")), ` ${WAYS[job.request.mechanism][0]} for ${job.account}, ${moment(job.made_at)} `,
       el("span", { class: "quiet" }, job.charged ? "charged" : "not charged")),
     active ? el("progress", { max: "1", value: String(job.progress), "aria-label": `Progress: ${job.step}` }) : null,
-    el("p", { class: "quiet" }, active ? `${job.step}, ${Math.round(100 * job.progress)} %` : job.error?.message ?? job.advice ?? ""),
-    waits && active && me.role !== "auditor" ? act("Take it back", () => call("DELETE", of(dataset, `/jobs/${job.id}`))) : null,
+    el("p", { class: "quiet" }, active ? [`${job.step}, ${Math.round(100 * job.progress)} %`, job.advice].filter(Boolean).join("; ") : job.error?.message ?? job.advice ?? ""),
+    active && !job.advice && me.role !== "auditor" ? stop : null,
     again ? act("Go on with it", () => call("POST", of(dataset, "/publications"), job.request, job.key)) : null);
 }
 

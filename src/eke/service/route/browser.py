@@ -57,11 +57,13 @@ def sign_out(request: Request, response: Response) -> None:
 
 
 def _shown(caller: Caller, csrf: str | None, request: Request) -> dict[str, Any]:
-    settings = state_of(request).settings
+    settings, account = state_of(request).settings, caller.account
+    whole = account.role == "curator" and account.datasets is None
     return {
-        "name": caller.account.name,
-        "role": caller.account.role,
+        "name": account.name,
+        "role": account.role,
+        "datasets": None if account.datasets is None else list(account.datasets),
         "csrf": csrf,
         "sharing": settings.sharing,
-        "can_create": settings.folder is not None and caller.account.role == "curator",
+        "can_create": settings.folder is not None and whole,
     }

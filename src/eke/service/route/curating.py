@@ -1,13 +1,17 @@
-"""Curating: accounts, tokens, limits, caps and new datasets."""
+"""Curating: accounts, tokens, limits, caps and new datasets.
+
+A curator who sees some datasets only curates these, and the accounts that see nothing else; who may
+spend how much of a dataset is for whoever curates the dataset to say.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 
 from eke.data import draft_domain
 from eke.domain import domain_from_document, domain_to_document
@@ -26,18 +30,27 @@ from eke.service.dataset import NAME
 from eke.service.document import budget_document, finite
 from eke.service.failure import Problem
 from eke.service.log import log
-from eke.service.permission import CURATING, Dataset, Who, roles
+from eke.service.permission import (
+    CURATING,
+    AccountName,
+    Dataset,
+    TokenName,
+    Who,
+    reached_account,
+    require_grantable,
+    require_whole_server,
+    roles,
+)
 from eke.service.state import State, state_of
 from eke.session import create
 
 router = APIRouter(prefix="/api/v1", tags=["curating"])
-AccountName = Annotated[str, Path(max_length=100, description="The name of an account.")]
 _TABLES = re.compile(r"[^/\\\0]+\.(csv|tsv|csv\.gz|parquet|duckdb)")
 
 
 @router.get("/accounts", **roles(*CURATING))
-def accounts(request: Request) -> dict[str, Any]:
-    """All accounts with what is known of their tokens."""
+def accounts(request: Request, who: Who) -> dict[str, Any]:
+    """The accounts within the caller's reach, with what is known of their tokens."""
     access = state_of(request).access
     tokens: dict[str, list[dict[str, Any]]] = {}
     for token in access.tokens():
@@ -58,6 +71,7 @@ def accounts(request: Request) -> dict[str, Any]:
                 "tokens": tokens.get(account.name, []),
             }
             for account in access.accounts()
+            if who.reaches(account)
         ]
     }
 
@@ -71,6 +85,7 @@ def new_account(request: Request, who: Who, body: NewAccount) -> dict[str, Any]:
         account = Account(body.name, body.role, listed)
     except ServiceError as problem:
         raise Problem(422, "InvalidRequest", str(problem)) from None
+    require_grantable(who, account)
     access.add(account)
     log("account added", account=body.name, role=body.role, by=who.name)
     return {"name": body.name, "token": access.new_token(body.name, body.days).text}
@@ -80,20 +95,20 @@ def new_account(request: Request, who: Who, body: NewAccount) -> dict[str, Any]:
 def new_token(request: Request, who: Who, account: AccountName, body: NewToken) -> dict[str, Any]:
     """A further token of an account, which is shown here and never again."""
     access = state_of(request).access
-    if access.find(account) is None:
-        raise Problem(404, "NotFound", "there is no such account")
+    reached_account(access, who, account)
     token = access.new_token(account, body.days)
     log("token made", account=account, token=token.identity, by=who.name)
     return {"name": account, "token": token.text}
 
 
 @router.delete("/tokens/{token}", status_code=204, **roles(*CURATING))
-def revoke(request: Request, who: Who, token: Annotated[str, Path(max_length=40)]) -> None:
+def revoke(request: Request, who: Who, token: TokenName) -> None:
     """End a token and its browser sessions, at once and for good."""
-    try:
-        state_of(request).access.revoke(token)
-    except ServiceError as problem:
-        raise Problem(404, "NotFound", str(problem)) from None
+    access = state_of(request).access
+    holder = access.holder(token)
+    if holder is None or not who.reaches(holder):
+        raise Problem(404, "NotFound", "there is no such token, or it is not yours to revoke")
+    access.revoke(token)
     log("token revoked", token=token, by=who.name)
 
 
@@ -111,7 +126,7 @@ def change_cap(session: Dataset, who: Who, account: AccountName, body: NewCap) -
     return budget_document(session, who)
 
 
-@router.get("/files", **roles(*CURATING))
+@router.get("/files", **roles(*CURATING, also=require_whole_server))
 def files(request: Request) -> dict[str, Any]:
     """Tables in the server's folder that a dataset can be made of."""
     folder = _folder(state_of(request))
@@ -119,7 +134,7 @@ def files(request: Request) -> dict[str, Any]:
     return {"files": sorted(name for name in found if _TABLES.fullmatch(name))}
 
 
-@router.post("/drafts", **roles(*CURATING))
+@router.post("/drafts", **roles(*CURATING, also=require_whole_server))
 def draft(request: Request, body: Drafted) -> dict[str, Any]:
     """A domain drafted from the table itself: private until a curator has checked every value."""
     path = _table(state_of(request), body.file)
@@ -130,7 +145,7 @@ def draft(request: Request, body: Drafted) -> dict[str, Any]:
     return finite({"domain": domain_to_document(found.domain), "notes": list(found.notes)})
 
 
-@router.post("/datasets", status_code=201, **roles(*CURATING))
+@router.post("/datasets", status_code=201, **roles(*CURATING, also=require_whole_server))
 def new_dataset(request: Request, who: Who, body: NewDataset) -> dict[str, Any]:
     """A new protected dataset, made from a file in the server's folder."""
     state = state_of(request)

@@ -12,6 +12,7 @@ from eke.service.account import Account
 from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, published_file
 from eke.service.failure import Problem
+from eke.service.job import MOST_ROWS
 from eke.service.job_store import Job
 from eke.service.permission import (
     ASKING,
@@ -32,7 +33,6 @@ from eke.session import Price, PublishRequest, Session
 router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["publishing"])
 JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
 Format = Annotated[FileFormat, Query(alias="format")]
-MOST_ROWS = 1_000_000
 
 
 @router.post("/publications/preview", **roles(*EVERYONE))
@@ -85,12 +85,7 @@ def publications(
 ) -> dict[str, Any]:
     """Publications so far: everybody's, or the caller's own where the server says so."""
     found, following = listed(
-        session.archive.publications(),
-        request,
-        who,
-        measure=session.budget.measure,
-        after=after,
-        most=most,
+        session.archive.publications(), request, session, who, after=after, most=most
     )
     return {"publications": found, "next": following}
 
@@ -142,16 +137,26 @@ def job(
 def cancel(
     request: Request, name: DatasetName, session: Dataset, who: Who, job: JobId
 ) -> dict[str, Any]:
-    """Take a job back, if it is not paid for yet."""
+    """Take a job back; one that is paid for is given up, and its charge stays."""
     state = state_of(request)
-    return job_document(state.jobs.cancel(_job(state, name, who, job)), session)
+    found = _job(state, name, who, job)
+    paid = session.archive.find(found.account, found.key) is not None
+    return job_document(state.jobs.cancel(found, paid=paid), session)
 
 
 def _priced(session: Session, who: Account, body: NewPublication, key: str | None) -> Price:
     wanted = body.options.get("rows")
     if isinstance(wanted, int) and wanted > MOST_ROWS:
         raise QueryError(f"a server publishes at most {MOST_ROWS:,} rows at a time")
-    request = PublishRequest(body.mechanism, body.epsilon, body.rho, body.options, who.name, key)
+    request = PublishRequest(
+        body.mechanism,
+        body.epsilon,
+        body.rho,
+        body.options,
+        who.name,
+        key,
+        most_rows=MOST_ROWS,  # of the total, too, that rows follow when nothing is said
+    )
     return session.price(request, analyst=who.name)
 
 

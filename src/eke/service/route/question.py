@@ -14,6 +14,7 @@ from eke.service.document import answer_document, estimate_document, finite
 from eke.service.failure import Problem, error_document, status_of
 from eke.service.linear_form import question_of
 from eke.service.log import log
+from eke.service.pace import hold_back
 from eke.service.permission import (
     ASKING,
     EVERYONE,
@@ -44,8 +45,11 @@ def ask(
     request: Request, name: DatasetName, session: Dataset, who: Who, body: Asked, key: Key = None
 ) -> JSONResponse:
     """The answer to a question: free from history, or from the budget."""
+    hold_back(request)
+    found = _answered(state_of(request), name, session, who, body, key)
+    hold_back(request, held=found["source"] != "history")
     # Plain JSON values already: FastAPI would look at each of them twice more.
-    return JSONResponse(_answered(state_of(request), name, session, who, body, key))
+    return JSONResponse(found)
 
 
 @router.post("/ask-many", **roles(*ASKING))
@@ -58,6 +62,7 @@ def ask_many(
     key: Key = None,
 ) -> dict[str, Any]:
     """Answers to several questions, one after the other; each is charged, or fails, by itself."""
+    hold_back(request)
     results: list[dict[str, Any]] = []
     for place, question in enumerate(body.questions, start=1):
         own = None if key is None else f"{key}#{place}"
@@ -71,6 +76,8 @@ def ask_many(
             results.append({"answer": None, "error": problem.document})
         else:
             results.append({"answer": answer, "error": None})
+    free = all(one["answer"] and one["answer"]["source"] == "history" for one in results)
+    hold_back(request, held=not free)
     return {"results": results}
 
 

@@ -14,6 +14,7 @@ from eke.service.download import DESCRIBED, FileFormat, table_file
 from eke.service.failure import Problem
 from eke.service.linear_form import half_widths, workload_of
 from eke.service.log import log
+from eke.service.pace import hold_back
 from eke.service.permission import (
     ASKING,
     EVERYONE,
@@ -54,6 +55,7 @@ def release(
     state = state_of(request)
     with state.turns.turn(who.name):
         found = _planned(session, body)
+        hold_back(request)
         try:
             released = session.release(found, key=key, analyst=who.name)
         except BudgetExceeded:
@@ -62,7 +64,7 @@ def release(
             raise
     state.metrics.count("eke_releases_total", dataset=name, outcome="released")
     log("released", dataset=name, account=who.name, entry=released.sequence, cost=released.cost)
-    record = session.archive.record("release", released.sequence)
+    record = seen_record("release", released.sequence, request, session, who)
     return release_document(released, record, values=True)
 
 
@@ -72,12 +74,7 @@ def releases(
 ) -> dict[str, Any]:
     """Workloads released so far: everybody's, or the caller's own where the server says so."""
     found, following = listed(
-        session.archive.releases(),
-        request,
-        who,
-        measure=session.budget.measure,
-        after=after,
-        most=most,
+        session.archive.releases(), request, session, who, after=after, most=most
     )
     return {"releases": found, "next": following}
 

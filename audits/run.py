@@ -1,0 +1,122 @@
+"""Run the checks of the promise and print one table; `make audit` runs all of them in full.
+
+    python audits/run.py [NAME ...] [--scale full|tiny] [--jobs 2] [--write docs/security.md]
+
+Without names, every check is run; `--list` prints the names. Each runs in a process of its own, two
+of them side by side, the longest first. The exit code is 0 when every row has passed and every
+control was caught.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# What is audited is this checkout, whatever is installed.
+sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
+
+from rich.console import Console  # noqa: E402 - after the path is set
+
+from audits.board import markdown, show, write  # noqa: E402
+from audits.checks import CHECKS  # noqa: E402
+from audits.row import Check, Row, Scale, broken  # noqa: E402
+
+MOST_SECONDS = 3000.0  # of one check; by then something hangs
+
+
+def run_apart(check: Check, scale: Scale, console: Console) -> tuple[Row, ...]:
+    """The rows of a check, run in a process of its own; whatever ends it early is a failure."""
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "rows.json"
+        command = [sys.executable, __file__, check.name, "--scale", scale.name, "--into", str(out)]
+        log = Path(folder) / "log"
+        with log.open("wb") as sink:
+            try:
+                subprocess.run(
+                    command,
+                    cwd=ROOT,
+                    env=_one_thread(),
+                    stdout=sink,
+                    stderr=subprocess.STDOUT,
+                    check=True,
+                    timeout=MOST_SECONDS,
+                )
+                rows = tuple(Row(**one) for one in json.loads(out.read_text("utf-8")))
+            except (subprocess.SubprocessError, OSError, ValueError) as error:
+                said = log.read_text("utf-8", "replace")[-4000:]
+                console.print(f"{check.name} ended early:\n{said}", markup=False, highlight=False)
+                last = said.strip().splitlines()[-1:] or [type(error).__name__]
+                rows = (broken(check.name, last[0]),)
+    verdicts = ", ".join(row.verdict for row in rows)
+    console.print(f"{check.name}: {verdicts} ({time.monotonic() - begun:.0f} s)", highlight=False)
+    return rows
+
+
+def run_all(checks: Sequence[Check], scale: Scale, jobs: int, console: Console) -> tuple[Row, ...]:
+    """The rows of all checks in their own order, some of them measured side by side."""
+    found: dict[str, tuple[Row, ...]] = {}
+
+    def run(check: Check) -> None:
+        found[check.name] = run_apart(check, scale, console)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(run, sorted(checks, key=lambda check: -check.minutes)))
+    return tuple(row for check in checks for row in found[check.name])
+
+
+def _one_thread() -> dict[str, str]:
+    """The environment of a check: two run side by side, and BLAS would fight over the cores."""
+    path = os.pathsep.join([*sys.path[:2], *filter(None, [os.environ.get("PYTHONPATH")])])
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return {**os.environ, **dict.fromkeys(names, "1"), "MPLBACKEND": "Agg", "PYTHONPATH": path}
+
+
+def main() -> None:
+    """Run the checks that the command line names."""
+    names = [check.name for check in CHECKS]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="checks to run (default: all)")
+    parser.add_argument("--scale", choices=["full", "tiny"], default="full")
+    parser.add_argument("--jobs", type=int, default=2, help="checks side by side")
+    parser.add_argument("--write", type=Path, help="the page whose table is replaced")
+    parser.add_argument("--list", action="store_true", help="print the names and stop")
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)  # the process of one check
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(names))
+        return
+    unknown = set(options.names) - set(names)
+    if unknown:
+        raise SystemExit(
+            f"no check is called {', '.join(sorted(unknown))}; --list prints the names"
+        )
+    chosen = [check for check in CHECKS if check.name in (options.names or names)]
+    scale = Scale(options.scale)
+    if options.into:
+        documents = [row.to_document() for row in chosen[0].run(scale)]
+        options.into.write_text(json.dumps(documents), "utf-8")
+        return
+    if options.write and len(chosen) < len(CHECKS):
+        raise SystemExit("--write is for the whole scoreboard; leave the names out")
+    console = Console()
+    begun = time.monotonic()
+    rows = run_all(chosen, scale, options.jobs, console)
+    show(rows, console)
+    if options.write:
+        write(options.write, markdown(rows, scale, (time.monotonic() - begun) / 60))
+    if any(row.verdict != "passed" for row in rows):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What the junction measures: its own copies of what it was handed, of exactly known types.
+
+A plan comes from planning, a step of an adaptive release from a publisher, and both could be
+anything: a subclass whose price and whose answers tell different stories, an array that is changed
+after it was priced, noise of another kind of loss than the ledger's. The junction therefore never
+works on what it is handed. It builds every question and law anew from their numbers, in its own
+domain, with the checks of their constructors, and prices and measures the copies.
+"""
+
+from __future__ import annotations
+
+from eke.domain import Domain
+from eke.errors import PrivacyError
+from eke.planning import Part, Plan
+from eke.privacy.accountant import Measure
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.query import Kronecker, Marginal, Measurable, Query, Term
+
+
+def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
+    """The junction's own copy of a plan; an error, before anything is paid, if it has none.
+
+    Privacy: the parts are those of `checked_part`, and the losses are whole numbers that are not
+    negative. Demands and purpose are for the record, nothing is priced or measured by them.
+    """
+    if type(plan) is not Plan:
+        raise PrivacyError("only a Plan can be released, and nothing derived from it")
+    return Plan(
+        tuple(checked_part(part, domain, measure) for part in plan.parts),
+        plan.row_loss,
+        plan.later_loss,
+        plan.demands,
+        plan.instead_of,
+        plan.purpose,
+    )
+
+
+def checked_part(part: object, domain: Domain, measure: Measure) -> Part:
+    """The junction's own copy of a question and its noise.
+
+    Privacy: prices and exact answers follow from the numbers in this copy alone. Nobody else holds
+    its arrays, and they are read-only.
+    """
+    if type(part) is not Part:
+        raise PrivacyError("only parts of a plan can be measured, and nothing derived from them")
+    return Part(checked_query(part.query, domain), checked_law(part.law, measure))
+
+
+def checked_query(query: object, domain: Domain) -> Measurable:
+    """The junction's own copy of a question or a block over its own domain."""
+    if type(query) is Query:
+        _check_domain(query.domain, domain)
+        terms = []
+        for term in query.terms:
+            # A view belongs to somebody else, so the term makes a copy of it.
+            vectors = [(name, vector.view()) for name, vector in term.factors]
+            terms.append(Term(term.weight, tuple(vectors)))
+        return Query(domain, tuple(terms), query.constant)
+    if type(query) is Marginal:
+        inside = checked_query(query.inside, domain)
+        if not isinstance(inside, Query):
+            raise PrivacyError("the cells of a marginal count one question, not a block")
+        return Marginal(tuple(query.attributes), inside)
+    if type(query) is Kronecker:
+        _check_domain(query.domain, domain)
+        return Kronecker(domain, tuple(query.attributes), tuple(query.matrices))
+    raise PrivacyError(
+        "only a Query, a Marginal or a Kronecker can be measured, and nothing derived from them"
+    )
+
+
+def checked_law(law: object, measure: Measure) -> DiscreteLaw:
+    """The same law, built anew, if its loss is counted as the ledger counts."""
+    found: DiscreteLaw
+    if type(law) is DiscreteLaplace:
+        found = DiscreteLaplace(law.steps, law.exponent)
+    elif type(law) is DiscreteGaussian:
+        found = DiscreteGaussian(law.steps, law.exponent)
+    else:
+        raise PrivacyError("only discrete laws are drawn; put the noise on a grid by choose_grid")
+    if found.loss_unit != measure:
+        raise PrivacyError(f"this table's losses are in {measure}; the noise's are not")
+    return found
+
+
+def _check_domain(theirs: Domain, own: Domain) -> None:
+    if theirs is not own and (type(theirs) is not Domain or theirs != own):
+        raise PrivacyError("the plan asks about another domain than this table's; plan again here")

@@ -1,0 +1,87 @@
+"""Ids laid out in rows, and the check that a source counts them as it compares them itself.
+
+Every kind of ids is one column: four rows of one id, in all spellings that its source takes for
+equal; other ids that are easily confused with it or with each other, two rows each; rows without an
+id. The number of the row is the only attribute, so the counts tell which rows were kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eke.data import open_source
+from eke.domain import Domain, Integer
+from eke.privacy.unit import Unit
+from tests.unit.data.slow_twin import all_cells
+
+ONE = range(4)  # the rows of the id that is removed
+LENGTH = 20
+DOMAIN = Domain(row=Integer(0, LENGTH - 1))
+
+Classes = list[frozenset[int]]
+Own = Callable[[str], Classes]
+"""The rows of each id of a column, as the table's own system groups them; NULL is an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """One id in all its spellings, and others; values or SQL, as the source needs them."""
+
+    same: Sequence[Any]
+    others: Sequence[Any] = ()
+
+    def column(self, missing: Any = None) -> list[Any]:
+        """The values of all rows."""
+        first = [self.same[n % len(self.same)] for n in ONE]
+        filled = [*first, *self.others, *self.others]
+        assert len(filled) <= LENGTH - 2
+        return [*filled, *[missing] * (LENGTH - len(filled))]
+
+
+def kept_rows(source: object, column: str, rows: int, *, table: str | None = None) -> set[int]:
+    """The numbers of the rows that are counted, at most so many of each id."""
+    cells = all_cells(open_source(source, DOMAIN, Unit(column, rows), table=table))
+    assert set(cells.values()) <= {1}
+    return {row for (row,) in cells}
+
+
+def check_ids(
+    everybody: object, others: object, column: str, own: Classes, distinct: int, rows: int = 1
+) -> None:
+    """What is counted of a table, and of the same table without one id, agrees with its classes.
+
+    `distinct` is what COUNT(DISTINCT id) says, and one more when ids are missing.
+    """
+    assert frozenset(ONE) in own, "the first rows are one id"
+    assert len(own) == distinct
+    kept = kept_rows(everybody, column, rows)
+    assert len(kept) <= rows * distinct, "no id counts more than its rows"
+    for one in own:
+        assert kept & one == set(sorted(one)[:rows]), "the first rows of each id"
+    assert kept_rows(others, column, rows) == kept - set(ONE), "nobody else's rows change"
+
+
+def caught(columns: Iterable[str], check: Callable[[str], None]) -> set[str]:
+    """The columns for which a check fails."""
+    found = set()
+    for column in columns:
+        try:
+            check(column)
+        except AssertionError:
+            found.add(column)
+    return found
+
+
+def classes_of(numbers: Iterable[Any]) -> Classes:
+    """The rows that have equal values, for values that Python compares as their source does."""
+    rows: dict[Any, set[int]] = {}
+    for row, number in enumerate(numbers):
+        rows.setdefault(number, set()).add(row)
+    return [frozenset(some) for some in rows.values()]
+
+
+def named(kinds: Mapping[str, Ids]) -> dict[str, tuple[str, Ids]]:
+    """Names of columns of a wide table, with the kind that each stands for."""
+    return {f"c{place}": (kind, ids) for place, (kind, ids) in enumerate(kinds.items())}
