@@ -92,7 +92,7 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "release": ("release", dataset, "--over", "sex", "-b", 0.5, "--yes"),
         "budget": ("budget", dataset),
         "history": ("history", dataset),
-        "explain number": ("explain", dataset, 3),
+        "explain number": ("explain", dataset, 4),
         "explain question": ("explain", dataset, f"{MANY} ORDER BY 2"),
         "publish": (
             *("publish", dataset, "lda", "--target", "sex", "--epsilon", 1),

@@ -85,11 +85,13 @@ def test_a_plan_for_accuracies_compares_costs(dataset):
 def test_one_charge_within_the_budget(dataset):
     plan = dataset.plan(eke.all_marginals(DOMAIN, 2), budget=0.5)
     release = dataset.release(plan)
-    assert [entry.kind for entry in dataset.ledger_entries()] == ["genesis", "reserve", "commit"]
+    assert [entry.kind for entry in dataset.ledger_entries()] == [
+        *("genesis", "reserve", "draw", "commit")
+    ]
     assert dataset.budget.spent == pytest.approx(release.cost)
     assert 0.5 * (1.0 - 1e-4) < release.cost <= 0.5
     assert release.measure == dataset.budget.measure
-    assert release.sequence == 3
+    assert release.sequence == 4
     assert "3 tables" in repr(release)
 
 
