@@ -200,6 +200,8 @@ class KnownFormulas:
         needed[(needed * sizes < 1e-9 * (needed * sizes).max()) | (sizes == 0.0)] = 0.0
         used = needed > 0.0
         widths = np.full(len(sizes), math.inf)
+        if not used.any():  # of blocks that are always 0 nothing need be measured
+            return widths
         widths[used] = np.sqrt(sizes[used] / needed[used])
         reach = shares[:, used] @ widths[used]
         confidence = self.demand.confidence

@@ -26,7 +26,12 @@ def common_cells(demands: Sequence[Demand], measure: Measure) -> Part | None:
     None when it has too many cells. A question that adds up cells adds up their errors, so this
     wins when many questions overlap on few cells, and loses when they are disjoint or wide.
     """
-    singles = [(one, demand) for demand in demands for one in demand.query.queries()]
+    singles = [
+        (one, demand)
+        for demand in demands
+        for one in demand.query.queries()
+        if not one.is_zero  # what is always 0 is known without any noise
+    ]
     domain = demands[0].query.domain
     names = domain.in_order({name for query, _ in singles for name in query.attributes})
     cells = math.prod(domain[name].size for name in names)
