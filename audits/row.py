@@ -69,7 +69,7 @@ class Check:
     `function` of `audits/<module>.py` takes the scale and gives the rows; it is imported when it is
     run, for some modules load whole servers. `needs` are files of the repository without which
     there is nothing to run; `minutes` is about what the full scale takes, so that long checks are
-    begun first.
+    begun first. One that is `alone` runs when all others are done: it measures time.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Check:
     function: str
     minutes: float = 1.0
     needs: tuple[str, ...] = ()
+    alone: bool = False
 
     def run(self, scale: Scale) -> tuple[Row, ...]:
         """The rows of this check; one that says so when a needed file is missing."""

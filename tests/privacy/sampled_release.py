@@ -44,6 +44,10 @@ class NoInference:
     def settle(self) -> None:
         """Nothing is put off."""
 
+    def view(self) -> NoInference:
+        """The same: it never changes."""
+        return self
+
 
 def domain_of(cells: int) -> Domain:
     return Domain(

@@ -21,8 +21,10 @@ def drive_ledger(place: str, scenario: str, number: int, timeout: float = 300) -
 
 
 def drive_releases(place: str, scenario: str, number: int, timeout: float = 600) -> dict[str, Any]:
-    """The figures of a scenario of `release_driver.py`."""
-    return _driven([str(HERE / "release_driver.py")], place, scenario, number, timeout)
+    """The figures of a scenario of `release_driver.py`, or of `race_driver.py`."""
+    racing = scenario.startswith(("race", "same_key", "two_servers"))
+    driver = HERE / ("race_driver.py" if racing else "release_driver.py")
+    return _driven([str(driver)], place, scenario, number, timeout)
 
 
 def drive_disk(place: str, scenario: str, passes: int, timeout: float = 600) -> dict[str, Any]:

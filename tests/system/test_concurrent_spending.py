@@ -1,4 +1,4 @@
-"""Many processes that spend one budget; see `release_driver.py`."""
+"""Many processes that spend one budget; see `race_driver.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several servers that share one limit in PostgreSQL; see `release_driver.py`.
+"""Several servers that share one limit in PostgreSQL; see `race_driver.py`.
 
 A server is a process of its own with its own session; its clients are threads.
 """
