@@ -93,40 +93,17 @@ def numbered(tests: Outcomes, name: str, otherwise: str) -> str:
     return f"{number(total)} {name}" if total else otherwise
 
 
-# -- replay --------------------------------------------------------------------------------------
+# -- decisions -----------------------------------------------------------------------------------
 
-REPLAY = "tests/privacy/test_replay.py"
-
-
-def replay(scale: Scale) -> tuple[Row, ...]:
-    """Nothing but noise differs between neighbours, and decisions follow from the ledger alone."""
-    found = run_tests(REPLAY, long=scale.full)
-    decisions = ("recomputed", "decisions")
-    same, again = found.without("recomputed"), found.only(*decisions)
-    return (
-        row_of(
-            "replay on neighbouring tables, every surface",
-            same,
-            numbered(same, "triples", f"{len(same.found)} tests"),
-        ),
-        row_of(
-            "decisions recomputed from the exported ledger",
-            again,
-            numbered(again, "decisions", f"{len(again.found)} tests"),
-        ),
-    )
+DECISIONS = "tests/privacy/test_replay.py"
 
 
-# -- failures after the data was touched ---------------------------------------------------------
-
-DRAWS = "tests/privacy/test_draws_once.py"
-
-
-def draws(scale: Scale) -> tuple[Row, ...]:
-    """Whatever fails after a charge: no refund, no second draw, the same outcome for the key."""
-    found = run_tests(DRAWS, long=scale.full)
-    samples = numbered(found, "failures", f"{len(found.found)} tests")
-    return (row_of("failures after the data was touched: draws per charge ≤ 1", found, samples),)
+def decisions(scale: Scale) -> tuple[Row, ...]:
+    """Decisions follow from the ledger alone."""
+    words = ("recomputed", "decisions", "decision")
+    found = run_tests(DECISIONS, long=scale.full).only(*words)
+    samples = numbered(found, "decisions", f"{len(found.found)} tests")
+    return (row_of("decisions recomputed from the exported ledger", found, samples),)
 
 
 # -- ids -----------------------------------------------------------------------------------------

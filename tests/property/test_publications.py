@@ -96,16 +96,17 @@ def test_nothing_fails_after_the_charge(folder):
     assert problems_of(folder, 45, seed=int.from_bytes(b"eke")) == []
 
 
+def out_of_memory(total: float, _: int) -> tuple[int, list[str]]:
+    """How many rows to make, as before noisy totals were cut off, with memory for a thousand."""
+    if total > 1000.0:
+        raise MemoryError(f"{total} rows")
+    return round(max(total, 0.0)), []
+
+
 def test_a_failure_after_the_charge_is_caught(folder, monkeypatch):
-    """Positive control: noisy totals beyond memory, as they were before they were cut off."""
-
-    def fails(total: float, most: int) -> tuple[int, list[str]]:
-        if total > most:
-            raise MemoryError(f"{total} rows")
-        return round(total), []
-
-    monkeypatch.setattr(max_entropy, "within_most_rows", fails)
-    monkeypatch.setattr("eke.publish.lda.within_most_rows", fails)
+    """Positive control: noisy totals beyond memory."""
+    monkeypatch.setattr(max_entropy, "within_most_rows", out_of_memory)
+    monkeypatch.setattr("eke.publish.lda.within_most_rows", out_of_memory)
     assert problems_of(folder, 30, seed=2) != []
 
 

@@ -17,6 +17,7 @@ import eke
 from eke.errors import EkeError
 from eke.ledger import Entry
 from eke.service import Access, Account, Datasets, Settings, create_app
+from eke.service.job_store import UNFINISHED
 from eke.service.log import LOGGER
 from tests.command_line import call
 from tests.privacy.replay.neighbours import Neighbours
@@ -63,7 +64,7 @@ class World:
             return [taken.status, taken.headers, taken.text]
         job = taken.json()  # how far it is already depends on the machine
         jobs = self.server.app.state.eke.jobs
-        while jobs._at_work:
+        while (now := jobs.get(job["id"])) is not None and now.state in UNFINISHED:
             time.sleep(0.002)
         ended = self.http("GET", f"/jobs/{job['id']}", who)
         return [taken.status, job["id"], job["key"], job["request"], ended]
@@ -81,7 +82,7 @@ class World:
             for name, role in (("cleo", "curator"), ("ann", "analyst"), ("otto", "auditor")):
                 access.add(Account(name, role))  # type: ignore[arg-type]
                 tokens[name] = access.new_token(name).text
-            settings = Settings(requests_per_minute=10**9, console=False)
+            settings = Settings(requests_per_minute=10**9, console=False, answer_step=0.0)
             app = create_app(Datasets([("people", self.session)]), access, settings)
             loop = self._open.enter_context(asyncio.Runner())
             self._open.callback(access.close)
