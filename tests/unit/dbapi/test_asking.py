@@ -146,4 +146,4 @@ def test_the_table_above_is_complete() -> None:
         for found in vars(errors).values()
         if isinstance(found, type) and issubclass(found, errors.EkeError)
     }
-    assert len(kinds - {errors.EkeError}) == 16
+    assert len(kinds - {errors.EkeError}) == 17

@@ -114,21 +114,24 @@ def test_convex_solver_on_any_matrix(case: int, measure: Measure) -> None:
     )
     assert (load.T @ chosen).max() <= 1.0 + 1e-9
     assert found.lower_bound <= found.error <= found.lower_bound * (1 + 1e-4)
-    start = np.full(len(matrix), 1.0 / load.sum(axis=0).max())
 
     def error(x: FloatArray) -> float:
         return float(weights @ variances(x))
 
-    other = minimize(
-        error,
-        start,
-        method="SLSQP",
-        bounds=Bounds(1e-6, np.inf),
-        constraints=LinearConstraint(load.T, ub=1.0),
-        options={"maxiter": 500},
-    )
-    feasible = other.x / (load.T @ other.x).max()  # it may end slightly outside
-    reached = float(weights @ variances(feasible))
+    def reached_from(start: FloatArray) -> float:
+        other = minimize(
+            error,
+            start,
+            method="SLSQP",
+            bounds=Bounds(1e-6, np.inf),
+            constraints=LinearConstraint(load.T, ub=1.0),
+            options={"maxiter": 500},
+        )
+        return error(other.x / (load.T @ other.x).max())  # it may end slightly outside
+
+    # From afar it stops early on some processors, so it may begin near the solution as well.
+    afar = np.full(len(matrix), 1.0 / load.sum(axis=0).max())
+    reached = min(reached_from(afar), reached_from(0.9 * chosen))
     assert found.error <= reached * (1 + 1e-4)
     assert reached <= found.error * 1.1  # it is an alternative worth comparing with
 
