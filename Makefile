@@ -69,7 +69,7 @@ test-long: $(STAMP) servers browser ## the long tests: big audits, crashes, race
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10 -m long
 
 audit: $(STAMP) servers ## the scoreboard of privacy and reliability, in full, into docs/security.md
-	$(BIN)/python audits/run.py --jobs $(WORKERS) --write docs/security.md
+	$(BIN)/python audits/run.py --jobs $(WORKERS) --keep .audit --write docs/security.md
 
 format: $(STAMP) ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .
@@ -86,5 +86,5 @@ reproductions: $(STAMP) ## the experiments of the papers, in full
 	  echo "== $$script"; MPLBACKEND=Agg $(BIN)/python "$$script"; done
 
 clean: ## remove the environment and everything generated
-	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .audit build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,12 @@
 """Run the checks of the promise and print one table; `make audit` runs all of them in full.
 
-    python audits/run.py [NAME ...] [--scale full|tiny] [--jobs 2] [--write docs/security.md]
+    python audits/run.py [NAME ...] [--scale full|tiny] [--jobs 2] [--keep FOLDER]
+                         [--write docs/security.md]
 
 Without names, every check is run; `--list` prints the names. Each runs in a process of its own, two
-of them side by side, the longest first, and what measures time alone at the end. The exit code is 0
-when every row has passed and every control was caught.
+of them side by side, the longest first, and what measures time alone at the end. An audit that was
+interrupted goes on with `--keep`: what passed on the same commit is not measured again. The exit
+code is 0 when every row has passed and every control was caught.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from rich.console import Console  # noqa: E402 - after the path is set
 
 from audits.board import markdown, show, write  # noqa: E402
 from audits.checks import CHECKS  # noqa: E402
+from audits.kept import Kept  # noqa: E402
 from audits.row import Check, Row, Scale, broken  # noqa: E402
 
 MOST_SECONDS = 3000.0  # of one check; by then something hangs
@@ -62,12 +65,16 @@ def run_apart(check: Check, scale: Scale, console: Console) -> tuple[Row, ...]:
     return rows
 
 
-def run_all(checks: Sequence[Check], scale: Scale, jobs: int, console: Console) -> tuple[Row, ...]:
+def run_all(
+    checks: Sequence[Check], scale: Scale, jobs: int, kept: Kept, console: Console
+) -> tuple[Row, ...]:
     """The rows of all checks in their own order, some of them measured side by side."""
     found: dict[str, tuple[Row, ...]] = {}
 
     def run(check: Check) -> None:
-        found[check.name] = run_apart(check, scale, console)
+        before = kept.find(check, scale)
+        found[check.name] = run_apart(check, scale, console) if before is None else before
+        kept.put(check, scale, found[check.name])
 
     longest_first = sorted(checks, key=lambda check: -check.minutes)
     with ThreadPoolExecutor(jobs) as pool:
@@ -92,6 +99,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="checks to run (default: all)")
     parser.add_argument("--scale", choices=["full", "tiny"], default="full")
     parser.add_argument("--jobs", type=int, default=2, help="checks side by side")
+    parser.add_argument("--keep", type=Path, help="where results of this commit are kept")
     parser.add_argument("--write", type=Path, help="the page whose table is replaced")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)  # the process of one check
@@ -114,7 +122,7 @@ def main() -> None:
         raise SystemExit("--write is for the whole scoreboard; leave the names out")
     console = Console()
     begun = time.monotonic()
-    rows = run_all(chosen, scale, options.jobs, console)
+    rows = run_all(chosen, scale, options.jobs, Kept(options.keep), console)
     show(rows, console)
     if options.write:
         write(options.write, markdown(rows, scale, (time.monotonic() - begun) / 60))

@@ -44,7 +44,7 @@ def publish(
         str | None, typer.Option(help="pca: how many components, or auto.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(help="max_entropy: how many rows; else as many as estimated.")
+        int | None, typer.Option(help="max_entropy, lda: how many rows; else as many as estimated.")
     ] = None,
     from_history: Annotated[
         bool, typer.Option("--from-history", help="max_entropy: from what is released; free.")

@@ -37,7 +37,7 @@ function publishForm(dataset, me, schema, budget, watch) {
   function request() {
     const names = chosen.filter((box) => box.checked).map((box) => box.value), options = {};
     if (names.length < schema.order.length) options.attributes = names;
-    if (way.value === "max_entropy" && rows.value) options.rows = Number(rows.value);
+    if (way.value !== "pca" && rows.value) options.rows = Number(rows.value);
     if (way.value === "max_entropy" && free.checked) options.from_history = true;
     if (way.value === "lda") options.target = target.value;
     if (way.value === "pca" && components.value && components.value !== "auto") options.components = Number(components.value);
@@ -51,7 +51,7 @@ function publishForm(dataset, me, schema, budget, watch) {
     what.textContent = WAYS[way.value][1];
     freeField.hidden = way.value !== "max_entropy";
     fields.loss.hidden = history;
-    fields.rows.hidden = way.value !== "max_entropy";
+    fields.rows.hidden = way.value === "pca";
     fields.target.hidden = way.value !== "lda";
     fields.components.hidden = way.value !== "pca";
     look();
