@@ -267,7 +267,9 @@ def served(session: eke.Session, folder: Path) -> Iterator[Server]:
     accounts = Access(folder / "access.db", clock)
     accounts.add(Account("cleo", "curator", None))
     token = accounts.new_token("cleo").text
-    settings = Settings(folder=folder, secure_cookies=False, requests_per_minute=10**6)
+    settings = Settings(
+        folder=folder, secure_cookies=False, requests_per_minute=10**6, answer_step=0.0
+    )
     app = create_app(Datasets([("people", session)]), accounts, settings)
     with asyncio.Runner() as loop:
         yield Server(app, loop, accounts, session, clock, folder, {"cleo": token})
@@ -276,9 +278,10 @@ def served(session: eke.Session, folder: Path) -> Iterator[Server]:
 
 
 BOTH = ("tables", "everything")
+LONG = ("everything", "mixed blocks", "singles, then tables")
 PUBLIC = ("pca", "max_entropy", "caps and limits")
 CASES = [
-    pytest.param(kind, setting, marks=[pytest.mark.long] if kind == "everything" else [])
+    pytest.param(kind, setting, marks=[pytest.mark.long] if kind in LONG else [])
     for kind in HISTORIES
     for setting in SETTINGS
     if kind in BOTH or (kind in PUBLIC) == (setting == "zcdp, public n")

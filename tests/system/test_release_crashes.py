@@ -13,12 +13,12 @@ from eke.ledger.failpoint import FAILPOINTS
 
 
 def test_killed_at_random_instants(drive_releases):
-    """N = 200 kills."""
-    figures = drive_releases("random_kills", 200)
+    """N = 100 kills; 1,000 in `make test-long` and in `make audit`."""
+    figures = drive_releases("random_kills", 100)
     assert figures["problems"] == []
-    assert figures["killed"] == 200
+    assert figures["killed"] == 100
     before, between = figures["found"]["nothing"], figures["found"]["reserved"]
-    assert min(before, between) >= 10, "the kills fell into both halves of a release"
+    assert min(before, between) >= 5, "the kills fell into both halves of a release"
 
 
 def test_killed_at_every_failpoint(drive_releases):
