@@ -13,6 +13,7 @@ import eke
 from audits.place import memory_folder
 from audits.row import Row, Scale, number
 from eke.errors import EkeError
+from eke.service.failure import status_of
 from tests.property import test_sql_fuzz
 from tests.service import Server, serving
 from tests.unit.service import test_openapi
@@ -104,20 +105,23 @@ def bad_requests(scale: Scale) -> tuple[Row, ...]:
         most = len(bodies) if scale.full else 60
         with serving(folder, **RATES) as server:
             spent, wrong = sent(server, bodies[:: max(1, len(bodies) // most)])
-            good = b'{"sql": "SELECT COUNT(*) FROM people", "within": 40}'
-            _, noticed = sent(server, [("ask", good)])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("eke.service.failure.error_document", _silent)
+                _, silent = sent(server, bodies[:60])
         tried = len(bodies[:: max(1, len(bodies) // most)])
         asked = max(2000 - tried, 700) if scale.full else 70
         passed, lost = asked_badly(asked)
+        _, eager = asked_badly(30, charges_first=True)
     return (
         Row(
             title="bad requests",
             samples=f"{number(tried)} over HTTP, {number(asked)} in Python",
             figure=f"{wrong + passed} without a reason or let through, {spent + lost} budgets lost",
-            control=f"a good request among them: {noticed} noticed",
+            control=f"errors without a text: {silent} of 60 noticed; a charge before the check: "
+            + ("noticed" if eager else "missed"),
             passed=wrong == passed == spent == lost == 0
             and (not scale.full or tried + asked >= 2000),
-            caught=noticed == 1,
+            caught=silent > 0 and eager == 1,
         ),
     )
 
@@ -138,8 +142,16 @@ def sent(server: Server, bodies: list[tuple[str, bytes]]) -> tuple[int, int]:
     return int(lost), wrong
 
 
-def asked_badly(count: int) -> tuple[int, int]:
-    """(questions that were let through or refused without a reason, 1 if anything changed)."""
+def _silent(problem: EkeError) -> dict[str, Any]:
+    """The positive control over HTTP: an error without a reason."""
+    return {"error": type(problem).__name__, "message": "", "status": status_of(problem)}
+
+
+def asked_badly(count: int, *, charges_first: bool = False) -> tuple[int, int]:
+    """(questions that were let through or refused without a reason, 1 if anything changed).
+
+    One that `charges_first` is the positive control: it looks at the question when it has paid.
+    """
     wide = eke.Domain({**dict(DOMAIN.attributes), "zip": eke.Integer(0, 999)})
     rows = make_people()
     rows["zip"] = np.arange(len(rows)) % 1000
@@ -149,10 +161,16 @@ def asked_badly(count: int) -> tuple[int, int]:
         session = eke.create(folder / "bad.eke", rows, wide, epsilon=1.0, analyst="ann")
         session.ask(eke.count(age=17), within=100)
         before = session.ledger_entries()
+
+        def ask(*words: Any, **named: Any) -> Any:
+            if charges_first:
+                session.ask(eke.count(age=18), within=100)
+            return session.ask(*words, **named)
+
         for turn in range(count):
             kind = bad_questions.KINDS[turn % len(bad_questions.KINDS)]
             try:
-                kind(rng, session.ask)
+                kind(rng, ask)
             except EkeError as error:
                 outcomes["reason" if len(str(error)) >= 20 else "silent"] += 1
             else:

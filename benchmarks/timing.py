@@ -7,14 +7,17 @@ times at which answers leave are compared by Welch's t, on all of them and on th
 some percentiles (a busy machine's late ones hide small differences); the largest |t| counts.
 
 - neighbours: `few` against `many`;
-- same: `few` against `few`, every other answer (the A/A control);
+- chance: the same with the two sides of each pair swapped at random, the largest of 999 times (the
+  A/A control: what the machine makes of two sides that are alike);
 - noise: answers of `few` whose noise was larger than the median against the others;
-- bare: `few` against `many` without a step: the positive control, which must show.
+- bare: `few` against `many` by the time of the work, without a step: the positive control, which
+  must show.
 
-    python benchmarks/timing.py [--pairs 2000] [--step-ms 100] [--lanes 4]
+    python benchmarks/timing.py [--pairs 2000] [--step-ms 100] [--lanes 2] [--wait]
 
-10⁵ pairs take hours of waiting and little work; lanes wait side by side. The step must leave room
-for the work of all lanes, or answers take several steps, which the table shows.
+Lanes are processes. Waiting for the step is skipped: the server's clock is moved on by what it
+would have slept, and everything else is as it is. So 10⁵ pairs take the work of 2 × 10⁵ answers,
+and not six hours. `--wait` waits.
 """
 
 from __future__ import annotations
@@ -26,29 +29,33 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from itertools import combinations
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import eke
 from eke.service import Access, Account, Datasets, Settings, create_app, send
+from eke.service.pace import Pace
 
 BOUND = 4.5  # |t| above it shows: by chance once in 150,000 comparisons
-ATTRIBUTES = 18
-ASKED = 14  # attributes of a question
+SIDE = 512  # values of each of two attributes
 FILLED = 250_000
-NAMES = [f"a{place}" for place in range(ATTRIBUTES)]
-DOMAIN = eke.Domain(**{name: eke.Integer(0, 1) for name in NAMES})
+DOMAIN = eke.Domain(a=eke.Integer(0, SIDE - 1), b=eke.Integer(0, SIDE - 1))
 CROPS = (100.0, 99.0, 95.0, 80.0, 50.0)  # percentiles of both sides together
-Times: TypeAlias = Sequence[float] | NDArray[np.float64]
+SWAPS = 999
+Floats: TypeAlias = NDArray[np.float64]
 _LIFE = 300  # questions to a pair of datasets before a new one: history makes all answers slower
-_BARE_PAIRS = 400
+_AT_ONCE = 37  # random swaps of all pairs that are in memory together
+
+
+# -- statistics --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,7 @@ class Timing:
     pairs: int
     step: float  # seconds
     neighbours: float
-    same: float
+    chance: float
     noise: float
     bare: float
     steps: dict[int, int]
@@ -66,7 +73,7 @@ class Timing:
     @property
     def hidden(self) -> bool:
         """Whether nothing shows with the step."""
-        return max(self.neighbours, self.same, self.noise) < BOUND
+        return max(self.neighbours, self.noise) < BOUND and self.neighbours <= self.chance
 
     @property
     def shown(self) -> bool:
@@ -74,148 +81,204 @@ class Timing:
         return self.bare > BOUND
 
 
-@dataclass
-class Answers:
-    """When answers of one side left, and their distance from 0, in `few` that of the noise."""
-
-    seconds: list[float] = field(default_factory=list)
-    noise: list[float] = field(default_factory=list)
-
-
-def welch(one: Times, other: Times) -> float:
-    """Welch's t: the difference of two means in its own standard errors; 0 without a spread."""
-    if min(len(one), len(other)) < 2:
-        return 0.0
-    spread = np.var(one, ddof=1) / len(one) + np.var(other, ddof=1) / len(other)
-    difference = float(np.mean(one) - np.mean(other))
-    return difference / float(np.sqrt(spread)) if spread else 0.0
+def largest(one: ArrayLike, other: ArrayLike) -> float:
+    """The largest |t| of Welch of two sides, whole and cropped at percentiles of both together."""
+    sides = np.asarray(one, float), np.asarray(other, float)
+    middle = float(np.median(np.concatenate(sides)))  # sums of squares need small numbers
+    found = [
+        _t(*(_sums(side - middle, edge).sum(axis=0)[None, :] for side in sides))
+        for edge in _edges(*sides)
+    ]
+    return float(max(t[0] for t in found))
 
 
-def largest(one: Times, other: Times) -> float:
-    """The largest |t| of two sides, whole and cropped at percentiles of both together."""
-    both = np.concatenate([one, other])
-    found = [0.0]
-    for crop in CROPS:
-        edge = np.percentile(both, crop)
-        sides = [np.asarray(side)[np.asarray(side) <= edge] for side in (one, other)]
-        found.append(abs(welch(*sides)))
-    return max(found)
-
-
-def people(filled: int) -> pd.DataFrame:
-    """Person 0 in one cell; person 1, if any, in `filled` others."""
-    codes = np.arange(filled + 1)
-    owners = (codes > 0).astype(int)
-    return pd.DataFrame({"id": owners, **{n: codes >> i & 1 for i, n in enumerate(NAMES)}})
-
-
-@dataclass
-class Lane:
-    """A pair of datasets that are asked in turns, replaced when their histories get long."""
-
-    number: int
-    tables: dict[str, pd.DataFrame]
-    folder: Path
-    served: Datasets
-    asked: int = 0
-    names: dict[str, str] = field(default_factory=dict)
-
-    def renew(self, rows: int) -> None:
-        """New datasets with the same tables, each read once."""
-        self.asked += 1
-        for side, table in self.tables.items():
-            name = self.names[side] = f"{side}-{self.number}-{self.asked}"
-            unit = eke.Unit("id", rows)
-            made = eke.create(self.folder / f"{name}.eke", table, DOMAIN, epsilon=1e9, unit=unit)
-            made.ask(eke.count(), within=1e9)
-            self.served.add(name, made)
-
-
-async def _asked(app: Any, headers: dict[str, str], dataset: str, sql: str) -> tuple[float, Any]:
-    """(seconds until the answer left, the answer)."""
-    left = 0.0
-
-    async def stamped(scope: Any, receive: Any, deliver: Any) -> None:
-        async def stamp(message: Any) -> None:
-            nonlocal left
-            left = time.perf_counter()
-            await deliver(message)
-
-        await app(scope, receive, stamp)
-
-    body = json.dumps({"sql": sql, "within": 1e6}).encode()
-    began = time.perf_counter()
-    found = await send(stamped, "POST", f"/api/v1/datasets/{dataset}/ask", headers, body)  # type: ignore[arg-type]
-    answer = found.json()
-    assert answer["source"] == "measured", answer
-    return left - began, answer
-
-
-def _question(places: tuple[int, ...]) -> str:
-    """A question about some attributes of every filled cell; nobody in `few` is counted by it."""
-    chosen = " AND ".join(f"{NAMES[place]} = 1" for place in places)
-    return f"SELECT COUNT(*) FROM t WHERE {chosen}"  # noqa: S608 - eke reads it
-
-
-def collect(pairs: int, step: float, *, lanes: int, filled: int) -> dict[str, Answers]:
-    """When the answers of both sides left, asked in turns."""
-    found = {"few": Answers(), "many": Answers()}
-    tables = {"few": people(0), "many": people(filled)}
-    questions = list(combinations(range(ATTRIBUTES), ASKED))[: _LIFE + 1]
-    with tempfile.TemporaryDirectory() as name:
-        access = Access(None)
-        access.add(Account("ann", "analyst"))
-        headers = {
-            "Authorization": f"Bearer {access.new_token('ann').text}",
-            "Content-Type": "application/json",
-        }
-        served = Datasets()
-        settings = Settings(answer_step=step, requests_per_minute=10**9)
-        app = create_app(served, access, settings)
-        left = iter(range(pairs))
-
-        async def run(lane: Lane) -> None:
-            waiting: list[tuple[int, ...]] = []
-            for _ in left:
-                if not waiting:
-                    await asyncio.to_thread(lane.renew, filled + 1)
-                    waiting = list(questions)
-                    sql = _question(waiting.pop())
-                    for dataset in lane.names.values():  # the first one warms up
-                        await _asked(app, headers, dataset, sql)
-                sql = _question(waiting.pop())
-                for side in random.sample(list(found), 2):
-                    seconds, answer = await _asked(app, headers, lane.names[side], sql)
-                    found[side].seconds.append(seconds)
-                    found[side].noise.append(abs(answer["value"]))
-
-        async def run_all() -> None:
-            each = (Lane(number, tables, Path(name), served) for number in range(lanes))
-            await asyncio.gather(*(run(lane) for lane in each))
-
-        asyncio.run(run_all())
-        access.close()
+def swapped(one: ArrayLike, other: ArrayLike, swaps: int = SWAPS, seed: int = 1) -> float:
+    """The largest `largest` of pairs whose sides are swapped at random, so many times."""
+    sides = np.asarray(one, float), np.asarray(other, float)
+    middle = float(np.median(np.concatenate(sides)))
+    rng = np.random.default_rng(seed)
+    sums = [[_sums(side - middle, edge) for side in sides] for edge in _edges(*sides)]
+    found = 0.0
+    for begin in range(0, swaps, _AT_ONCE):
+        kept = rng.integers(0, 2, (min(_AT_ONCE, swaps - begin), len(sides[0]))).astype(float)
+        for few, many in sums:
+            first = many.sum(axis=0) + kept @ (few - many)
+            second = few.sum(axis=0) + many.sum(axis=0) - first
+            found = max(found, float(_t(first, second).max()))
     return found
 
 
-def measure(pairs: int, step: float = 0.1, *, lanes: int = 4, filled: int = FILLED) -> Timing:
-    """What so many pairs tell with a step, beside a few hundred without one."""
-    bare = collect(min(pairs, _BARE_PAIRS), 0.0, lanes=1, filled=filled)
-    held = collect(pairs, step, lanes=lanes, filled=filled)
-    few, many = held["few"], held["many"]
-    median = float(np.median(few.noise))
-    by_noise = list(zip(few.seconds, few.noise, strict=True))
+def _edges(one: Floats, other: Floats) -> Iterator[float]:
+    """Where times are cropped, as differences from the median of both sides."""
+    both = np.concatenate([one, other])
+    both -= np.median(both)
+    yield from (float(np.percentile(both, crop)) for crop in CROPS)
+
+
+def _sums(times: Floats, edge: float) -> Floats:
+    """Of each time up to the edge: 1, itself and its square; zeros of the others."""
+    inside = times <= edge
+    return np.stack([inside, times * inside, times**2 * inside], axis=1).astype(float)
+
+
+def _t(one: Floats, other: Floats) -> Floats:
+    """|t| of Welch by the sums of two sides, a row each; 0 without a spread."""
+    spread, means = 0.0, []
+    for n, total, squares in (one.T, other.T):
+        size = np.maximum(n, 2.0)
+        mean = total / size
+        spread = spread + np.maximum(squares - size * mean**2, 0.0) / (size - 1) / size
+        means.append(mean)
+    enough = (one[:, 0] > 1) & (other[:, 0] > 1) & (spread > 0)
+    difference: Floats = np.abs(means[0] - means[1])
+    return np.where(enough, difference / np.sqrt(np.where(enough, spread, 1.0)), 0.0)
+
+
+# -- measuring ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Answers:
+    """When answers of one side left, when their work was done, and how large they were.
+
+    Nobody in `few` is counted by a question, so that its answers are the noise.
+    """
+
+    left: list[float] = field(default_factory=list)
+    worked: list[float] = field(default_factory=list)
+    size: list[float] = field(default_factory=list)
+
+    def take(self, other: Answers) -> None:
+        self.left += other.left
+        self.worked += other.worked
+        self.size += other.size
+
+
+@dataclass
+class Watch:
+    """The server's clock; unless it waits, it is moved on by what would have been slept."""
+
+    wait: bool
+    skipped: float = 0.0
+    worked: float | None = None
+
+    def clock(self) -> float:
+        return time.perf_counter() + self.skipped
+
+    async def sleep(self, seconds: float) -> None:
+        if self.worked is None:  # the first of an answer: the work is done
+            self.worked = self.clock()
+        if not self.wait:
+            self.skipped, seconds = self.skipped + seconds, 0.0
+        await asyncio.sleep(seconds)
+
+
+def people(filled: int) -> pd.DataFrame:
+    """Person 0 in the first cell; person 1, if any, in `filled` others."""
+    codes = np.arange(filled + 1)
+    return pd.DataFrame({"id": (codes > 0).astype(int), "a": codes // SIDE, "b": codes % SIDE})
+
+
+@dataclass
+class Asked:
+    """A server of two datasets that are asked in turns, replaced when their histories get long."""
+
+    folder: Path
+    step: float
+    watch: Watch
+    tables: dict[str, pd.DataFrame]
+
+    def __post_init__(self) -> None:
+        access = Access(None)
+        access.add(Account("ann", "analyst"))
+        self.served = Datasets()
+        settings = Settings(answer_step=self.step, requests_per_minute=10**9)
+        pace = Pace(self.step, self.watch.clock, self.watch.sleep)
+        self.app: Any = create_app(self.served, access, settings, pace=pace)
+        self.headers = {
+            "Authorization": f"Bearer {access.new_token('ann').text}",
+            "Content-Type": "application/json",
+        }
+
+    def renew(self, number: int) -> None:
+        """New datasets with the same tables, each read once."""
+        unit = eke.Unit("id", max(map(len, self.tables.values())))
+        for side, table in self.tables.items():
+            path = self.folder / f"{side}-{number}.eke"
+            made = eke.create(path, table, DOMAIN, epsilon=1e9, unit=unit)
+            made.ask(eke.count(), within=1e9)
+            self.served.add(f"{side}-{number}", made)
+
+    async def ask(self, dataset: str, value: int, into: Answers) -> None:
+        """One paid answer, and when it left."""
+        left = 0.0
+
+        async def stamped(scope: Any, receive: Any, deliver: Any) -> None:
+            async def stamp(message: Any) -> None:
+                nonlocal left
+                left = self.watch.clock()
+                await deliver(message)
+
+            await self.app(scope, receive, stamp)
+
+        sql = f"SELECT COUNT(*) FROM t WHERE a = {value}"  # noqa: S608 - eke reads it
+        body = json.dumps({"sql": sql, "within": 1e7}).encode()
+        self.watch.worked, began = None, self.watch.clock()
+        found = await send(stamped, "POST", f"/api/v1/datasets/{dataset}/ask", self.headers, body)
+        answer = found.json()
+        assert answer["source"] == "measured", answer
+        assert self.watch.worked is not None, "nothing was held back"
+        into.left.append(left - began)
+        into.worked.append(self.watch.worked - began)
+        into.size.append(abs(answer["value"]))
+
+
+def collect(pairs: int, step: float, filled: int, *, wait: bool) -> dict[str, Answers]:
+    """The answers of both sides, asked in turns."""
+    tables = {"few": people(0), "many": people(filled)}
+    found = {side: Answers() for side in tables}
+
+    async def run(asked: Asked) -> None:
+        for number in range(pairs):
+            turn, value = divmod(number, _LIFE)
+            if not value:
+                await asyncio.to_thread(asked.renew, turn)
+                for side in tables:  # the first question warms up
+                    await asked.ask(f"{side}-{turn}", _LIFE + 1, Answers())
+            for side in random.sample(list(tables), 2):
+                await asked.ask(f"{side}-{turn}", value + 1, found[side])
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(Asked(Path(folder), step, Watch(wait), tables)))
+    return found
+
+
+def measure(
+    pairs: int, step: float = 0.1, *, lanes: int = 1, filled: int = FILLED, wait: bool = False
+) -> Timing:
+    """What so many pairs tell, each lane of them in a process of its own."""
+    sides = {"few": Answers(), "many": Answers()}
+    if lanes == 1:
+        parts = [collect(pairs, step, filled, wait=wait)]
+    else:
+        with ProcessPoolExecutor(lanes, get_context("spawn")) as pool:
+            each = [pairs // lanes + (lane < pairs % lanes) for lane in range(lanes)]
+            jobs = [pool.submit(collect, count, step, filled, wait=wait) for count in each]
+            parts = [job.result() for job in jobs]
+    for part in parts:
+        for side, answers in sides.items():
+            answers.take(part[side])
+    few, many = sides["few"], sides["many"]
+    loud = np.asarray(few.size) > np.median(few.size)
+    times = np.asarray(few.left)
     return Timing(
         pairs=pairs,
         step=step,
-        neighbours=largest(few.seconds, many.seconds),
-        same=largest(few.seconds[::2], few.seconds[1::2]),
-        noise=largest(
-            [seconds for seconds, noise in by_noise if noise > median],
-            [seconds for seconds, noise in by_noise if noise <= median],
-        ),
-        bare=largest(bare["few"].seconds, bare["many"].seconds),
-        steps=dict(sorted(Counter(int(s / step) for s in few.seconds + many.seconds).items())),
+        neighbours=largest(few.left, many.left),
+        chance=swapped(few.left, many.left),
+        noise=largest(times[loud], times[~loud]),
+        bare=largest(few.worked, many.worked),
+        steps=dict(sorted(Counter(int(s / step) for s in few.left + many.left).items())),
     )
 
 
@@ -224,15 +287,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--step-ms", type=float, default=100.0)
-    parser.add_argument("--lanes", type=int, default=4)
+    parser.add_argument("--lanes", type=int, default=2)
+    parser.add_argument("--wait", action="store_true", help="sleep until the step is over")
     options = parser.parse_args()
-    found = measure(options.pairs, options.step_ms / 1000.0, lanes=options.lanes)
+    step = options.step_ms / 1000.0
+    found = measure(options.pairs, step, lanes=options.lanes, wait=options.wait)
     print(f"{found.pairs} pairs, step {found.step * 1000:g} ms, bound |t| < {BOUND}")
-    for name in ("neighbours", "same", "noise", "bare"):
-        print(f"{name:12}{getattr(found, name):10.2f}")
+    values = {name: getattr(found, name) for name in ("neighbours", "chance", "noise", "bare")}
+    for name, value in values.items():
+        print(f"{name:12}{value:10.2f}")
     print("steps taken " + ", ".join(f"{steps}: {n}" for steps, n in found.steps.items()))
     print(f"hidden with the step: {found.hidden}; shown without: {found.shown}")
-    values = {name: getattr(found, name) for name in ("neighbours", "same", "noise", "bare")}
     print(json.dumps({"pairs": found.pairs, "step": found.step, **values, "steps": found.steps}))
 
 

@@ -177,13 +177,19 @@ def listening(app: FastAPI) -> Iterator[str]:
 
 @contextmanager
 def serve_command(
-    *words: str, folder: Path | None = None, variables: Mapping[str, str] | None = None
+    *words: str,
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    before: str = "",
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """(process, address) of `eke serve` with these words, once it answers; killed at the end."""
+    """(process, address) of `eke serve` with these words, once it answers; killed at the end.
+
+    `before` is Python that the process runs first.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    code = "from eke.cli import main; main()"
+    code = f"{before}\nfrom eke.cli import main; main()"
     started = subprocess.Popen(
         [sys.executable, "-c", code, "serve", *words, "--port", str(port)],
         cwd=folder,

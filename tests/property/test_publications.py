@@ -68,9 +68,9 @@ def random_dataset(folder: Path, rng: np.random.Generator) -> eke.Session:
     return eke.create(path, table(rows, rng), DOMAIN, analyst="ann", **settings)
 
 
-def problems_of(folder: Path, publications: int, seed: int) -> list[str]:
-    """What failed after a charge, or was charged for nothing, among so many publications."""
-    rng, problems = np.random.default_rng(seed), []
+def problems_of(folder: Path, publications: int, seed: int) -> tuple[list[str], int]:
+    """(what failed after a charge, how many were charged) among so many publications."""
+    rng, problems, charged = np.random.default_rng(seed), [], 0
     session = random_dataset(folder, rng)
     for number in range(publications):
         if number % PUBLICATIONS_A_DATASET == 0:
@@ -88,12 +88,15 @@ def problems_of(folder: Path, publications: int, seed: int) -> list[str]:
                 problems.append(f"{mechanism} {budget:.3g} {chosen}: {problem}")
         except Exception as problem:  # noqa: BLE001 -- whatever it is, it must not happen
             problems.append(f"{mechanism} {budget:.3g} {chosen}: {problem!r}")
-    return problems
+        charged += session.budget.spent_nano != before
+    return problems, charged
 
 
 def test_nothing_fails_after_the_charge(folder):
     """N = 45 random publications in both measures, budgets from 1e-9 to 100."""
-    assert problems_of(folder, 45, seed=int.from_bytes(b"eke")) == []
+    problems, charged = problems_of(folder, 45, seed=int.from_bytes(b"eke"))
+    assert problems == []
+    assert charged > 15
 
 
 def out_of_memory(total: float, _: int) -> tuple[int, list[str]]:
@@ -107,7 +110,7 @@ def test_a_failure_after_the_charge_is_caught(folder, monkeypatch):
     """Positive control: noisy totals beyond memory."""
     monkeypatch.setattr(max_entropy, "within_most_rows", out_of_memory)
     monkeypatch.setattr("eke.publish.lda.within_most_rows", out_of_memory)
-    assert problems_of(folder, 30, seed=2) != []
+    assert problems_of(folder, 30, seed=2)[0] != []
 
 
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])

@@ -60,10 +60,10 @@ class Gate:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if scope["state"].get("held_back"):
-                    await self._state.pace.keep(arrived)
                 sent.update(status=message["status"], started=True)
                 message["headers"] = [*message["headers"], *self._headers(scope, number)]
+                if scope["state"].get("held_back"):  # last: what follows should take no time
+                    await self._state.pace.keep(arrived)
             await send(message)
 
         try:
