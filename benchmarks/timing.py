@@ -224,7 +224,8 @@ class Asked:
         sql = f"SELECT COUNT(*) FROM t WHERE a = {value}"  # noqa: S608 - eke reads it
         body = json.dumps({"sql": sql, "within": 1e7}).encode()
         self.watch.worked, began = None, self.watch.clock()
-        found = await send(stamped, "POST", f"/api/v1/datasets/{dataset}/ask", self.headers, body)
+        place = f"/api/v1/datasets/{dataset}/ask"
+        found = await send(stamped, "POST", place, self.headers, body)  # type: ignore[arg-type]
         answer = found.json()
         assert answer["source"] == "measured", answer
         assert self.watch.worked is not None, "nothing was held back"
