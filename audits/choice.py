@@ -22,6 +22,7 @@ from audits.row import Row, Scale
 from eke.mechanism import Secret, choose_with_noise, secret
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
+from eke.privacy.pure import PURE
 from tests.privacy.sampled_choice import CELLS, DOMAIN, MORE, chosen, worst_selection
 from tests.privacy.sampled_release import Draw
 
@@ -72,7 +73,7 @@ def exponential(scale: Scale) -> tuple[Row, ...]:
 
     def prepare(count: int) -> Sampler:
         without = choices(0, count)
-        accountant = Accountant(DOMAIN, "epsilon", "add_remove")
+        accountant = Accountant(DOMAIN, PURE, "add_remove")
 
         def sides(epsilon: float) -> Sides:
             moved = round(10 * epsilon)
@@ -91,7 +92,7 @@ def adaptive(scale: Scale) -> tuple[Row, ...]:
         def sides(epsilon: float) -> Sides:
             width = round(2 / epsilon)
             selection = worst_selection(width, math.ceil(1.5 * width))
-            accountant = Accountant(DOMAIN, "epsilon", "add_remove")
+            accountant = Accountant(DOMAIN, PURE, "add_remove")
             require_price(accountant.price_of_choice(selection.reach, selection.law), epsilon)
             with pooled_draws():
                 return chosen(CELLS, selection, count), chosen(MORE, selection, count)

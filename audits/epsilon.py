@@ -14,7 +14,9 @@ from eke.domain import Domain, Integer
 from eke.mechanism import Secret, reveal_with_noise
 from eke.planning import Part
 from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker
 from tests.privacy.sampled_release import block_plan, release, release_table
@@ -69,13 +71,13 @@ def laplace_released(scale: Scale) -> tuple[Row, ...]:
     with memory_folder() as folder, no_inference():
 
         def prepare(count: int) -> Sampler:
-            part = block_plan(count, 10.0, "epsilon")
-            nobody = release(folder, part, "epsilon", None)
+            part = block_plan(count, 10.0, PURE)
+            nobody = release(folder, part, PURE, None)
 
             def sides(epsilon: float) -> Sides:
                 weight = round(10 * epsilon)
                 require_price(part.law.loss_nano(weight), epsilon)
-                return nobody, release(folder, part, "epsilon", weight)
+                return nobody, release(folder, part, PURE, weight)
 
             return sides
 
@@ -89,12 +91,12 @@ def gaussian_released(scale: Scale) -> tuple[Row, ...]:
     with memory_folder() as folder, no_inference():
 
         def prepare(count: int) -> Sampler:
-            part = block_plan(count, 10.0, "rho")
-            nobody = release(folder, part, "rho", None)
+            part = block_plan(count, 10.0, CONCENTRATED)
+            nobody = release(folder, part, CONCENTRATED, None)
 
             def sides(rho: float) -> Sides:
                 require_price(part.law.loss_nano(weights[rho]), rho)
-                return nobody, release(folder, part, "rho", weights[rho])
+                return nobody, release(folder, part, CONCENTRATED, weights[rho])
 
             return sides
 
@@ -119,11 +121,11 @@ def kronecker_released(scale: Scale) -> tuple[Row, ...]:
         def prepare(count: int) -> Sampler:
             edge = round(count ** (1 / 3))
             part = product_plan(edge)
-            nobody = release_table(folder, part, "epsilon", places(edge, None))
+            nobody = release_table(folder, part, PURE, places(edge, None))
 
             def sides(epsilon: float) -> Sides:
                 kind = EPSILONS.index(epsilon)
-                everybody = release_table(folder, part, "epsilon", places(edge, kind))
+                everybody = release_table(folder, part, PURE, places(edge, kind))
                 return agreement(nobody, kind), agreement(everybody, kind)
 
             return sides
@@ -147,7 +149,7 @@ def product_plan(edge: int) -> Part:
     every = np.eye(edge, dtype=np.int64)
     block = Kronecker(domain, domain.names, (every, every, every, signs * np.array(MOVES)))
     part = Part(block, DiscreteLaplace(20, 0))
-    price = Accountant(domain, "epsilon", "add_remove").price(part.query, part.law)
+    price = Accountant(domain, PURE, "add_remove").price(part.query, part.law)
     require_price(price, max(EPSILONS))
     return part
 

@@ -21,8 +21,10 @@ from audits.claim import no_inference
 from audits.place import memory_folder
 from audits.row import Row, Scale, number
 from eke.mechanism import Secret, choose_with_noise, draw, reveal_with_noise
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from tests.privacy.sampled_release import block_plan, misfit, release
 from tests.privacy.sampled_rows import RowSampler
@@ -138,7 +140,7 @@ def noise_paths(count: int, folder: Path) -> Iterator[tuple[str, Fit]]:
         law = family(WIDE, -20)
         noisy = np.array(reveal_with_noise(Secret([-7] * count, 2), law)) + (7 << 22)
         yield f"revealed {law}", drawn_fit(law, noisy)
-    measures: tuple[Measure, ...] = ("epsilon", "rho")
+    measures: tuple[Measure, ...] = (PURE, CONCENTRATED)
     for measure in measures:
         yield f"released, {measure}", released_fit(count, measure, folder)
     yield "scored rows", scored_fit(count)

@@ -21,6 +21,7 @@ import eke
 from eke.planning import part_for
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaw
+from eke.privacy.pure import PURE
 from eke.query import Marginal, Query, count, marginal, total
 
 NINE = (79, 2, 17, 51, 9, 7, 6, 50, 50)
@@ -49,7 +50,7 @@ def noise_for(query: Query | Marginal, epsilon: float) -> DiscreteLaw:
     """Laplace noise with which the question costs this much by itself."""
     inside = query.inside if isinstance(query, Marginal) else query
     low, high = inside.extremes()
-    return part_for(query, float(max(abs(low), abs(high))) / epsilon, "epsilon").law
+    return part_for(query, float(max(abs(low), abs(high))) / epsilon, PURE).law
 
 
 def main() -> None:
@@ -60,7 +61,7 @@ def main() -> None:
     options = parser.parse_args()
     generator = np.random.default_rng(20260101)
     domain = eke.Domain({f"a{i}": eke.Integer(0, size - 1) for i, size in enumerate(NINE)})
-    accountant = Accountant(domain, "epsilon", "add_remove")
+    accountant = Accountant(domain, PURE, "add_remove")
     times = []
     for _ in range(options.questions):
         query = random_question(domain, generator)

@@ -34,7 +34,9 @@ from eke.planning.lattice import Lattice
 from eke.planning.options import Noise, evaluate, named_strategies, rmse
 from eke.planning.release import ReleasePlan, plan_release
 from eke.planning.workload import Workload, all_marginals, marginals_up_to
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.query import Query
 
 ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
@@ -130,7 +132,7 @@ def run(
     times: tuple[float | None, float | None, float | None] = (None, None, None)
     if answers <= MOST_DRAWN:
         times = released(plan)
-    compared = others(workload, measure, budget) if measure == "epsilon" else {}
+    compared = others(workload, measure, budget) if measure == PURE else {}
     return Row(
         name,
         workload.questions,
@@ -159,7 +161,7 @@ def pure_rows(widths: tuple[int, ...]) -> list[Row]:
                 return all_marginals(domain, int(ways))
 
             reference = PURE_REFERENCES.get((width, ways))
-            rows.append(run(f"2^{width} {ways}-way", make, "epsilon", 1.0, reference))
+            rows.append(run(f"2^{width} {ways}-way", make, PURE, 1.0, reference))
     return rows
 
 
@@ -172,14 +174,14 @@ def concentrated_rows(widths: tuple[int, ...]) -> list[Row]:
         def adult(ways: int = ways) -> Workload:
             return all_marginals(domain_of(ADULT), ways)
 
-        rows.append(run(name, adult, "rho", 0.5, CONCENTRATED_REFERENCES.get(name)))
+        rows.append(run(name, adult, CONCENTRATED, 0.5, CONCENTRATED_REFERENCES.get(name)))
     for width in widths:
         name = f"10^{width} <=3-way"
 
         def tens(width: int = width) -> Workload:
             return marginals_up_to(domain_of((10,) * width), 3)
 
-        rows.append(run(name, tens, "rho", 0.5, CONCENTRATED_REFERENCES.get(name)))
+        rows.append(run(name, tens, CONCENTRATED, 0.5, CONCENTRATED_REFERENCES.get(name)))
     return rows
 
 

@@ -29,7 +29,9 @@ from benchmarks.lab import traces as lab
 from benchmarks.lab.systems import Alone, Build, Deciding, play
 from benchmarks.lab.yardstick import Yardstick, yardstick
 from eke.planning import direct, look_ahead, top_up
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
+from eke.privacy.measures import MEASURES, measure_named
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 
 SEED = 8
@@ -126,7 +128,7 @@ def _ratios(rows: dict[str, dict[str, Any]], known: Yardstick) -> list[str]:
 
 def _under(trace: lab.Trace, measure: Measure) -> lab.Trace:
     """The trace with its limit in this measure: pure ε implies ρ = ε²/2."""
-    if measure == "epsilon" or trace.limit == lab.UNBOUNDED:
+    if measure == PURE or trace.limit == lab.UNBOUNDED:
         return trace
     return replace(trace, limit=trace.limit**2 // (2 * NANO))
 
@@ -137,17 +139,18 @@ def main() -> None:
     parser.add_argument("--traces", nargs="+", default=list("abcde"), choices=list("abcde"))
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
     parser.add_argument("--share", type=float, default=1.0, help="of the usual arrivals")
-    parser.add_argument("--measure", default="epsilon", choices=["epsilon", "rho"])
+    parser.add_argument("--measure", default="epsilon", choices=list(MEASURES))
     parser.add_argument("--only", default="", help="traces whose name ends with this")
     parser.add_argument("--steps", type=int, default=60, help="of the yardstick's descent; or 0")
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
+    measure = measure_named(chosen.measure)
     results = []
     for trace in make_traces("".join(chosen.traces), chosen.share):
         if not trace.name.endswith(chosen.only):
             continue
-        meant = _under(trace, chosen.measure)
-        results.append(compare(meant, chosen.measure, chosen.systems, chosen.steps))
+        meant = _under(trace, measure)
+        results.append(compare(meant, measure, chosen.systems, chosen.steps))
         if chosen.out is not None:
             chosen.out.write_text(json.dumps(results, indent=1) + "\n")
 

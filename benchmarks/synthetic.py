@@ -28,11 +28,14 @@ from numpy.typing import NDArray
 import eke
 from eke.domain import Categorical, Domain, Integer
 from eke.privacy.budget import epsilon_of_rho
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import Gaussian, Laplace
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.max_entropy import Recipe, synthesise
 from eke.publish.published import Published
-from eke.publish.selection import Candidate, Measure, measuring_law, score_sensitivity, scores
+from eke.publish.selection import Candidate, measuring_law, score_sensitivity, scores
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ORDERED = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
@@ -176,10 +179,10 @@ def released(measure: Measure, loss: float) -> list[float]:
             Path(folder) / "adult.eke",
             frame,
             domain,
-            **{measure: loss},  # type: ignore[arg-type]
+            **{measure.name: loss},  # type: ignore[arg-type]
         )
         started = time.perf_counter()
-        rows = session.publish("max_entropy", **{measure: loss})
+        rows = session.publish("max_entropy", **{measure.name: loss})
         seconds = time.perf_counter() - started
     return [*(distances(domain, real, rows.codes, k) for k in (1, 2, 3)), seconds]
 
@@ -196,8 +199,8 @@ def main() -> None:
     domain, real = adult()
     table: dict[str, list[float]] = {name: list(v) for name, v in REFERENCES.items()}
     budgets: list[tuple[str, Measure, float]] = [
-        ("zCDP", "rho", rho),
-        ("pure epsilon", "epsilon", EPSILON),
+        ("zCDP", CONCENTRATED, rho),
+        ("pure epsilon", PURE, EPSILON),
     ]
     for title, measure, loss in budgets:
         if arguments.released:

@@ -13,7 +13,9 @@ from eke.domain import Categorical, Domain, Integer
 from eke.history import Measurement
 from eke.inference import FormulaPosterior, Inference, Joint
 from eke.planning import Facts, StatementDemand, checked, decide_statement, top_up
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Query
 from eke.sql import parse
@@ -53,7 +55,7 @@ def carried_out(
     rng: np.random.Generator,
     *,
     limit: float = 1.0,
-    measure: Measure = "epsilon",
+    measure: Measure = PURE,
     stretch: float = 1.0,
 ) -> tuple[Facts, list[Any]]:
     """The facts after all steps, and the decisions; `stretch` makes the noise larger than told."""
@@ -69,7 +71,7 @@ def carried_out(
             true = np.array([exact(one) for one in part.query.queries()])
             noise = (
                 rng.laplace(scale=part.law.laplace_scale, size=len(true))
-                if measure == "epsilon"
+                if measure == PURE
                 else rng.normal(scale=np.sqrt(part.law.gaussian_variance), size=len(true))
             )
             facts.accountant.add(part.query, part.law, after)

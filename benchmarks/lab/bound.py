@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.lab.questions import Questions
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 
 _ROUNDS = 10
 _AT_ONCE = 4096
@@ -63,6 +64,6 @@ def _gram(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
 
 def least_loss(divergence_root: float, measure: Measure) -> float:
     """The loss below which χ cannot be reached."""
-    if measure == "epsilon":
+    if measure == PURE:
         return 2.0 * math.asinh(divergence_root / 2.0)
     return 0.5 * math.log1p(divergence_root**2)

@@ -18,7 +18,9 @@ from scipy.optimize import minimize
 
 from benchmarks.lab.questions import Questions
 from eke.inference import ComposedNoise, halfwidth
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +43,7 @@ class Problem:
         self.questions, self.measure = questions, measure
         subsets, shape = questions.subsets, questions.shape
         self.needed = questions.gaussian
-        if measure == "epsilon":
+        if measure == PURE:
             self.needed = np.minimum(questions.gaussian, questions.laplace)
         # What a table over A says about component B, over its noise's precision.
         self.merged = np.array(
@@ -59,10 +61,10 @@ class Problem:
         self.used = [i for i, one in enumerate(inner) if one.any()]
         self.inner = np.array([inner[i] for i in self.used])
         self.reach = np.abs(questions.coefficients)
-        if measure == "rho":
+        if measure == CONCENTRATED:
             self.reach = self.reach**2
         # Precision of a unit of loss: ε²/2 of Laplace noise, 2ρ of Gaussian noise.
-        self.power, self.unit = (2.0, 0.5) if measure == "epsilon" else (1.0, 2.0)
+        self.power, self.unit = (2.0, 0.5) if measure == PURE else (1.0, 2.0)
         self.own = (1.0 / (self.unit * self.needed)) ** (1.0 / self.power)  # price of a question
         top = float(self.own.max())
         count = len(subsets)
@@ -121,7 +123,7 @@ class Problem:
                 bounds=list(zip(self.low, self.high, strict=True)),
                 options={"maxiter": steps, "maxcor": 20},
             ).x
-            if self.measure == "epsilon":  # what an interval allows depends on the mixture
+            if self.measure == PURE:  # what an interval allows depends on the mixture
                 self.needed = self._allowed(np.exp(x))
         loss = math.exp(self.scaled_loss(x, 1e6)[0])
         prices = np.exp(x)
@@ -178,7 +180,7 @@ class Problem:
 
     def _noise(self, rng: np.random.Generator, precision: float, shape: list[int]) -> FloatArray:
         deviation = precision**-0.5
-        if self.measure == "epsilon":
+        if self.measure == PURE:
             return np.asarray(rng.laplace(0.0, deviation / math.sqrt(2.0), shape))
         return np.asarray(rng.normal(0.0, deviation, shape))
 

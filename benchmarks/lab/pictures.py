@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from benchmarks.lab.systems import Deciding
 from benchmarks.lab.traces import Trace, adult, conjunctions, drifting
 from eke.planning import Policy, look_ahead, top_up
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "concepts" / "pictures"
@@ -21,7 +22,7 @@ STYLES: list[tuple[Policy, str]] = [(top_up, "#009E73"), (look_ahead, "#D55E00")
 
 def curves(trace: Trace, policy: Policy) -> tuple[list[float], list[float], list[float]]:
     """(loss, share answered, rents) after each arrival."""
-    system = Deciding(trace.table, trace.limit, "epsilon", np.random.default_rng(1), policy)
+    system = Deciding(trace.table, trace.limit, PURE, np.random.default_rng(1), policy)
     losses: list[float] = []
     answered: list[float] = []
     rents: list[float] = []

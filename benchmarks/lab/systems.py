@@ -19,8 +19,9 @@ from eke.history import Measurement
 from eke.inference import Inference, halfwidth
 from eke.planning import Demand, Facts, Part, Plan, Policy, decide, direct, part_for
 from eke.planning.facts import Missing
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
 from eke.privacy.law import NoiseLaw
+from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Marginal
 

@@ -21,7 +21,9 @@ from benchmarks.lab.questions import Questions, questions_of
 from benchmarks.lab.traces import UNBOUNDED, Trace
 from eke.inference import ComposedNoise, halfwidth
 from eke.planning.prospect import MOST_CELLS
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 
 FloatArray = NDArray[np.float64]
@@ -78,7 +80,7 @@ def yardstick(trace: Trace, measure: Measure, steps: int = 60) -> Yardstick:
         rents,
         tables,
         least_loss(factorisation_bound(questions), measure),
-        _alone(questions) if measure == "epsilon" else 0.0,
+        _alone(questions) if measure == PURE else 0.0,
     )
 
 
@@ -127,14 +129,14 @@ def _within(
 
 
 def _prices(variances: FloatArray, measure: Measure) -> FloatArray:
-    return np.sqrt(2.0 / variances) if measure == "epsilon" else 0.5 / variances
+    return np.sqrt(2.0 / variances) if measure == PURE else 0.5 / variances
 
 
 def _rents(questions: Questions, measure: Measure) -> float:
     """The largest loss of a record when every question is measured once."""
-    single = questions.laplace if measure == "epsilon" else questions.gaussian
+    single = questions.laplace if measure == PURE else questions.gaussian
     reach = np.abs(questions.coefficients)
-    if measure == "rho":
+    if measure == CONCENTRATED:
         reach = reach**2
     return float((_prices(single, measure).astype(np.float32) @ reach).max())
 
@@ -174,7 +176,7 @@ def _by_tables(questions: Questions, measure: Measure) -> float:
 
 def _allowed(questions: Questions, cells: FloatArray, measure: Measure) -> FloatArray:
     """The variance that a sum of so many cells may have."""
-    if measure == "rho":
+    if measure == CONCENTRATED:
         return questions.gaussian
     widths = [
         _deviations(2 ** math.floor(math.log2(max(1.0, n))), float(confidence))

@@ -19,6 +19,7 @@ from eke.inference import Inference, halfwidth
 from eke.planning import Facts, Policy, Requirement, decide
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import Laplace, NoiseLaw
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Query, Term
 from reproductions.answering.paper_systems import Reply
@@ -35,7 +36,7 @@ class EkeSystem:
         limit = UNBOUNDED if math.isinf(budget) else round(budget * NANO)
         self._source = source
         self._policy = policy
-        self._facts = Facts(Inference(domain), Accountant(domain, "epsilon", "add_remove"), limit)
+        self._facts = Facts(Inference(domain), Accountant(domain, PURE, "add_remove"), limit)
 
     @property
     def spent(self) -> float:

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.privacy.pure import PURE
 from eke.publish.classifiers import area_under_roc, classifier_models
 from eke.publish.features import Features, features_of
 from eke.publish.greedy import Distance, sample_greedily
@@ -110,7 +111,7 @@ def _lda(
     measured = statistics_for(halves.features, TARGET, count=False)
     priced = measured.statistics if honest else measured.statistics[1:]
     relation: Neighbours = "add_remove" if distance == "squared" else "replace_one"
-    scales = noise_scales(priced, split, epsilon, "epsilon", relation)
+    scales = noise_scales(priced, split, epsilon, PURE, relation)
     scales = scales if honest else [0.0, *scales]
     exact = exact_moments(halves.features.encode(halves.train), halves.train_classes)
     moments = noisy_moments(measured, exact, scales, rng, honest_sizes=honest)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_ind
 
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.publish.components import pick_components
 from eke.publish.features import Features
@@ -82,13 +83,13 @@ def pca_rows(
 ) -> tuple[Floats, int]:
     """Recovered features of a simulated publication, before decoding, and the k used."""
     total = int(epsilon * NANO)
-    setting = Setting(features.domain, "epsilon", "replace_one", total, len(x), True)
+    setting = Setting(features.domain, PURE, "replace_one", total, len(x), True)
     share = share_of_moments(measured, components or 1, split, setting, shrunk=shrunk)
-    scales = noise_scales(measured.statistics, split, share * epsilon, "epsilon", "replace_one")
+    scales = noise_scales(measured.statistics, split, share * epsilon, PURE, "replace_one")
     moments = noisy_moments(measured, exact_moments(x), scales, rng)
     row_loss = int((1.0 - share) * total)
     chosen = pick_components(
-        features, moments, components, row_loss=row_loss, measure="epsilon", shrunk=shrunk
+        features, moments, components, row_loss=row_loss, measure=PURE, shrunk=shrunk
     )
     scores = x @ chosen.directions.T
     scores += rng.laplace(0.0, chosen.law.laplace_scale, scores.shape)

@@ -21,6 +21,7 @@ from eke.planning.workload import (
     marginals_and_half_above,
     marginals_and_those_with,
 )
+from eke.privacy.pure import PURE
 from eke.query import Marginal, Measurable, Query
 from reproductions.cube.tables import CodedTable
 
@@ -60,10 +61,10 @@ def workload_of(table: CodedTable, name: str) -> Workload:
 def plan_of(workload: Workload, method: str) -> ReleasePlan:
     """The method's plan at epsilon = 1; other budgets only divide its errors."""
     if method == EKE:
-        return plan_release(workload, measure="epsilon", budget=1.0)
+        return plan_release(workload, measure=PURE, budget=1.0)
     strategy, noise = METHODS[method]
     return plan_release(
-        workload, measure="epsilon", budget=1.0, strategy=strategy, noise=noise, recovery="initial"
+        workload, measure=PURE, budget=1.0, strategy=strategy, noise=noise, recovery="initial"
     )
 
 

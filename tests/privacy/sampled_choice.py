@@ -13,6 +13,7 @@ from eke.engine.draws import Wanted
 from eke.planning import Plan, part_for
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace
+from eke.privacy.pure import PURE
 from eke.publish.coarse import CoarseMarginal
 from eke.query import Kronecker, count
 
@@ -66,9 +67,9 @@ class DrawnOften:
 
 def chosen(cells: np.ndarray, selection: Selection, number: int) -> np.ndarray:
     """The indices that a desk chose; it prices and scores once, and draws for each."""
-    part = part_for(count().on(DOMAIN), 1.0, "epsilon")
+    part = part_for(count().on(DOMAIN), 1.0, PURE)
     plan = Plan((part,), later_loss=10**18)
-    accountant = Accountant(DOMAIN, "epsilon", "add_remove")
+    accountant = Accountant(DOMAIN, PURE, "add_remove")
     draws = DrawnOften(number)
     Desk(plan, accountant, draws, counts=tables(cells)).choose(selection)
     return np.array(draws.drawn, np.int64)

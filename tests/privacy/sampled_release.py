@@ -23,8 +23,9 @@ from eke.engine import Vault
 from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.planning import Part, Plan, part_for
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
+from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.query import marginal, total
 

@@ -9,6 +9,7 @@ from eke.data import Rows
 from eke.domain import Domain, Integer
 from eke.engine.row_scores import RowScores, exact_scores
 from eke.mechanism import reveal_with_noise
+from eke.privacy.pure import PURE
 from eke.publish.components import MOST_WEIGHT_BITS
 from eke.publish.features import FEATURE_BITS, features_of
 
@@ -28,7 +29,7 @@ class RowSampler:
         tables = tuple((f.name, f.table) for f in features.all)
         weights = np.array([[2**MOST_WEIGHT_BITS]], np.int64)
         self._scores = RowScores(tables, weights, -(MOST_WEIGHT_BITS + FEATURE_BITS))
-        self.law = self._scores.law_within(row_loss, "epsilon")
+        self.law = self._scores.law_within(row_loss, PURE)
 
     def scores(self, value: int, count: int) -> NDArray[np.int64]:
         """Noisy scores of rows that all have this value, in steps of the law."""

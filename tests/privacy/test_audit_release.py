@@ -13,6 +13,8 @@ import pytest
 from eke.engine import standing, vault
 from eke.engine.exact import exact_answers
 from eke.mechanism import secret
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from tests.privacy.audit import audit_epsilon, audit_rho
 from tests.privacy.sampled_release import NoInference, block_plan, misfit, release, scant_draws
@@ -33,11 +35,11 @@ def coins() -> np.random.Generator:
 
 def test_releases_cost_no_more_than_they_are_charged(folder, coins):
     """N = 1,000,000 a side; a true claim is contradicted in less than 1 run in 10,000."""
-    plan = block_plan(SAMPLES, 10.0, "epsilon")
-    nobody = release(folder, plan, "epsilon", None)
+    plan = block_plan(SAMPLES, 10.0, PURE)
+    nobody = release(folder, plan, PURE, None)
     for weight, epsilon in ((1, 0.1), (10, 1.0)):
         assert plan.law.loss_nano(weight) == epsilon * NANO
-        everybody = release(folder, plan, "epsilon", weight)
+        everybody = release(folder, plan, PURE, weight)
         bound = audit_epsilon(nobody, everybody, confidence=CONFIDENCE, coins=coins)
         # The bound is near the claim too: an audit that sees nothing would prove nothing.
         assert 0.8 * epsilon < bound <= epsilon
@@ -50,13 +52,13 @@ def test_a_tenth_too_little_noise_is_flagged(folder, coins, monkeypatch):
     Less than 1 run in 10,000 misses it. The fake noise comes from NumPy, which is faster.
     """
     cells = SAMPLES + 200_000
-    plan = block_plan(cells, 10.0, "epsilon")
+    plan = block_plan(cells, 10.0, PURE)
     monkeypatch.setattr(secret, "draw", scant_draws(coins, 0.9))
-    nobody = release(folder, plan, "epsilon", None)
-    everybody = release(folder, plan, "epsilon", 1)
+    nobody = release(folder, plan, PURE, None)
+    everybody = release(folder, plan, PURE, 1)
     assert audit_epsilon(nobody, everybody, confidence=CONFIDENCE, coins=coins) > 0.1
-    plan = block_plan(100_000, 10.0, "epsilon")
-    everybody = release(folder, plan, "epsilon", 10)
+    plan = block_plan(100_000, 10.0, PURE)
+    everybody = release(folder, plan, PURE, 10)
     assert audit_epsilon(nobody[:100_000], everybody, confidence=CONFIDENCE, coins=coins) > 1.0
 
 
@@ -67,14 +69,14 @@ def test_counting_a_record_twice_is_flagged(folder, coins, monkeypatch):
         answers = secret._EXACT.__get__(exact_answers(query, counts))
         return secret.Secret([2 * answer for answer in answers], 0)
 
-    plan = block_plan(100_000, 10.0, "epsilon")
-    nobody = release(folder, plan, "epsilon", None)
+    plan = block_plan(100_000, 10.0, PURE)
+    nobody = release(folder, plan, PURE, None)
     monkeypatch.setattr(vault, "exact_answers", doubled)
-    everybody = release(folder, plan, "epsilon", 10)
+    everybody = release(folder, plan, PURE, 10)
     assert audit_epsilon(nobody, everybody, confidence=CONFIDENCE, coins=coins) > 1.2
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_released_values_follow_the_stated_law(folder, measure):
     """N = 100,000 values; a scale that is off by 30 % either way would be seen, and by 5 %, too."""
     plan = block_plan(100_000, 25.0, measure)
@@ -91,13 +93,13 @@ def test_released_values_follow_the_stated_law(folder, measure):
 
 def test_gaussian_releases_cost_no_more_than_they_are_charged(folder, monkeypatch):
     """N = 50,000 a side at ρ = 1/2: a record of weight 10 under noise of that deviation."""
-    plan = block_plan(50_000, 10.0, "rho")
+    plan = block_plan(50_000, 10.0, CONCENTRATED)
     claim = plan.law.loss_nano(10) / NANO
     assert claim == 0.5
-    nobody, everybody = (release(folder, plan, "rho", weight) for weight in (None, 10))
+    nobody, everybody = (release(folder, plan, CONCENTRATED, weight) for weight in (None, 10))
     bound = audit_rho(nobody, everybody, confidence=CONFIDENCE)
     assert 0.85 * claim < bound <= claim
     # Positive control: nine tenths of the noise.
-    scant = block_plan(50_000, 9.0, "rho")
-    nobody, everybody = (release(folder, scant, "rho", weight) for weight in (None, 10))
+    scant = block_plan(50_000, 9.0, CONCENTRATED)
+    nobody, everybody = (release(folder, scant, CONCENTRATED, weight) for weight in (None, 10))
     assert audit_rho(nobody, everybody, confidence=CONFIDENCE) > claim

@@ -12,7 +12,9 @@ from eke.engine import Option, Selection
 from eke.engine.adaptive import exact_distances
 from eke.mechanism import secret
 from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteLaplace
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from tests.privacy.audit import audit_epsilon
 from tests.privacy.sampled_choice import CELLS, DOMAIN, MORE, block, chosen, tables, worst_selection
@@ -57,13 +59,13 @@ def test_no_neighbour_moves_a_score_further_than_charged(neighbours):
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_the_price_is_that_of_the_proof(measure, neighbours):
     """2Δ/b, or (Δ/b)²/2, in exact fractions and rounded up; a unit of 3 rows has 3Δ."""
     law = DiscreteLaplace(7, -1)
     for rows in (1, 3):
         moved = Fraction(rows * (1 if neighbours == "add_remove" else 2)) / Fraction(7, 2)
-        true = 2 * moved if measure == "epsilon" else moved**2 / 2
+        true = 2 * moved if measure == PURE else moved**2 / 2
         price = Accountant(DOMAIN, measure, neighbours, rows).price_of_choice(1, law)
         assert 0 <= price - true * NANO < rows**2
 
@@ -78,7 +80,7 @@ def test_a_choice_costs_what_is_charged(monkeypatch, scale, handicap, flagged):
     monkeypatch.setattr(secret, "TRIES_EACH", 4)
     selection = worst_selection(scale, handicap)
     assert (
-        Accountant(DOMAIN, "epsilon", "add_remove").price_of_choice(
+        Accountant(DOMAIN, PURE, "add_remove").price_of_choice(
             selection.reach, DiscreteLaplace(2, 0)
         )
         == NANO

@@ -21,7 +21,9 @@ from eke.engine.row_scores import (
     largest_sum_of_squares,
 )
 from eke.mechanism import secret
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteLaplace
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.publish.components import MOST_WEIGHT_BITS
 from eke.publish.features import FEATURE_BITS, Features, features_of
@@ -77,7 +79,7 @@ def adversarial_records() -> np.ndarray:
 
 @pytest.mark.parametrize("target", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_no_pair_of_neighbours_loses_more_than_is_charged(target, neighbours, measure):
     """2,000 random pairs and all 8,128 adversarial ones."""
     measured = measured_of(target)
@@ -90,7 +92,7 @@ def test_no_pair_of_neighbours_loses_more_than_is_charged(target, neighbours, me
         neighbours=neighbours,
     )
     width = [
-        part.law.laplace_scale if measure == "epsilon" else part.law.gaussian_variance**0.5
+        part.law.laplace_scale if measure == PURE else part.law.gaussian_variance**0.5
         for part in plan.parts
     ]
     rng = np.random.default_rng(5)
@@ -107,7 +109,7 @@ def test_no_pair_of_neighbours_loses_more_than_is_charged(target, neighbours, me
             changes = flat[:, np.newaxis, :]
         else:
             changes = flat[:, np.newaxis, :] - flat
-        if measure == "epsilon":
+        if measure == PURE:
             worst = max(worst, float(np.abs(changes).sum(axis=-1).max()))
         else:
             worst = max(worst, float((changes**2).sum(axis=-1).max()) / 2.0)
@@ -194,7 +196,7 @@ def test_what_eke_charges_covers_the_true_change(p1, p2):
     names |= {f"c{i}": Categorical("x", "y") for i in range(p2)}
     domain = Domain(names)
     measured = statistics_for(features_of(domain, domain.names), None, count=False)
-    (scale, *rest) = noise_scales(measured.statistics, "paper", 1.0, "epsilon", "replace_one")
+    (scale, *rest) = noise_scales(measured.statistics, "paper", 1.0, PURE, "replace_one")
     assert set(rest) == {scale}
     # Squares of dummies are not measured again: that is one change of two for each category.
     assert scale >= largest_change(p1, p2) - 2 * p2
@@ -243,7 +245,7 @@ def test_many_scores_are_bounded_too():
     assert np.abs(changes).sum(axis=1).max() <= largest_sum_of_changes(tables, weights)
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("row_loss", [NANO // 10, 3 * NANO])
 def test_the_noise_of_rows_costs_what_is_paid(measure, row_loss):
     features = features_of(DOMAIN, DOMAIN.names)
@@ -283,7 +285,7 @@ def test_audit_of_noisy_rows(narrower, within):
     tables = tuple((f.name, f.table) for f in features.all)
     weights = random_weights(features, np.random.default_rng(6), 1)
     scores = RowScores(tables, weights, EXPONENT)
-    law = scores.law_within(NANO, "epsilon")
+    law = scores.law_within(NANO, PURE)
     drawn = DiscreteLaplace(round(narrower * law.steps), law.exponent)
     cells = np.array(list(product(*map(range, domain.shape))))
     x = np.concatenate([f.table[cells[:, i]] for i, f in enumerate(features.all)], axis=1) @ weights

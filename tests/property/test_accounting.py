@@ -19,11 +19,14 @@ from hypothesis import strategies as st
 
 from eke.domain import Categorical, Domain, Integer
 from eke.privacy import accountant as accounting
-from eke.privacy.accountant import LARGEST_TABLE, Accountant, Measure
+from eke.privacy.accountant import LARGEST_TABLE, Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.extremum import maximum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
 from eke.privacy.loss_tables import LossTables
+from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Neighbours, Query, count, moment
 from tests.random_questions import random_conditions, random_domain, random_question
@@ -34,7 +37,7 @@ NINE = (79, 2, 17, 51, 9, 7, 6, 50, 50)
 
 
 def random_law(rng: np.random.Generator, measure: Measure, exponent: int) -> DiscreteLaw:
-    family = DiscreteLaplace if measure == "epsilon" else DiscreteGaussian
+    family = DiscreteLaplace if measure == PURE else DiscreteGaussian
     return family(int(rng.integers(1, 200)) << max(0, 3 - exponent), min(exponent, 3))
 
 
@@ -54,14 +57,14 @@ def play(seed: int, make: Callable[..., Accountant]) -> Counter[str]:
     After each decision the certified loss is compared with the loss of the unit that loses most.
     """
     rng = np.random.default_rng(seed)
-    measure: Measure = "epsilon" if rng.random() < 0.5 else "rho"
+    measure: Measure = PURE if rng.random() < 0.5 else CONCENTRATED
     neighbours: Neighbours = "add_remove" if rng.random() < 0.5 else "replace_one"
     rows = int(rng.choice([1, 1, 2, 3]))
     # Few cells where many records move at once: the twin tries every multiset of moves.
     size = (2, 4) if (rows, neighbours) == (1, "replace_one") else (2, 2) if rows > 1 else (3, 4)
     domain = random_domain(rng, attributes=size[0], largest=size[1])
     accountant, twin = make(domain, measure, neighbours, rows), LossTwin(domain, neighbours, rows)
-    factor = rows if measure == "epsilon" else rows**2
+    factor = rows if measure == PURE else rows**2
     limit = int(NANO * 10.0 ** rng.uniform(-3, 1))
     found: Counter[str] = Counter()
     charged = 0
@@ -134,7 +137,7 @@ def test_a_factor_for_the_rows_of_a_unit_is_needed(neighbours, monkeypatch):
     domain = Domain(a=Integer(0, 1))
     measured, law = count(a=1).on(domain), DiscreteGaussian(5, 0)
     twin = LossTwin(domain, neighbours, 3)
-    right = Accountant(domain, "rho", neighbours, 3)
+    right = Accountant(domain, CONCENTRATED, neighbours, 3)
     assert right.after(measured, law, NANO) >= twin.largest_after(measured, law)
     monkeypatch.setattr(right, "_factor", 3)
     assert right.after(measured, law, NANO) < twin.largest_after(measured, law)
@@ -147,12 +150,12 @@ def test_the_order_of_questions_does_not_matter(seed):
     domain = random_domain(rng)
     measured = [random_measured(rng, domain) for _ in range(4)]
     laws = [
-        random_law(rng, "rho", (m.inside if isinstance(m, Marginal) else m).exponent)
+        random_law(rng, CONCENTRATED, (m.inside if isinstance(m, Marginal) else m).exponent)
         for m in measured
     ]
     last = []
     for order in (range(4), rng.permutation(4)):
-        accountant = Accountant(domain, "rho", "replace_one")
+        accountant = Accountant(domain, CONCENTRATED, "replace_one")
         for i in order:
             accountant.add(measured[i], laws[i], 0)
         last.append(accountant.after(measured[0], laws[0], 10**6))
@@ -218,12 +221,12 @@ def law_for(query: Query, measure: Measure, rng: np.random.Generator) -> Discret
     low, high = query.extremes()
     wanted = max(-low, high) * Fraction(float(rng.uniform(1, 20)))
     wanted = min(wanted, MOST_STEPS * Fraction(2) ** query.exponent)
-    if measure == "epsilon":
+    if measure == PURE:
         return choose_grid(DiscreteLaplace, wanted, query.exponent)
     return choose_grid(DiscreteGaussian, wanted, query.exponent)
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_large_supports_are_never_under_counted(measure, neighbours):
     """N = 4 histories of up to four questions over more than 2^18 cells of nine attributes.
@@ -260,7 +263,7 @@ def test_an_uneven_weight_is_not_rounded_down():
     assert query.support_size > LARGEST_TABLE
     law = DiscreteLaplace(2**20, 0)
     truth = record_loss(query, law, (0, 0, 99, 99))
-    after = Accountant(domain, "epsilon", "add_remove").after(query, law, 2**59)
+    after = Accountant(domain, PURE, "add_remove").after(query, law, 2**59)
     assert truth <= after < truth + 1
 
 
@@ -276,7 +279,7 @@ def test_losses_beyond_64_bits_do_not_wrap_around(repeats):
     for nearby in range(-3, 4):
         law = DiscreteGaussian(round(deviation * 2**60) + nearby, -60)
         for neighbours in ("add_remove", "replace_one"):
-            accountant = Accountant(domain, "rho", neighbours)
+            accountant = Accountant(domain, CONCENTRATED, neighbours)
             assert accountant.after(query, law, NANO) >= 2**60
 
 
@@ -285,12 +288,12 @@ def test_time_of_a_decision(capsys):
     """No assertion on time: N = 1,000 mixed questions over the nine attributes, figures printed."""
     domain, rng = nine_attributes(), np.random.default_rng(1)
     for neighbours in ("add_remove", "replace_one"):
-        accountant = Accountant(domain, "epsilon", neighbours)
+        accountant = Accountant(domain, PURE, neighbours)
         limit, seconds, refused = 20 * NANO, [], 0
         for _ in range(1000):
             measured = random_measured(rng, domain)
             inside = measured.inside if isinstance(measured, Marginal) else measured
-            law = law_for(inside, "epsilon", rng)
+            law = law_for(inside, PURE, rng)
             begun = time.perf_counter()
             after = accountant.after(measured, law, limit)
             seconds.append(time.perf_counter() - begun)

@@ -22,9 +22,12 @@ from eke.domain import Domain, Integer
 from eke.engine.exact import exact_answers, needed_attributes
 from eke.errors import QueryError
 from eke.mechanism import secret
-from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, Measure
+from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
+from eke.privacy.pure import PURE
 from eke.query import Kronecker, Marginal, Measurable, Query, Term, kronecker
 from eke.query.vector import SAFE
 from tests.unit.privacy.loss_twin import LossTwin, contributions, every_cell
@@ -100,7 +103,7 @@ def check_prices(measured: Measurable, steps: int, measure: Measure) -> None:
 
 
 def _law(measure: Measure, steps: int, exponent: int) -> DiscreteLaw:
-    if measure == "epsilon":
+    if measure == PURE:
         return DiscreteLaplace(steps, exponent)
     return DiscreteGaussian(steps, exponent)
 
@@ -115,7 +118,7 @@ def cases(draw: st.DrawFn) -> tuple[Measurable | None, list[int], int, Measure]:
         measured = None
     filled = draw(st.lists(COUNTS, min_size=1, max_size=6))
     steps = draw(st.sampled_from([1, 3, 2**31, MOST_STEPS]))
-    return measured, filled, steps, draw(st.sampled_from(["epsilon", "rho"]))
+    return measured, filled, steps, draw(st.sampled_from([PURE, CONCENTRATED]))
 
 
 def _check(case: tuple[Measurable | None, list[int], int, Measure]) -> None:

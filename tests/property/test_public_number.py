@@ -19,8 +19,10 @@ from eke.inference.shrinkage import Evidence, Noise, Shrinkage
 from eke.planning import ReleasePlan, Workload, plan_release
 from eke.planning.release.queries import workload_matrix
 from eke.planning.workload import all_marginals, marginals_up_to, prefixes, ranges
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import Gaussian
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.query import Marginal, count, marginal
 from tests.unit.planning.cubes import answers_split, cube, noise_of, strategy_of
 
@@ -63,7 +65,7 @@ def best_variances(plan: ReleasePlan, questions: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,jk,ik->i", questions, covariance, questions))
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("kind", WORKLOADS)
 def test_recovery_with_a_known_number_is_the_best_one(kind: str, measure: Measure) -> None:
     workload = WORKLOADS[kind]()
@@ -82,7 +84,7 @@ def test_recovery_with_a_known_number_is_the_best_one(kind: str, measure: Measur
 
 def test_spreading_the_difference_evenly_would_not_do() -> None:
     """The control: on ranges it adds up to the number, too, but is not the best."""
-    plan = plan_release(ranges(DOMAIN, "a"), measure="rho", budget=0.5)
+    plan = plan_release(ranges(DOMAIN, "a"), measure=CONCENTRATED, budget=0.5)
     questions = workload_matrix(plan.workload, DOMAIN.names)
     _, _, matrix = affine(plan, known=False)
     share = questions.sum(axis=1, keepdims=True) / DOMAIN.size

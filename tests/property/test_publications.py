@@ -15,6 +15,8 @@ import pytest
 
 import eke
 from eke.errors import EkeError
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.pure import PURE
 from eke.publish import max_entropy
 from eke.publish.components import weight_bits
 from eke.publish.features import features_of
@@ -151,7 +153,7 @@ def test_a_public_number_of_rows_beyond_the_cap_is_refused_before_it_is_paid(fol
     assert len(made) == 40
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_weights_are_as_fine_as_the_noise_can_be_drawn(measure):
     features = features_of(DOMAIN, DOMAIN.names)
     bits = [

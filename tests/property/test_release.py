@@ -27,7 +27,9 @@ from eke.planning import (
     prefixes,
     ranges,
 )
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.query import Measurable, Query, Term, count, total
 
 FloatArray = NDArray[np.float64]
@@ -123,7 +125,7 @@ def kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("strategy", OF_MARGINALS)
 def test_marginals(kept: str, measure: Measure, strategy: str) -> None:
     del kept
@@ -139,7 +141,7 @@ def test_marginals(kept: str, measure: Measure, strategy: str) -> None:
     assert undetermined > 0 or strategy == "I"
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("strategy", OF_RANGES)
 def test_ranges_and_prefixes(kept: str, measure: Measure, strategy: str) -> None:
     del kept
@@ -152,7 +154,7 @@ def test_ranges_and_prefixes(kept: str, measure: Measure, strategy: str) -> None
         assert undetermined > 3
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("strategy", OF_QUERIES)
 def test_single_questions(kept: str, measure: Measure, strategy: str) -> None:
     del kept
@@ -166,7 +168,7 @@ def test_single_questions(kept: str, measure: Measure, strategy: str) -> None:
     assert undetermined > 1
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_everything_at_once_and_by_accuracies(kept: str, measure: Measure) -> None:
     del kept
     rng = np.random.default_rng(4)
@@ -181,7 +183,7 @@ def test_the_twin_notices_a_wrong_weight() -> None:
     """Positive control: the twin with one law misread is not met."""
     rng = np.random.default_rng(5)
     domain = domain_of((3, 2, 4))
-    plan = plan_release(all_marginals(domain, 2), measure="rho", budget=1.0, strategy="Q")
+    plan = plan_release(all_marginals(domain, 2), measure=CONCENTRATED, budget=1.0, strategy="Q")
     measured = released(plan, np.ones(domain.size), rng)
     dense = Dense(measured)
     dense.rows[0] *= 1.1

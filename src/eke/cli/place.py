@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from eke.domain import Domain
     from eke.planning import Workload
     from eke.planning.release.section import Alternative
+    from eke.privacy.measure import Measure
     from eke.publish import Published
     from eke.session import Answer, Budget, Estimate, Preview, Price, Release, Session, SqlAnswer
 
@@ -40,7 +41,7 @@ class Plan(Protocol):
     def workload(self) -> Workload: ...
 
     @property
-    def measure(self) -> str: ...
+    def measure(self) -> Measure: ...
 
     @property
     def budget(self) -> float: ...

@@ -86,7 +86,7 @@ def _show_plot(screen: Screen, plan: Plan) -> None:
     for name, budget, error in plan.errors_at(budgets):
         lines.setdefault(name, []).append((budget, error))
     if len(plan.comparison()) > 1:  # errors of one section say little about the whole
-        power = 1.0 if plan.measure == "epsilon" else 0.5
+        power = 1.0 / plan.measure.order
         lines = {"this plan": [(b, plan.rmse * (plan.budget / b) ** power) for b in budgets]}
     chosen = _apart(lines)
     signs = _SIGNS if screen.unicode else _PLAIN_SIGNS

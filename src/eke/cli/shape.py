@@ -73,7 +73,7 @@ def plan_document(offer: Offer) -> dict[str, Any]:
     """What a release would measure, with which errors, for how much."""
     plan, price = offer.plan, offer.price
     return {
-        "measure": plan.measure,
+        "measure": plan.measure.name,
         "budget": plan.budget,
         "cost": price.cost,
         "remaining": price.remaining,

@@ -61,7 +61,7 @@ class There(Place):
         found = self._session.plan(
             workload, budget=budget, within=within, confidence=confidence, strategy=strategy
         )
-        price = eke.session.Price(found.cost, found.remaining, found.measure)
+        price = eke.session.Price(found.cost, found.remaining, found.measure.name)
         return Offer(found, price, partial(self._release, found))
 
     def _release(self, plan: RemotePlan, key: str | None) -> Release:

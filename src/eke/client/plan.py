@@ -8,7 +8,8 @@ from typing import Any
 
 from eke.planning import Workload
 from eke.planning.release.section import Alternative, errors_by_budget
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
+from eke.privacy.measures import measure_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,10 @@ def read_plan(
     found: Mapping[str, Any], workload: Workload, request: Mapping[str, Any]
 ) -> RemotePlan:
     """The plan in a document."""
-    names = ("measure", "budget", "cost", "remaining", "affordable", "strategy", "answers", "rmse")
+    names = ("budget", "cost", "remaining", "affordable", "strategy", "answers", "rmse")
     return RemotePlan(
         workload=workload,
+        measure=measure_named(found["measure"]),
         **{name: found[name] for name in names},
         tables=tuple(found["tables"]),
         sections=tuple(

@@ -29,6 +29,7 @@ from eke.mechanism import Secret, choose_with_noise, reveal_with_noise
 from eke.planning import Part, Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
+from eke.privacy.pure import PURE
 from eke.query import Kronecker
 from eke.query.vector import frozen_array, height
 
@@ -235,7 +236,7 @@ def checked_selection(selection: object, domain: Domain) -> Selection:
         if not isinstance(block, Kronecker):
             raise PrivacyError("the options of a selection are blocks of products")
         options.append(Option(block, option.expected.view(), option.handicap))
-    law = checked_law(selection.law, "epsilon")
+    law = checked_law(selection.law, PURE)
     if not isinstance(law, DiscreteLaplace) or type(selection.exponent) is not int:
         raise PrivacyError("a choice is drawn with discrete Laplace noise on a grid")
     return Selection(tuple(options), selection.exponent, law)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.planning import Part, Plan
-from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.privacy.measure import Measure
+from eke.privacy.measures import measure_of
 from eke.query import Kronecker, Marginal, Measurable, Query, Term
 
 
@@ -78,7 +79,7 @@ def checked_law(law: object, measure: Measure) -> DiscreteLaw:
         found = DiscreteGaussian(law.steps, law.exponent)
     else:
         raise PrivacyError("only discrete laws are drawn; put the noise on a grid by choose_grid")
-    if found.loss_unit != measure:
+    if measure_of(found) is not measure:
         raise PrivacyError(f"this table's losses are in {measure}; the noise's are not")
     return found
 

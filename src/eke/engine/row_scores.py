@@ -7,7 +7,6 @@ integers, so the junction need not trust whoever chose the weights. See docs/pro
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,10 +19,11 @@ from eke.domain import Domain
 from eke.engine.draws import text_of
 from eke.errors import PrivacyError
 from eke.mechanism import Secret
-from eke.privacy.accountant import Measure
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.privacy.concentrated import root_above
+from eke.privacy.law import DiscreteLaw
+from eke.privacy.measure import Measure
+from eke.privacy.measures import measure_of
 from eke.privacy.noise_grid import check_exponent
-from eke.privacy.record_loss import NANO
 from eke.query.vector import frozen_array, height
 
 Integers = NDArray[np.int64]
@@ -73,14 +73,13 @@ class RowScores:
         Privacy: only that record's own row of scores changes, so this bounds the whole release,
         however many rows there are.
         """
-        if measure == "epsilon":
+        if measure.order == 1:
             return largest_sum_of_changes(self.tables, self.weights)
-        return _root_above(largest_sum_of_squares(self.tables, self.weights))
+        return root_above(largest_sum_of_squares(self.tables, self.weights))
 
     def loss_nano(self, law: DiscreteLaw) -> int:
         """The loss of a record whose row is replaced by any other, in nano-units, rounded up."""
-        measure: Measure = "epsilon" if law.loss_unit == "epsilon" else "rho"
-        return law.loss_nano(self.reach(measure) * Fraction(2) ** self.exponent)
+        return law.loss_nano(self.reach(measure_of(law)) * Fraction(2) ** self.exponent)
 
     def law_within(self, row_loss: int, measure: Measure) -> DiscreteLaw:
         """The least noise with which these scores cost at most `row_loss` nano-units."""
@@ -107,11 +106,7 @@ def law_within(reach: int, exponent: int, row_loss: int, measure: Measure) -> Di
         raise PrivacyError("scores of rows need a loss of at least one nano-unit")
     unit = Fraction(2) ** exponent
     moved = max(reach, 1)
-    if measure == "epsilon":
-        return choose_grid(DiscreteLaplace, moved * unit * NANO / row_loss, exponent)
-    # In 2^-20 of a unit, so that rounding the root up costs next to nothing.
-    deviation = _root_above(-(-(moved**2) * NANO * 2**40 // (2 * row_loss)))
-    return choose_grid(DiscreteGaussian, deviation * unit / 2**20, exponent)
+    return measure.law(measure.noise_steps(moved, row_loss) * unit, exponent)
 
 
 def checked_scores(scores: object, domain: Domain) -> RowScores:
@@ -153,7 +148,7 @@ def largest_sum_of_changes(tables: Sequence[tuple[str, Integers]], weights: Inte
     """
     scores = weights.shape[1]
     if scores > MOST_EXACT_SCORES:  # Cauchy-Schwarz, as COMP Lemma 2
-        return _root_above(scores * largest_sum_of_squares(tables, weights))
+        return root_above(scores * largest_sum_of_squares(tables, weights))
     patterns = np.arange(2 ** (scores - 1))[:, np.newaxis] >> np.arange(scores)  # the last is +1
     signs = 1 - 2 * (patterns & 1)  # (patterns, scores)
     reach = np.zeros(len(signs), np.int64)
@@ -195,8 +190,3 @@ def _by_attribute(
         found.append(((name, features), weights[first:last]))
         first = last
     return found
-
-
-def _root_above(square: int) -> int:
-    """The least integer whose square is at least this."""
-    return math.isqrt(square - 1) + 1 if square > 0 else 0

@@ -21,7 +21,8 @@ from eke.history import Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.planning import Facts, Past, Plan
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.measure import Measure
 from eke.query import Neighbours
 from eke.query.view import view_with
 

@@ -32,7 +32,7 @@ from eke.ledger import Book, Entry, Ledger, Reservation
 from eke.ledger.failpoint import failpoint
 from eke.mechanism import reveal_with_noise
 from eke.planning import Facts, Plan
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Neighbours
 
 AnswerText = Callable[[Facts, Sequence[Measurement], int], str]

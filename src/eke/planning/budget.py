@@ -17,7 +17,7 @@ from scipy.optimize import Bounds, minimize
 from scipy.sparse import csr_array
 
 from eke.errors import PrivacyError
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 
@@ -31,9 +31,7 @@ _LEAST_MULTIPLIER = 1e-10
 
 def cost(noise_variances: FloatArray, reaches: FloatArray, measure: Measure) -> float:
     """The epsilon or rho that a record pays for all groups together."""
-    if measure == "epsilon":
-        return float(np.sum(reaches * np.sqrt(2.0 / noise_variances)))
-    return float(np.sum(reaches / (2.0 * noise_variances)))
+    return float(np.sum(measure.loss_of_reach(reaches, noise_variances)))
 
 
 def scaled_to(
@@ -43,7 +41,7 @@ def scaled_to(
     if not (budget > 0.0 and math.isfinite(budget)):
         raise PrivacyError("the budget of a plan must be positive and finite")
     ratio = cost(noise_variances, reaches, measure) / budget
-    return noise_variances * (ratio**2 if measure == "epsilon" else ratio)
+    return np.asarray(noise_variances * ratio**measure.variance_power)
 
 
 def uniform(
@@ -63,10 +61,7 @@ def by_groups(
     no answer needs gets no budget.
     """
     with np.errstate(divide="ignore"):
-        if measure == "epsilon":
-            variances = 2.0 * (error_weights / reaches) ** (-2.0 / 3.0)
-        else:
-            variances = np.sqrt(reaches / error_weights)
+        variances = (error_weights / reaches) ** (-2.0 / (2.0 + measure.order))
     return scaled_to(variances, reaches, measure, budget)
 
 
@@ -87,21 +82,22 @@ def convex(
     strategy: (rows, cells). The dual has one multiplier for each cell and a closed form for the
     rows, so it is smooth and its value bounds the optimum from below.
     """
-    size: FloatArray = np.abs(strategy) if measure == "epsilon" else strategy**2
+    size: FloatArray = measure.raised(np.abs(strategy))
     used = error_weights > 0.0
     # Cells that meet the same rows give the same condition.
     load, weight = np.unique(size[used], axis=1), error_weights[used]
-    power = 2.0 / 3.0 if measure == "epsilon" else 0.5
+    power = 2.0 / (2.0 + measure.order)
+
+    def best(pressure: FloatArray) -> FloatArray:
+        """The losses x of the rows with the least Σ weight · variance(x) + pressure · x."""
+        falls = measure.variance_power  # variances are variance_for(1) / x^falls
+        slope = falls * measure.variance_for(1.0)
+        return np.asarray((slope * weight / pressure) ** (1.0 / (1.0 + falls)))
 
     def dual(multipliers: FloatArray) -> tuple[float, FloatArray]:
         pressure = np.maximum(load @ multipliers, 1e-300)
-        # Laplace, x = 1/b: min Σ 2w/x² + p·x. Gaussian, x = 1/2v: min Σ w/2x + p·x.
-        if measure == "epsilon":
-            chosen = (4.0 * weight / pressure) ** (1.0 / 3.0)
-            value = np.sum(2.0 * weight / chosen**2 + pressure * chosen)
-        else:
-            chosen = np.sqrt(weight / (2.0 * pressure))
-            value = np.sum(weight / (2.0 * chosen) + pressure * chosen)
+        chosen = best(pressure)
+        value = np.sum(weight * measure.variance_for(chosen) + pressure * chosen)
         return budget * float(multipliers.sum()) - float(value), budget - load.T @ chosen
 
     # The dual is homogeneous up to its linear part, so the best multiple of a start is known.
@@ -124,13 +120,10 @@ def convex(
     )
     multipliers = unit * found.x
     pressure = np.maximum(load @ multipliers, 1e-300)
-    if measure == "epsilon":
-        chosen = (4.0 * weight / pressure) ** (1.0 / 3.0)
-    else:
-        chosen = np.sqrt(weight / (2.0 * pressure))
+    chosen = best(pressure)
     chosen *= budget / float((load.T @ chosen).max())
     variances = np.full(len(error_weights), math.inf)
-    variances[used] = 2.0 / chosen**2 if measure == "epsilon" else 1.0 / (2.0 * chosen)
+    variances[used] = measure.variance_for(chosen)
     error = float(weight @ variances[used])
     return ConvexBudget(variances, error, -dual(multipliers)[0])
 
@@ -154,7 +147,7 @@ def for_least_squares(
     used = importance > 0.0
     gains, weight = precisions[:, np.flatnonzero(used)], importance[used]
     transposed = gains.T.tocsr()
-    exponent = 2.0 if measure == "epsilon" else 1.0
+    exponent = measure.variance_power
     first = np.ones(len(reaches)) if start is None else np.asarray(start, np.float64)
     alive = np.isfinite(first)
     first = np.where(alive, first, 1e12 * np.min(first[alive]))

@@ -17,7 +17,7 @@ from eke.errors import QueryError
 from eke.planning import budget as noise_budget
 from eke.planning.options import Noise, Recovery
 from eke.planning.strategy.matrices import MatrixStrategy
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 
@@ -72,15 +72,13 @@ def row_budgets(
     """
     size = np.abs(strategy.matrix.astype(np.float64))
     groups = strategy.groups
-    sums_alike = groups is not None and _alike(
-        (size if measure == "epsilon" else size**2).sum(axis=1), groups
-    )
+    sums_alike = groups is not None and _alike(measure.raised(size).sum(axis=1), groups)
     if groups is not None and sums_alike and _alike(error_weights, groups):
         count = int(groups.max()) + 1
         sums = np.bincount(groups, error_weights, count).astype(np.float64)
         reaches = np.zeros(count)
         np.maximum.at(reaches, groups, size.max(axis=1))
-        reaches = reaches if measure == "epsilon" else reaches**2
+        reaches = measure.raised(reaches)
         return noise_budget.by_groups(sums, reaches, measure, budget)[groups]
     return noise_budget.convex(error_weights, size, measure, budget).noise_variances
 
@@ -104,7 +102,7 @@ def dense_plan(
     rows = strategy.matrix.astype(np.float64)
     matrix = initial_recovery(workload, rows) if initial is None else initial
     if noise == "uniform":
-        size = np.abs(rows) if measure == "epsilon" else rows**2
+        size = measure.raised(np.abs(rows))
         reach = np.array([float(size.sum(axis=0).max())])
         variances = np.full(len(rows), noise_budget.uniform(reach, measure, budget)[0])
     else:

@@ -13,11 +13,10 @@ from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from eke.inference import ComposedNoise, halfwidth
 from eke.planning.requirement import Requirement
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 NoiseRule: TypeAlias = Callable[[Requirement, ComposedNoise | None, Measure], float]
 
@@ -36,7 +35,7 @@ def direct_noise(requirement: Requirement, known: ComposedNoise | None, measure:
     """
     del known
     missing = 1.0 - requirement.confidence
-    quantile = -math.log(missing) if measure == "epsilon" else float(-ndtri(missing / 2.0))
+    quantile = measure.quantile(missing)
     return requirement.within / (quantile + _GRID * (quantile + 1.0))
 
 
@@ -69,11 +68,11 @@ def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure:
 def combined(known: ComposedNoise, noise_scale: float, measure: Measure) -> ComposedNoise:
     """The error of the best combination of what is known and one new measurement."""
     drawn = noise_scale * (1.0 + _GRID)
-    new_variance = drawn**2 * (2.0 if measure == "epsilon" else 1.0)
+    new_variance = measure.variance(drawn)
     share = new_variance / (new_variance + known.variance)  # of what is known
     scales, counts = share * known.laplace_scales, known.counts
     variance = share**2 * known.gaussian_variance
-    if measure == "epsilon":
+    if measure.unit_law.laplace_scale:
         scales = np.append(scales, (1.0 - share) * drawn)
         counts = None if counts is None else np.append(counts, 1.0)
     else:

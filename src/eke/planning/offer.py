@@ -26,8 +26,8 @@ from eke.inference import MOST_COARSE_ROWS
 from eke.planning.plan import Part, part_for
 from eke.planning.prospect import MOST_CELLS, Names, Prospect, block_factor, line_factor
 from eke.planning.strategy.line import one_matrix
-from eke.privacy.accountant import Accountant, Measure
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.privacy.accountant import Accountant
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Marginal, Measurable, Query, Term
 
 FloatArray = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Offer:
 
     def price(self, noise_variance: float) -> float:
         """What it costs, but for the rounding of noise and loss."""
-        power = 0.5 if self.measure == "epsilon" else 1.0
+        power = self.measure.order / 2.0
         return float(self.unit_price / noise_variance**power)
 
     def part(self, noise_variance: float) -> Part:
@@ -135,21 +135,16 @@ def offers(
 
 def block_part(block: Measurable, noise_variance: float, measure: Measure) -> Part:
     """A block to be measured with (a little less than) this variance."""
-    noise_scale = math.sqrt(noise_variance / (2.0 if measure == "epsilon" else 1.0)) * _LITTLE_LESS
+    noise_scale = measure.scale_of(noise_variance) * _LITTLE_LESS
     if not isinstance(block, Kronecker):
         return part_for(block, noise_scale, measure)
-    law: DiscreteLaw
-    if measure == "epsilon":
-        law = choose_grid(DiscreteLaplace, Fraction(noise_scale), 0)
-    else:
-        law = choose_grid(DiscreteGaussian, Fraction(noise_scale), 0)
-    return Part(block, law)
+    return Part(block, measure.law(Fraction(noise_scale), 0))
 
 
 def _unit_price(block: Measurable, typical_variance: float, accountant: Accountant) -> float:
     """The price at noise variance one, from that at a variance that can be drawn exactly."""
     law = block_part(block, typical_variance, accountant.measure).law
-    power = 0.5 if accountant.measure == "epsilon" else 1.0
+    power = accountant.measure.order / 2.0
     return float(accountant.price(block, law) * law.variance**power)
 
 
@@ -180,7 +175,7 @@ def _strategy(
     names: Names, sizes: Sequence[int], prospects: Sequence[Prospect], measure: Measure
 ) -> tuple[IntMatrix, ...] | None:
     """For each attribute cells, or a strategy for ranges if the prospects are better off."""
-    power = 1 if measure == "epsilon" else 2
+    power = measure.order
     matrices, better = [], False
     for name, size in zip(names, sizes, strict=True):
         chosen = np.eye(size, dtype=np.int64)

@@ -32,7 +32,7 @@ from eke.planning.strategy.blocks import (
 from eke.planning.strategy.clusters import cluster_path, clustering
 from eke.planning.strategy.designs import coverings, uniform_error
 from eke.planning.strategy.local_search import improved
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def evaluate(
             noise_budget.for_least_squares(
                 precisions, lattice.importance, reaches, measure, budget, start=start
             )
-            for start in starts[: 1 if measure == "rho" else 2]
+            for start in starts[: 1 if measure.rotations_are_free else 2]
         ]
         found.append(variances)
         variances = min(found, key=lambda v: lattice.total_error(_components(precisions, v)))
@@ -144,7 +144,7 @@ def best_option(lattice: Lattice, measure: Measure, budget: float) -> Option:
     With Gaussian noise that is the residual strategy: no other has a smaller sum of variances
     (ResidualPlanner, NeurIPS 2023), so none is tried.
     """
-    if measure == "rho":
+    if measure.rotations_are_free:
         residual = residual_tables(lattice, measure)
         return evaluate(
             lattice, residual, measure, budget, noise="groups", recovery="least_squares"

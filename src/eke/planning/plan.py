@@ -11,14 +11,13 @@ from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.history import query_from_document
 from eke.planning.requirement import Demand
-from eke.privacy.accountant import Measure
 from eke.privacy.law import (
     DiscreteGaussian,
     DiscreteLaplace,
     DiscreteLaw,
-    choose_grid,
     law_from_json,
 )
+from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
 from eke.query import Kronecker, Marginal, Measurable, Query
 
@@ -123,9 +122,4 @@ def part_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> P
     """
     inside = query.inside if isinstance(query, Marginal) else query
     wanted = min(Fraction(noise_scale), MOST_STEPS * Fraction(2) ** inside.exponent)
-    law: DiscreteLaw
-    if measure == "epsilon":
-        law = choose_grid(DiscreteLaplace, wanted, inside.exponent)
-    else:
-        law = choose_grid(DiscreteGaussian, wanted, inside.exponent)
-    return Part(query, law)
+    return Part(query, measure.law(wanted, inside.exponent))

@@ -16,13 +16,13 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from eke.domain import Domain
 from eke.inference import ComposedNoise, halfwidth
 from eke.planning.plan import Part
 from eke.planning.requirement import Demand
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Marginal, Query
 
 FloatArray = NDArray[np.float64]
@@ -68,10 +68,7 @@ class Prospect:
     def safe_variance(self, measure: Measure) -> float:
         """The same for a sum of any answers: what one law allows, or many together."""
         missing = 1.0 - self.confidence
-        deviations = float(-ndtri(missing / 2.0))
-        if measure == "epsilon":
-            deviations = max(deviations, -math.log(missing) / math.sqrt(2.0))
-        return (self.within / deviations) ** 2
+        return (self.within / measure.sum_quantile(missing)) ** 2
 
     def along(self, name: str, size: int) -> FloatArray | None:
         """Its factor over one attribute; None when it is no product."""
@@ -158,7 +155,7 @@ def _deviations(sizes: bytes, repeats: int, confidence: float, measure: Measure)
     """The half-width, in standard deviations, of a sum of cells with equal noise."""
     own = np.frombuffer(sizes)
     scales, counts = np.unique(own[own > 0.0], return_counts=True)
-    if measure == "rho":
+    if measure.sums_keep_their_law:
         return halfwidth(ComposedNoise(np.empty(0), 1.0), confidence)
     often = np.asarray(counts * float(repeats), np.float64)
     noise = ComposedNoise(scales, 0.0, 0.0, often)
@@ -168,7 +165,7 @@ def _deviations(sizes: bytes, repeats: int, confidence: float, measure: Measure)
 @lru_cache(maxsize=4096)
 def _alike(number: int, confidence: float, measure: Measure) -> float:
     """The half-width, in standard deviations, of a sum of so many equal noises."""
-    if measure == "rho":
+    if measure.sums_keep_their_law:
         return halfwidth(ComposedNoise(np.empty(0), 1.0), confidence)
     noise = ComposedNoise(np.ones(1), 0.0, 0.0, np.array([float(number)]))
     return halfwidth(noise, confidence) / math.sqrt(noise.variance)
@@ -195,7 +192,7 @@ class Outlook:
 
         Rents are added up at the values that cost most so far: a forecast needs no more.
         """
-        power = 1 if accountant.measure == "epsilon" else 2
+        power = accountant.measure.order
         values = [_dearest(name, domain[name].size, prospects) for name in names]
         return Outlook(
             np.stack([worth(one) * one.spread(names, values, power) for one in prospects]),

@@ -21,7 +21,7 @@ from eke.planning.plan import Part, Plan, part_for
 from eke.planning.requirement import Requirement
 from eke.planning.shared import common_cells
 from eke.planning.stretch import least_affordable, least_with_noise
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Marginal, Query
 
 # Below this confidence what a cell learns from the other cells of its block can widen its
@@ -207,7 +207,7 @@ def _least_affordable_noise(
     high = direct(Requirement(1.0, confidence), None, measure)
     price = facts.accountant.price(measured, part_for(measured, high, measure).law)
     dearer = max(1, price) / max(1, facts.limit - facts.accountant.spent)
-    high *= 1.001 * (dearer if measure == "epsilon" else math.sqrt(dearer))
+    high *= 1.001 * measure.root(dearer)
     low = high / 1.01
     for _ in range(80):
         if affordable(high):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eke.inference import ComposedNoise, halfwidth
 from eke.planning.plan import Part, part_for
 from eke.planning.requirement import Demand
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Marginal, Query, Term
 
 MOST_SHARED_CELLS = 512
@@ -51,7 +51,7 @@ def _width_at_unit_noise(query: Query, cells: int, demand: Demand, measure: Meas
     sizes = np.repeat(own, cells // own.size)  # each of the query's cells is a sum of several
     noise = (
         ComposedNoise(sizes, 0.0, _GRID * float(sizes.sum()))
-        if measure == "epsilon"
+        if measure.unit_law.laplace_scale
         else ComposedNoise(np.empty(0), float(sizes @ sizes), _GRID * float(sizes.sum()))
     )
     return halfwidth(noise, demand.requirement.confidence)

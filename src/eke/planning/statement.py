@@ -115,7 +115,7 @@ def _coarse(demand: StatementDemand, facts: Facts) -> list[Demand]:
     for index in curved_aggregates(demand):
         block = statement.aggregates[index]
         sizes = float(sensitivity(inside_of(block), "add_remove"))
-        noise_scale = sizes / (budget if measure == "epsilon" else math.sqrt(2.0 * budget))
+        noise_scale = measure.noise_scale(sizes, budget)
         within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
         found += demands_of(block, Requirement(within, demand.confidence))
     return found

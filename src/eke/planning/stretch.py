@@ -26,7 +26,7 @@ def least_with_noise(rents: Sequence[Part], facts: Facts) -> float | None:
     """The least factor, to a hundredth, by which noise makes the measurements affordable."""
     # Loss falls with noise as 1/s, or as 1/s²: often the first guess is the answer.
     over = _grown(rents, 1.0, facts) / max(1, facts.limit - facts.accountant.spent)
-    guess = over if facts.accountant.measure == "epsilon" else math.sqrt(over)
+    guess = facts.accountant.measure.root(over)
     low, high = 1.0, max(_FINE, 1.001 * guess)
     while not _affords(rents, high, facts):
         low, high = high, high * 2.0

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,12 @@ from eke.privacy.block_loss import block_cell_losses, block_loss
 from eke.privacy.extremum import maximum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
+from eke.privacy.measure import Measure
+from eke.privacy.measures import measure_of
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query, Term, sensitivity
 from eke.query.vector import height
 
-Measure: TypeAlias = Literal["epsilon", "rho"]
-"""What a loss counts: pure ε, or ρ of zero-concentrated differential privacy."""
 Measured: TypeAlias = tuple[Measurable, NoiseLaw]
 Cells = NDArray[np.int64]
 
@@ -64,11 +64,11 @@ class Accountant:
     def __init__(
         self, domain: Domain, measure: Measure, neighbours: Neighbours, rows_per_unit: int = 1
     ) -> None:
-        self.measure: Measure = measure
+        self.measure = measure
         self.neighbours: Neighbours = neighbours
         if type(rows_per_unit) is not int or rows_per_unit < 1:  # NumPy's integers wrap around
             raise PrivacyError("a unit has a whole number of rows, at least one")
-        self._factor = rows_per_unit if measure == "epsilon" else rows_per_unit**2
+        self._factor = measure.group_factor(rows_per_unit)
         self.domain = domain
         self._empty = domain, measure, neighbours, rows_per_unit
         sizes = dict(zip(domain.names, domain.shape, strict=True))
@@ -103,8 +103,7 @@ class Accountant:
         """
         moved = reach if self.neighbours == "add_remove" else 2 * reach
         ratio = Fraction(moved) / (law.steps * Fraction(2) ** law.exponent)
-        once = 2 * ratio if self.measure == "epsilon" else ratio**2 / 2
-        return self._factor * math.ceil(NANO * once)
+        return self._factor * math.ceil(NANO * self.measure.loss_of_choice(ratio))
 
     def after(self, query: Measurable, law: NoiseLaw, limit: int) -> int:
         """The certified loss after one more measurement; see `after_all`."""
@@ -167,20 +166,19 @@ class Accountant:
     def _cell_losses(self, query: Measurable, law: NoiseLaw) -> list[tuple[tuple[str, ...], Cells]]:
         """The loss of a record in each cell, to be added up over the two cells it moves between."""
         if isinstance(query, Kronecker):
-            squares = self.measure == "rho" and self.neighbours == "replace_one"
-            # (a-b)² <= 2a²+2b²: coefficients of a block may have both signs.
-            return cell_losses(query, law, signed_twice=squares)
+            # Coefficients of a block may have both signs.
+            return cell_losses(query, law, signed=self.neighbours == "replace_one")
         priced = query if self.neighbours == "add_remove" else _without_offset(query)
-        return cell_losses(priced, law, signed_twice=self._signed_twice(priced))
+        return cell_losses(priced, law, signed=self._is_signed(priced))
 
     def _own_loss(self, query: Measurable, law: NoiseLaw) -> int:
-        if law.loss_unit != self.measure:
+        if measure_of(law) is not self.measure:
             raise PrivacyError(f"this table's losses are in {self.measure}; the noise's are not")
         if isinstance(query, Kronecker):
             once = block_loss(query, _discrete(law))
             if self.neighbours == "add_remove":
                 return once
-            return 2 * once if self.measure == "epsilon" else 4 * once
+            return self.measure.raised(2) * once
         if isinstance(query, Marginal):
             once = law.loss_nano(sensitivity(query.inside, "add_remove"))
             if self.neighbours == "add_remove":
@@ -190,9 +188,9 @@ class Accountant:
             return max(2 * once, law.loss_nano(high - low))
         return law.loss_nano(sensitivity(query, self.neighbours))
 
-    def _signed_twice(self, query: Query | Marginal) -> bool:
-        """(a-b)² <= a²+b² needs a·b >= 0; coefficients of both signs cost twice that."""
-        if self.measure == "epsilon" or self.neighbours == "add_remove":
+    def _is_signed(self, query: Query | Marginal) -> bool:
+        """Whether a record may move between coefficients of both signs."""
+        if self.neighbours == "add_remove":
             return False
         low, high = (query.inside if isinstance(query, Marginal) else query).extremes()
         return low < 0 < high
@@ -224,7 +222,7 @@ def _certified(tables: LossTables, enough: int) -> int:
 
 
 def cell_losses(
-    query: Measurable, law: NoiseLaw, *, signed_twice: bool = False
+    query: Measurable, law: NoiseLaw, *, signed: bool = False
 ) -> list[tuple[tuple[str, ...], Cells]]:
     """The loss of a record in each cell, as a sum of small tables (attributes sorted by name).
 
@@ -232,7 +230,9 @@ def cell_losses(
     each term by its largest value over the attributes that are left out, never from below. A
     record contributes to one cell of a block, with the coefficient of `inside`.
     """
-    repeat = 2 if signed_twice else 1
+    # |a-b|^p <= |a|^p + |b|^p needs a·b >= 0; else 2^(p-1) times that: twice for squares.
+    order = measure_of(law).order
+    repeat = 2 ** (order - 1) if signed else 1
     if isinstance(query, Kronecker):
         names, cells = block_cell_losses(query, _discrete(law), LARGEST_TABLE)
         return [(names, _multiplied(cells, repeat))]
@@ -243,7 +243,7 @@ def cell_losses(
             return [(whole[0], _multiplied(whole[1], repeat))]
     terms = inside.terms
     # (h_1 + ... + h_L)² <= L (h_1² + ... + h_L²); absolute values just add.
-    spread = len(terms) if law.loss_unit == "rho" else 1
+    spread = len(terms) ** (order - 1)
     parts = (_term_table(inside, term, law) for term in terms)
     return [(names, _multiplied(cells, repeat * spread)) for names, cells in parts]
 

@@ -8,7 +8,9 @@ from fractions import Fraction
 from numbers import Real
 
 from eke.errors import PrivacyError
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 
 NANO = 1_000_000_000
 
@@ -25,21 +27,6 @@ def nano_floor(amount: float | Fraction) -> int:
     return nano
 
 
-def epsilon_of_rho(rho: float, delta: float) -> float:
-    """The ε of the (ε, δ) statement that ρ-zCDP implies, by dp-accounting's RDP accountant."""
-    if not 0.0 < delta < 1.0:
-        raise PrivacyError("delta must lie strictly between 0 and 1, e.g. 1e-9")
-    if rho == 0.0:
-        return 0.0
-    # Imported here because it takes a quarter of the time of `import eke` and serves zCDP only.
-    from dp_accounting import ZCDpEvent  # noqa: PLC0415
-    from dp_accounting.rdp import RdpAccountant  # noqa: PLC0415
-
-    accountant = RdpAccountant()
-    accountant.compose(ZCDpEvent(rho))
-    return float(accountant.get_epsilon(delta))
-
-
 @dataclass(frozen=True, slots=True)
 class Limit:
     """What the policy allows: a measure of loss and an amount of it."""
@@ -48,7 +35,7 @@ class Limit:
     nano: int
 
     def __post_init__(self) -> None:
-        if self.measure not in ("epsilon", "rho"):
+        if not isinstance(self.measure, Measure):
             raise PrivacyError("a limit is given as epsilon= or rho=")
         if not 0 < self.nano < 2**60:
             raise PrivacyError("a limit must be positive and below about 1e9")
@@ -58,5 +45,5 @@ class Limit:
         if (epsilon is None) == (rho is None):
             raise PrivacyError("give exactly one limit: epsilon= for pure DP or rho= for zCDP")
         if rho is not None:
-            return Limit("rho", nano_floor(rho))
-        return Limit("epsilon", nano_floor(0.0 if epsilon is None else epsilon))
+            return Limit(CONCENTRATED, nano_floor(rho))
+        return Limit(PURE, nano_floor(0.0 if epsilon is None else epsilon))

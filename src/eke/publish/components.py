@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from eke.engine import RowScores
 from eke.engine.row_scores import MOST_EXACT_SCORES, law_within
 from eke.errors import PrivacyError
-from eke.privacy.accountant import Measure
 from eke.privacy.law import DiscreteLaw
+from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
 from eke.publish.features import FEATURE_BITS, Features
 from eke.publish.moments import Floats, Moments

@@ -63,7 +63,7 @@ class HistoryModel:
             notes.append(f"{len(constraints.left_out)} released answers span too many cells")
         receipt = {
             "mechanism": "max_entropy",
-            "measure": setting.measure,
+            "measure": setting.measure.name,
             "cost": 0.0,
             "budget": 0.0,
             "measurements": 0,

@@ -110,7 +110,7 @@ class Lda:
         receipt = {
             "mechanism": "lda",
             "target": self._target,
-            "measure": setting.measure,
+            "measure": setting.measure.name,
             "cost": cost_nano / NANO,
             "budget": setting.budget / NANO,
             "measurements": len(self.plan.parts),

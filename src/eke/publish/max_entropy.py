@@ -32,11 +32,11 @@ from eke.inference.max_entropy import (
 from eke.inference.max_entropy.model import systematic_draws
 from eke.inference.shrinkage import onto_simplex
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
+from eke.privacy.measure import Measure
 from eke.publish.coarse import CoarseMarginal, Labels, groups_of_values
 from eke.publish.publisher import MOST_ROWS, within_most_rows
 from eke.publish.selection import (
     Candidate,
-    Measure,
     mean_distance,
     measuring_law,
     selection_epsilon,

@@ -110,7 +110,7 @@ class Pca:
         receipt = {
             "mechanism": "pca",
             "components": chosen.row_scores.count,
-            "measure": self._setting.measure,
+            "measure": self._setting.measure.name,
             "cost": cost / NANO,
             "budget": self._setting.budget / NANO,
             "row_loss": self.plan.row_loss / NANO,

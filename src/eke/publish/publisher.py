@@ -17,7 +17,7 @@ from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
 from eke.planning import Facts, Plan
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.publish.published import Published
 from eke.query import Neighbours
 
@@ -48,7 +48,7 @@ class Setting:
     @property
     def group_factor(self) -> int:
         """By how much a unit of several rows multiplies every loss (group privacy)."""
-        return self.rows_per_unit if self.measure == "epsilon" else self.rows_per_unit**2
+        return self.measure.group_factor(self.rows_per_unit)
 
 
 class Publisher(Protocol):

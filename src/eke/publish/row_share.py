@@ -33,17 +33,15 @@ def share_of_moments(
     numeric = sum(feature.numeric for feature in features.all)
     distance = numeric + 2 * (len(features.all) - numeric)  # the largest squared, of two records
     rows = float(setting.public_rows or 1)
-    budget = setting.budget * 1e-9
-    scales = noise_scales(measured.statistics, split, 1.0, setting.measure, setting.neighbours)
+    budget, measure = setting.budget * 1e-9, setting.measure
+    scales = noise_scales(measured.statistics, split, 1.0, measure, setting.neighbours)
     scale = math.sqrt(sum(b * b for b in scales) / len(scales))
 
     def error(share: float) -> float:
-        if setting.measure == "epsilon":
-            row_noise = 2.0 * components * distance / ((1.0 - share) * budget) ** 2
-            deviation = math.sqrt(2.0) * scale / (share * budget)
-        else:
-            row_noise = distance / (2.0 * (1.0 - share) * budget)
-            deviation = scale / math.sqrt(share * budget)
+        # Of k scores the L1 norm is at most √k times the L2 norm.
+        squared = float(distance * components ** (measure.variance_power - 1.0))
+        row_noise = squared * measure.variance_for((1.0 - share) * budget)
+        deviation = math.sqrt(measure.variance(scale)) / measure.root(share * budget)
         most = (SHRUNK_ERROR if shrunk else DECODED_ERROR) * len(features.all) / components
         row_noise = row_noise * most / (row_noise + most)
         moved = features.width * (deviation / rows) ** 2

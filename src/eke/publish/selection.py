@@ -11,18 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import PrivacyError
 from eke.privacy.law import Gaussian, Laplace
+from eke.privacy.measure import Measure
 from eke.publish.coarse import CoarseMarginal
 from eke.query import Neighbours
 
 FloatArray = NDArray[np.float64]
-Measure: TypeAlias = Literal["epsilon", "rho"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,14 +62,14 @@ def selection_epsilon(loss: float, measure: Measure) -> float:
     """
     if not 0.0 < loss < math.inf:
         raise PrivacyError("the loss of a selection must be a finite number above zero")
-    return loss if measure == "epsilon" else math.sqrt(8.0 * loss)
+    return measure.epsilon_of_choice(loss)
 
 
 def measuring_law(loss: float, measure: Measure) -> Laplace | Gaussian:
     """The noise of a block of disjoint counts that costs this loss when a record is added."""
     if not 0.0 < loss < math.inf:
         raise PrivacyError("the loss of a measurement must be a finite number above zero")
-    return Laplace(1.0 / loss) if measure == "epsilon" else Gaussian(1.0 / (2.0 * loss))
+    return measure.law_for(loss)
 
 
 def mean_distance(law: Laplace | Gaussian, cells: int) -> float:
@@ -83,6 +83,6 @@ def split_of_singles(sizes: Sequence[int], loss: float, measure: Measure) -> lis
 
     With zCDP the noise is ∝ ρ^-½, hence ρ_k ∝ n_k^⅔; with pure ε it is ∝ 1/ε, hence ε_k ∝ n_k^½.
     """
-    power = 2.0 / 3.0 if measure == "rho" else 0.5
+    power = measure.order / (measure.order + 1.0)
     parts = [size**power for size in sizes]
     return [loss * part / sum(parts) for part in parts]

@@ -7,14 +7,14 @@ as for any other release, is the budget and not more.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.planning import Part, Plan, part_for
-from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, Measure
+from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant
+from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.publish.moments import Statistic
 from eke.query import Marginal, Neighbours
@@ -55,7 +55,7 @@ def plan_within(
         if price >= BEYOND_ALL_LIMITS:
             break
         ratio = price / (budget * NANO)
-        factor = ratio if measure == "epsilon" else math.sqrt(ratio)
+        factor = measure.root(ratio)
         scales = [factor * scale for scale in scales]
     raise PrivacyError("this budget is too small to measure anything with; give more of it")
 
@@ -87,12 +87,9 @@ def noise_scales(
     if split == "paper":
         relative = [1.0 for _ in statistics]
     else:
-        power = 1.0 / 3.0 if measure == "epsilon" else 0.25
+        power = 1.0 / (2.0 + measure.order)
         weighed = [s.cells * (CLASS_WEIGHT if s.by_class else 1.0) for s in statistics]
         relative = [(c / m) ** power for c, m in zip(changes, weighed, strict=True)]
-    if measure == "epsilon":
-        total = sum(c / r for c, r in zip(changes, relative, strict=True)) / budget
-    else:
-        losses = (c / (2.0 * r * r) for c, r in zip(changes, relative, strict=True))
-        total = math.sqrt(sum(losses) / budget)
+    losses = (c * measure.loss(1.0, r) for c, r in zip(changes, relative, strict=True))
+    total = measure.root(sum(losses) / budget)
     return [total * r for r in relative]

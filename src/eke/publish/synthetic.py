@@ -124,7 +124,7 @@ class MaxEntropy:
         """The loss of singles and rounds together, of a record that is added."""
         setting = self._setting
         once = 1 if setting.neighbours == "add_remove" else 2
-        factor = once * setting.group_factor * (once if setting.measure == "rho" else 1)
+        factor = setting.measure.raised(once) * setting.group_factor
         return self._usable(plan) / factor / (1.0 - self._recipe.singles_share)
 
     # -- in the vault --------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class MaxEntropy:
             notes += within_most_rows(made.total, self._setting.most_rows)[1]
         receipt = {
             "mechanism": "max_entropy",
-            "measure": self._setting.measure,
+            "measure": self._setting.measure.name,
             "cost": cost / NANO,
             "budget": self._setting.budget / NANO,
             "measurements": len(measured),

@@ -40,7 +40,7 @@ def plan_document(plan: ReleasePlan, price: Price) -> dict[str, Any]:
         table["largest_error"] = float(np.max(errors))
     return finite(
         {
-            "measure": plan.measure,
+            "measure": plan.measure.name,
             "budget": plan.budget,
             "cost": price.cost,
             "remaining": price.remaining,

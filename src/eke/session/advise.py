@@ -24,7 +24,7 @@ from eke.planning import (
     plan_release,
     suggestions,
 )
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Neighbours
 
 _NOTHING = "No table is worth buying: nothing was paid for yet, or tables answer it already."
@@ -158,7 +158,7 @@ def advice_from(facts: Facts, settings: Mapping[str, Any]) -> Advice:
     measure = facts.accountant.measure
     unit = settings["unit"]
     rows = 1 if unit is None else int(unit["rows"])
-    factor = rows if measure == "epsilon" else rows**2
+    factor = measure.group_factor(rows)
     relation, domain = facts.accountant.neighbours, facts.inference.domain
     return Advice(
         tuple(Advised(one, domain, measure, relation, factor) for one in suggestions(facts))

@@ -15,7 +15,7 @@ from eke.engine import Snapshot, Stale, Vault
 from eke.errors import BudgetExceeded, Refused
 from eke.history import Measurement
 from eke.planning import Decision, Facts, FallsShort, only_history
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.session.preview import Preview, advice
 from eke.session.record import Finding
@@ -211,7 +211,7 @@ class Answering:
             decision.cost / NANO,
             decision.known,
             decision.narrowest,
-            self._measure,
+            self._measure.name,
             (facts.limit - facts.accountant.spent) / NANO,
             first_step=request.in_steps and decision.action == "measure",
             hint=decision.hint,

@@ -8,9 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from eke.errors import PrivacyError
-from eke.privacy.accountant import Measure
-from eke.privacy.budget import epsilon_of_rho
+from eke.privacy.measures import measure_named
 from eke.privacy.record_loss import NANO
 from eke.session import html
 
@@ -19,7 +17,7 @@ from eke.session import html
 class Budget:
     """The dataset's loss so far against its limit, in epsilon or rho."""
 
-    measure: Measure
+    measure: str
     limit_nano: int
     spent_nano: int
 
@@ -37,11 +35,7 @@ class Budget:
 
     def epsilon(self, delta: float | None = None) -> float:
         """The ε of what was spent: itself for pure DP, the (ε, δ) statement implied by ρ else."""
-        if self.measure == "epsilon":
-            return self.spent
-        if delta is None:
-            raise PrivacyError("a zCDP budget has an epsilon for a delta: budget.epsilon(1e-9)")
-        return epsilon_of_rho(self.spent, delta)
+        return measure_named(self.measure).epsilon(self.spent, delta)
 
     def to_dict(self) -> dict[str, Any]:
         return {

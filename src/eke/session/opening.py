@@ -17,6 +17,7 @@ from eke.history import PUBLIC, Row
 from eke.ledger import HighWaterMark, Ledger
 from eke.planning import policy_named
 from eke.privacy.budget import Limit
+from eke.privacy.measures import measure_named
 from eke.privacy.unit import Unit
 from eke.query import Neighbours, check_neighbours, count
 from eke.session.session import Session
@@ -70,7 +71,7 @@ def create(
         "made_by": f"eke {version('eke')}",
         "domain": domain_to_document(declared),
         "attributes": list(declared.names),
-        "measure": limit.measure,
+        "measure": limit.measure.name,
         "neighbours": relation,
         "unit": None if unit is None else {"column": unit.column, "rows": unit.rows},
         "policy": policy,
@@ -117,14 +118,14 @@ def _session(
         ledger,
         source,
         domain=declared,
-        measure=document["measure"],
+        measure=measure_named(str(document["measure"])),
         neighbours=relation,
         rows_per_unit=1 if unit is None else unit.rows,
         public_rows=rows,
     )
     return Session(
         vault,
-        measure=document["measure"],
+        measure=measure_named(str(document["measure"])),
         policy=str(document["policy"]),
         analyst=analyst or _user(),
         settings=document,

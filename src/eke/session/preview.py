@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from eke.privacy.accountant import Measure
 from eke.session import html
 
 
@@ -21,7 +20,7 @@ class Preview:
     cost: float
     known: float | None
     narrowest: float | None
-    measure: Measure
+    measure: str
     remaining: float
     # A formula such as AVG is approached in steps: the cost is that of the next one.
     first_step: bool = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eke.engine import Vault
 from eke.planning import Plan
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 
 
@@ -16,7 +16,7 @@ class Price:
 
     cost: float
     remaining: float
-    measure: Measure
+    measure: str
 
     @property
     def affordable(self) -> bool:
@@ -30,4 +30,4 @@ def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) ->
     if plan is not None:
         parts = [(part.query, part.law) for part in plan.parts]
         after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
-    return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure)
+    return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure.name)

@@ -13,8 +13,8 @@ from eke.engine import Vault, told
 from eke.errors import PrivacyError, QueryError
 from eke.inference.progress import Progress, Stopped, silent, stoppable
 from eke.planning import Plan
-from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
+from eke.privacy.measure import Measure
 from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
 from eke.query import check_neighbours
 
@@ -127,7 +127,7 @@ def _publisher(
             f"there is no publication {request.mechanism!r}; there are {', '.join(PUBLISHERS)}"
         )
     amounts = {"epsilon": request.epsilon, "rho": request.rho}
-    budget = amounts.pop(measure)
+    budget = amounts.pop(measure.name)
     free = request.options.get("from_history") is True
     if free and (request.epsilon is not None or request.rho is not None):
         raise PrivacyError("from_history=True spends nothing; leave epsilon and rho out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from eke.privacy.accountant import Measure
 from eke.privacy.record_loss import NANO
 
 Source = Literal["history", "measured"]
@@ -23,7 +22,7 @@ class Receipt:
     price_nano: int
     known: float | None  # the half-width that history offered before
     noise: str
-    measure: Measure
+    measure: str
     spent_nano: int
     limit_nano: int
     through: int  # the ledger entry up to which history was used

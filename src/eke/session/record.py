@@ -47,7 +47,7 @@ def stored_text(
         "price_nano": finding.price,
         "known": known if finding.source == "history" else finding.known,
         "noise": finding.noise,
-        "measure": facts.accountant.measure,
+        "measure": facts.accountant.measure.name,
         "spent_nano": facts.accountant.spent,
         "limit_nano": facts.limit,
         "through": finding.through,

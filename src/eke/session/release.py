@@ -34,7 +34,8 @@ from eke.planning import (
     workload_to_document,
 )
 from eke.planning.strategy.matrices import MatrixStrategy
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
 from eke.query import Expression, Marginal, MarginalExpression, Neighbours, Query
 from eke.session.price import price_of
 from eke.session.released import release_text
@@ -107,10 +108,10 @@ def standard_error(within: float, confidence: float, measure: Measure) -> float:
     the smaller of both errors is taken.
     """
     wanted = Requirement(within * (1.0 - _GRID), confidence)
-    normal = direct(wanted, None, "rho")
-    if measure == "rho":
+    normal = direct(wanted, None, CONCENTRATED)
+    if measure.sums_keep_their_law:
         return normal
-    return min(normal, math.sqrt(2.0) * direct(wanted, None, "epsilon"))
+    return min(normal, math.sqrt(measure.variance(1.0)) * direct(wanted, None, measure))
 
 
 def _by_target(workload: Workload, within: float | Mapping[Any, float]) -> list[float]:

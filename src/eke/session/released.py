@@ -22,7 +22,6 @@ from eke.history import Measurement
 from eke.planning import ReleasePlan, Workload, consistent_tables, whole_tables
 from eke.planning.consistency import Norm
 from eke.planning.release import Table
-from eke.privacy.accountant import Measure
 from eke.privacy.record_loss import NANO
 from eke.query import Query, describe
 
@@ -68,7 +67,7 @@ class Release:
     workload: Workload
     tables: tuple[ReleasedTable, ...]
     cost: float  # by how much the dataset's loss grew
-    measure: Measure
+    measure: str
     sequence: int  # the ledger entry that holds the noisy answers
     strategy: str
     rmse: float  # expected, of all questions
@@ -129,7 +128,7 @@ def release_text(
         "release": released[0].sequence,
         "total": total,
         "cost_nano": cost,
-        "measure": plan.measure,
+        "measure": plan.measure.name,
         "strategy": plan.strategy,
         "rmse": plan.rmse,
         "tables": [

@@ -23,8 +23,8 @@ from eke.ledger import Entry, HighWaterMark, Verification
 from eke.planning import Plan, ReleasePlan, Requirement, policy_named
 from eke.planning.effort import steps_for
 from eke.planning.strategy.matrices import MatrixStrategy
-from eke.privacy.accountant import Measure
 from eke.privacy.budget import nano_floor
+from eke.privacy.measure import Measure
 from eke.publish import Published
 from eke.query import Marginal, check_neighbours
 from eke.session.advise import Advice, advice_from
@@ -251,7 +251,7 @@ class Session(Askable):
     @property
     def budget(self) -> Budget:
         balance = self._vault.ledger.balance()
-        return Budget(self._measure, balance.limit, balance.spent)
+        return Budget(self._measure.name, balance.limit, balance.spent)
 
     @property
     def history(self) -> History:

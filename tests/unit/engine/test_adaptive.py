@@ -19,6 +19,7 @@ from eke.ledger import Ledger
 from eke.mechanism import draw, secret
 from eke.planning import Facts, Plan, part_for
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.publish.coarse import CoarseMarginal
 from eke.query import count, marginal
@@ -57,7 +58,7 @@ class Two:
         self.chosen.append(name)
         if self.fails is not None:
             raise self.fails
-        self.found = desk.measure(part_for(marginal(name).on(DOMAIN), self.scale, "epsilon"))
+        self.found = desk.measure(part_for(marginal(name).on(DOMAIN), self.scale, PURE))
         assert desk.measured == (self.found,)
 
     def text(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
@@ -71,13 +72,13 @@ def make(tmp_path: Path) -> Callable[..., Vault]:
         path = tmp_path / "a.eke"
         ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=NANO)
         source = open_source(ROWS, DOMAIN)
-        return Vault(ledger, source, domain=DOMAIN, measure="epsilon", neighbours="add_remove")
+        return Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours="add_remove")
 
     return vault
 
 
 def plan_of(later_loss: int = NANO // 2) -> Plan:
-    part = part_for(count(a=0).on(DOMAIN), 4.0, "epsilon")
+    part = part_for(count(a=0).on(DOMAIN), 4.0, PURE)
     return Plan((part,), later_loss=later_loss)
 
 
@@ -93,7 +94,7 @@ def test_steps_are_charged_to_everyone_and_kept_in_history(make):
     text = release(vault, Two())
     assert text.endswith(f" for {3 * NANO // 4}")
     assert release(vault, Two()) == text  # the same key, the same answer
-    other = part_for(count(a=3).on(DOMAIN), 4.0, "epsilon")
+    other = part_for(count(a=3).on(DOMAIN), 4.0, PURE)
     vault.release(Plan((other,)), analyst="ann", key="two", digest="d", answer=lambda *_: "x")
     # a=0 and a=3 are different cells; what was chosen and measured later counts for both.
     assert vault.ledger.balance().spent == 3 * NANO // 4
@@ -154,7 +155,7 @@ def test_steps_that_come_out_otherwise_than_before_are_refused(make):
 
     class Other(Two):
         def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
-            desk.measure(part_for(marginal("a").on(DOMAIN), 8.0, "epsilon"))
+            desk.measure(part_for(marginal("a").on(DOMAIN), 8.0, PURE))
 
     with pytest.raises(ReleaseFailed):
         release(make(), Other())
@@ -209,7 +210,7 @@ def test_a_desk_that_was_kept_is_closed(make):
     assert keeper.desk is not None
     assert keeper.desk.left == NANO // 2
     with pytest.raises(PrivacyError, match="over"):
-        keeper.desk.measure(part_for(marginal("a").on(DOMAIN), 8.0, "epsilon"))
+        keeper.desk.measure(part_for(marginal("a").on(DOMAIN), 8.0, PURE))
 
 
 def test_plans_keep_their_later_loss():

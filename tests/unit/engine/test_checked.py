@@ -22,8 +22,11 @@ from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.planning import Facts, Part, Plan, part_for
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Marginal, Query, Term, count, marginal
 
@@ -84,7 +87,7 @@ def text_of(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:
 def vault_of(folder: Path, rows: pd.DataFrame, domain: Domain) -> Vault:
     ledger = Ledger.create(folder / "a.eke", {}, limit=NANO)
     source = open_source(rows, domain)
-    return Vault(ledger, source, domain=domain, measure="epsilon", neighbours="add_remove")
+    return Vault(ledger, source, domain=domain, measure=PURE, neighbours="add_remove")
 
 
 def release(vault: Vault, plan: Plan) -> str:
@@ -190,20 +193,18 @@ def test_questions_about_another_domain_are_refused():
 def test_noise_of_another_kind_of_loss_is_refused():
     """A rho of 0.03 is no epsilon of 0.03."""
     with pytest.raises(PrivacyError, match="losses are in epsilon"):
-        checked_law(DiscreteGaussian(4, 0), "epsilon")
+        checked_law(DiscreteGaussian(4, 0), PURE)
     with pytest.raises(PrivacyError, match="losses are in rho"):
-        checked_plan(Plan((part_for(count().on(DOMAIN), 4.0, "epsilon"),)), DOMAIN, "rho")
+        checked_plan(Plan((part_for(count().on(DOMAIN), 4.0, PURE),)), DOMAIN, CONCENTRATED)
     with pytest.raises(PrivacyError, match="losses are in epsilon"):
-        Accountant(DOMAIN, "epsilon", "add_remove").price(
-            count().on(DOMAIN), DiscreteGaussian(4, 0)
-        )
-    assert checked_part(Part(count().on(DOMAIN), LAW), DOMAIN, "epsilon").law == LAW
+        Accountant(DOMAIN, PURE, "add_remove").price(count().on(DOMAIN), DiscreteGaussian(4, 0))
+    assert checked_part(Part(count().on(DOMAIN), LAW), DOMAIN, PURE).law == LAW
 
 
 @pytest.mark.parametrize("rows", [np.int64(2), 0, -1, 1.0, True])
 def test_the_rows_of_a_unit_are_a_python_integer(rows):
     with pytest.raises(PrivacyError, match="whole number of rows"):
-        Accountant(DOMAIN, "epsilon", "add_remove", rows)
+        Accountant(DOMAIN, PURE, "add_remove", rows)
 
 
 def test_scores_and_choices_are_copied_and_checked_too():

@@ -18,7 +18,9 @@ from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.mechanism import secret
 from eke.planning import Facts, Plan, part_for
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteLaplace
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import count
 
@@ -55,13 +57,13 @@ def make(folder: Path) -> Callable[..., Vault]:
         path = folder / "a.eke"
         ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=NANO)
         opened = open_source(ROWS, DOMAIN) if source is None else source
-        return Vault(ledger, opened, domain=DOMAIN, measure="epsilon", neighbours=neighbours)
+        return Vault(ledger, opened, domain=DOMAIN, measure=PURE, neighbours=neighbours)
 
     return vault
 
 
 def plan_of(row_loss: int = NANO // 4) -> Plan:
-    return Plan((part_for(count(a=0).on(DOMAIN), 4.0, "epsilon"),), row_loss)
+    return Plan((part_for(count(a=0).on(DOMAIN), 4.0, PURE),), row_loss)
 
 
 def release(vault: Vault, rows: Doubled, plan: Plan | None = None, key: str = "one") -> str:
@@ -85,7 +87,7 @@ def test_rows_leave_in_order_with_noise_and_are_paid_for(make, monkeypatch):
 def test_the_loss_of_rows_is_added_to_every_cell(make):
     vault = make()
     release(vault, Doubled())
-    other = part_for(count(a=3).on(DOMAIN), 4.0, "epsilon")  # another cell than a=0
+    other = part_for(count(a=3).on(DOMAIN), 4.0, PURE)  # another cell than a=0
     vault.release(
         Plan((other,)), analyst="ann", key="two", digest="same", answer=lambda *_: "stored"
     )
@@ -123,7 +125,7 @@ def test_rows_are_scored_once_for_one_charge(make):
 
 
 @pytest.mark.parametrize("row_loss", [1, 7, 10**3, NANO // 4, NANO])
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_the_junction_chooses_the_least_noise_that_was_paid_for(measure, row_loss):
     table = np.array([[0], [1], [3]], np.int64)
     scores = RowScores((("a", table),), np.array([[2, 5]], np.int64), -3)

@@ -19,6 +19,7 @@ from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.planning import Facts, Plan, part_for
 from eke.privacy.accountant import Accountant
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import count
 
@@ -65,7 +66,7 @@ def source(ledger: Ledger) -> Watched:
 
 
 def open_vault(ledger: Ledger, source: Watched) -> Vault:
-    return Vault(ledger, source, domain=DOMAIN, measure="epsilon", neighbours="add_remove")
+    return Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours="add_remove")
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def protected(ledger: Ledger, source: Watched) -> Vault:
 
 
 def plan_of(epsilon: float = 0.25) -> Plan:
-    return Plan((part_for(count(a=(0, 2)).on(DOMAIN), 1 / epsilon, "epsilon"),))
+    return Plan((part_for(count(a=(0, 2)).on(DOMAIN), 1 / epsilon, PURE),))
 
 
 def text_of(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Categorical, Domain
 from eke.planning.release import ReleasePlan
+from eke.privacy.pure import PURE
 from eke.query import Kronecker, Marginal, Measurable, Query
 
 FloatArray = NDArray[np.float64]
@@ -49,7 +50,7 @@ def noise_of(plan: ReleasePlan) -> FloatArray:
     found = []
     for part in plan.parts:
         rows = 1 if isinstance(part.measured, Query) else part.measured.cells
-        variance = part.noise_scale**2 * (2.0 if plan.measure == "epsilon" else 1.0)
+        variance = part.noise_scale**2 * (2.0 if plan.measure == PURE else 1.0)
         found.append(np.full(rows, variance))
     return np.concatenate(found)
 
@@ -67,7 +68,7 @@ def answers_split(plan: ReleasePlan, flat: FloatArray) -> list[FloatArray]:
 def loss_of(plan: ReleasePlan) -> float:
     """The largest loss of a record, from the matrix itself."""
     rows, variances = strategy_of(plan), noise_of(plan)
-    if plan.measure == "epsilon":
+    if plan.measure == PURE:
         return float((np.abs(rows) * np.sqrt(2.0 / variances)[:, None]).sum(axis=0).max())
     return float((rows**2 / (2.0 * variances[:, None])).sum(axis=0).max())
 

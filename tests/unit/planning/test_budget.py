@@ -14,10 +14,12 @@ from eke.planning.options import evaluate
 from eke.planning.strategy.blocks import workload_itself
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Workload
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from tests.unit.planning.cubes import FloatArray, cube, marginal_rows
 
-MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 
 def _random_groupable(rng: np.random.Generator) -> tuple[MatrixStrategy, FloatArray]:
@@ -43,9 +45,9 @@ def test_lemma_3_2_needs_rows_of_equal_sums() -> None:
     matrix = np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     strategy = MatrixStrategy("counterexample", matrix, np.array([0, 0, 1, 1, 1]))
     weights = np.ones(5)
-    groups = noise_budget.by_groups(np.array([2.0, 3.0]), np.ones(2), "epsilon", 1.0)
+    groups = noise_budget.by_groups(np.array([2.0, 3.0]), np.ones(2), PURE, 1.0)
     closed = float(weights @ groups[strategy.groups])
-    best = float(weights @ row_budgets(weights, strategy, "epsilon", 1.0))
+    best = float(weights @ row_budgets(weights, strategy, PURE, 1.0))
     assert best < 0.999 * closed
 
 
@@ -54,8 +56,8 @@ def test_figure_1_of_the_paper() -> None:
     domain = cube(2, 2, 2)
     lattice = Lattice(Workload.of(domain, [("a",), ("a", "b")]))
     strategy = workload_itself(lattice)
-    uniform = evaluate(lattice, strategy, "epsilon", 1.0, noise="uniform", recovery="initial")
-    grouped = evaluate(lattice, strategy, "epsilon", 1.0, noise="groups", recovery="initial")
+    uniform = evaluate(lattice, strategy, PURE, 1.0, noise="uniform", recovery="initial")
+    grouped = evaluate(lattice, strategy, PURE, 1.0, noise="groups", recovery="initial")
     assert uniform.total_error == pytest.approx(48.0)
     assert grouped.total_error == pytest.approx(46.17, abs=0.005)
     half = np.zeros((6, 6))
@@ -68,12 +70,12 @@ def test_figure_1_of_the_paper() -> None:
     np.testing.assert_allclose(half @ matrix, matrix)
     paper_noise = np.array([2 * (9 / 4) ** 2] * 2 + [2 * (9 / 5) ** 2] * 4)
     assert float((half**2 @ paper_noise).sum()) == pytest.approx(34.6, abs=0.05)
-    best = evaluate(lattice, strategy, "epsilon", 1.0, noise="groups", recovery="least_squares")
+    best = evaluate(lattice, strategy, PURE, 1.0, noise="groups", recovery="least_squares")
     assert best.total_error < 34.6
     dense = dense_plan(
         matrix,
         MatrixStrategy.of("Q", matrix),
-        "epsilon",
+        PURE,
         1.0,
         noise="uniform",
         initial=np.eye(6),
@@ -102,14 +104,14 @@ def test_convex_solver_on_any_matrix(case: int, measure: Measure) -> None:
     matrix = matrix[np.abs(matrix).sum(axis=1) > 0]
     weights = rng.uniform(0.1, 3.0, len(matrix))
     found = noise_budget.convex(weights, matrix, measure, 1.0)
-    load = np.abs(matrix) if measure == "epsilon" else matrix**2
+    load = np.abs(matrix) if measure == PURE else matrix**2
 
     def variances(x: FloatArray) -> FloatArray:
-        return 2.0 / x**2 if measure == "epsilon" else 1.0 / (2.0 * x)
+        return 2.0 / x**2 if measure == PURE else 1.0 / (2.0 * x)
 
     chosen = (
         np.sqrt(2.0 / found.noise_variances)
-        if measure == "epsilon"
+        if measure == PURE
         else 1.0 / (2.0 * found.noise_variances)
     )
     assert (load.T @ chosen).max() <= 1.0 + 1e-9
@@ -157,7 +159,7 @@ def test_budgets_for_least_squares_beat_nearby_ones(measure: Measure) -> None:
 
 
 def test_groups_that_nobody_needs_get_nothing() -> None:
-    variances = noise_budget.by_groups(np.array([1.0, 0.0]), np.ones(2), "epsilon", 1.0)
+    variances = noise_budget.by_groups(np.array([1.0, 0.0]), np.ones(2), PURE, 1.0)
     assert variances[0] == pytest.approx(2.0)
     assert np.isinf(variances[1])
 
@@ -165,4 +167,4 @@ def test_groups_that_nobody_needs_get_nothing() -> None:
 @pytest.mark.parametrize("budget", [0.0, -1.0, float("inf"), float("nan")])
 def test_bad_budgets_are_refused(budget: float) -> None:
     with pytest.raises(PrivacyError):
-        noise_budget.uniform(np.ones(2), "epsilon", budget)
+        noise_budget.uniform(np.ones(2), PURE, budget)

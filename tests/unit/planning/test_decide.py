@@ -25,17 +25,20 @@ from eke.planning import (
     part_for,
     top_up,
 )
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteLaplace
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query, count, marginal
 from tests.random_questions import random_question
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
-MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 
-def empty(measure: Measure = "epsilon", limit: float = 1.0, neighbours="add_remove") -> Facts:
+def empty(measure: Measure = PURE, limit: float = 1.0, neighbours="add_remove") -> Facts:
     return Facts(
         Inference(DOMAIN), Accountant(DOMAIN, measure, neighbours), math.floor(limit * NANO)
     )
@@ -283,7 +286,7 @@ def private(root: object) -> list[object]:
 
 
 def test_decide_has_no_handle_on_the_data():
-    facts = random_facts(np.random.default_rng(1), "epsilon")
+    facts = random_facts(np.random.default_rng(1), PURE)
     assert private(facts) == []
     assert list(inspect.signature(decide).parameters) == ["query", "requirement", "facts", "policy"]
     # Positive control: a handle hidden deep inside would be found.

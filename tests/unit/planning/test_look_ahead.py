@@ -27,15 +27,18 @@ from eke.planning import (
     top_up,
 )
 from eke.planning.look_ahead import RESERVE, LookAhead
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query, Term, count, marginal
 
 DOMAIN = Domain(a=Integer(0, 9), b=Integer(0, 3), c=Integer(0, 2))
-MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 
-def empty(measure: Measure = "epsilon", limit: float = 1e3) -> Facts:
+def empty(measure: Measure = PURE, limit: float = 1e3) -> Facts:
     accountant = Accountant(DOMAIN, measure, "add_remove")
     return Facts(Inference(DOMAIN), accountant, math.floor(limit * NANO))
 

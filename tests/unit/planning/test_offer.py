@@ -15,12 +15,15 @@ from eke.planning.look_ahead import RESERVE
 from eke.planning.offer import Offer, offers
 from eke.planning.prospect import Prospect, prospect_of
 from eke.planning.rent import released_as_zeros
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Query, Term
 
 LONG = Domain(a=Integer(0, 39), b=Integer(0, 2))
-MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 
 def a_range(low: int, high: int, b: int | None = None) -> Query:
@@ -76,7 +79,7 @@ def test_factors_are_the_variances_that_inference_finds(measure):
 
 
 def test_a_question_that_the_groups_do_not_tell_apart_is_not_determined():
-    found = offered(by_tens(np.random.default_rng(1), 10), "epsilon")
+    found = offered(by_tens(np.random.default_rng(1), 10), PURE)
     block = found["groups"].block
     assert isinstance(block, Kronecker)
     assert block.matrices[0].shape[0] <= 4
@@ -89,31 +92,31 @@ def test_groups_are_offered_only_when_questions_have_them_in_common():
     rng = np.random.default_rng(2)
     ends = [sorted(rng.integers(0, 40, 2).tolist()) for _ in range(12)]
     scattered = [a_range(low, high, place % 3) for place, (low, high) in enumerate(ends)]
-    assert "groups" not in offered(scattered, "epsilon")
-    assert "groups" not in offered(by_tens(rng, 4), "epsilon")  # too few to tell
-    assert offered(by_tens(rng, 20), "epsilon")["groups"].chance > 0.8
+    assert "groups" not in offered(scattered, PURE)
+    assert "groups" not in offered(by_tens(rng, 4), PURE)  # too few to tell
+    assert offered(by_tens(rng, 20), PURE)["groups"].chance > 0.8
 
 
 def test_strategies_are_cheaper_for_long_ranges_and_cells_for_short_ones():
     long = [a_range(i, i + 25) for i in range(10)]
     short = [a_range(i, i) for i in range(10)]
-    found = offered(long, "rho")
+    found = offered(long, CONCENTRATED)
     own = {kind: found[kind].variance_for(0, 0.0) for kind in ("table", "strategy")}
     assert found["strategy"].price(own["strategy"]) < 0.5 * found["table"].price(own["table"])
-    assert "strategy" not in offered(short, "rho")
+    assert "strategy" not in offered(short, CONCENTRATED)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 def test_the_quick_variance_is_near_the_exact_one(confidence):
-    accountant = Accountant(LONG, "epsilon", "add_remove")
+    accountant = Accountant(LONG, PURE, "add_remove")
     rng = np.random.default_rng(4)
     for query in [*by_tens(rng, 5), a_range(3, 3), a_range(0, 38)]:
         demand = Demand(query, Requirement(30, confidence))
-        one = prospect_of(demand, part_for(query, 10.0, "epsilon"), accountant)
+        one = prospect_of(demand, part_for(query, 10.0, PURE), accountant)
         assert one is not None
-        exact = one.needed_variance(120, "epsilon")
-        assert 0.7 * exact < one.likely_variance(120, "epsilon") < 1.1 * exact
-        assert one.safe_variance("epsilon") < 1.1 * exact
+        exact = one.needed_variance(120, PURE)
+        assert 0.7 * exact < one.likely_variance(120, PURE) < 1.1 * exact
+        assert one.safe_variance(PURE) < 1.1 * exact
 
 
 # -- bought ----------------------------------------------------------------------------------------
@@ -154,16 +157,16 @@ def long_ranges(number: int) -> list[Query]:
 
 def test_a_wavelet_is_bought_for_ranges_and_the_bound_holds():
     """N = 80 random ranges under zCDP; the loss is checked after each of them."""
-    facts = played(long_ranges(80), "rho")
+    facts = played(long_ranges(80), CONCENTRATED)
     assert any(isinstance(part.query, Kronecker) for part in facts.past.bought)
-    greedy = played(long_ranges(80), "rho", top_up)
+    greedy = played(long_ranges(80), CONCENTRATED, top_up)
     assert facts.accountant.spent < greedy.accountant.spent
 
 
 def test_groups_are_bought_when_analysts_ask_by_tens():
     """N = 60 questions; a table of all cells would be dearer."""
-    facts = played(by_tens(np.random.default_rng(3), 60), "epsilon")
+    facts = played(by_tens(np.random.default_rng(3), 60), PURE)
     bought = [part.query for part in facts.past.bought]
     assert any(isinstance(block, Kronecker) and block.cells <= 12 for block in bought)
-    greedy = played(by_tens(np.random.default_rng(3), 60), "epsilon", top_up)
+    greedy = played(by_tens(np.random.default_rng(3), 60), PURE, top_up)
     assert facts.accountant.spent <= greedy.accountant.spent

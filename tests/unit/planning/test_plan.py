@@ -9,13 +9,15 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.errors import PrivacyError
 from eke.planning import Part, Plan, part_for
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Laplace
+from eke.privacy.pure import PURE
 from eke.query import count, marginal, total
 
 DOMAIN = Domain(a=Integer(0, 4))
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("noise_scale", [1e-80, 3e-7, 0.1, 1.0, 54.3, 1e9, 1e15])
 @pytest.mark.parametrize("query", [count(a=1), total("a") / 7, count() * 1000])
 def test_noise_is_at_least_what_is_asked_and_hardly_more(measure, noise_scale, query):
@@ -26,13 +28,13 @@ def test_noise_is_at_least_what_is_asked_and_hardly_more(measure, noise_scale, q
     wanted = min(Fraction(noise_scale), widest)
     assert wanted <= scale <= wanted * (1 + Fraction(1, 2**20))
     assert plan.law.exponent <= asked.exponent, "answers lie on the grid of the noise"
-    assert isinstance(plan.law, DiscreteLaplace if measure == "epsilon" else DiscreteGaussian)
+    assert isinstance(plan.law, DiscreteLaplace if measure == PURE else DiscreteGaussian)
 
 
 def test_noise_wider_than_can_be_drawn_is_cut():
     asked = (count() / 3).on(DOMAIN)
     for noise_scale in (1e30, 1e90):
-        plan = part_for(asked, noise_scale, "epsilon")
+        plan = part_for(asked, noise_scale, PURE)
         assert plan.law.steps == 2**53
         assert plan.law.exponent == asked.exponent
 
@@ -40,7 +42,7 @@ def test_noise_wider_than_can_be_drawn_is_cut():
 @pytest.mark.parametrize(
     "asked", [count(a=1), total("a") / 7, marginal("a"), marginal("a", of=total("a"))]
 )
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_a_plan_survives_writing_down(asked, measure):
     plan = Plan((part_for(asked.on(DOMAIN), 3.7, measure), part_for(asked.on(DOMAIN), 9, measure)))
     assert Plan.from_document(DOMAIN, plan.to_document()) == plan

@@ -13,17 +13,20 @@ from eke.errors import AccuracyError
 from eke.history import Row
 from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning import Requirement, direct, part_for, policy_named, top_up
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Query, count, table, total
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
-MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 
 def random_known(rng: np.random.Generator, measure: Measure) -> ComposedNoise:
     """What a history of this measure may know: few or many parts, even or uneven."""
-    if measure == "rho":
+    if measure == CONCENTRATED:
         return ComposedNoise(np.empty(0), float(10 ** rng.uniform(-2, 2)))
     parts = int(rng.choice([1, 1, 2, 3, 30]))
     return ComposedNoise(10 ** rng.uniform(-1, 1, size=parts))
@@ -33,9 +36,9 @@ def width_with(
     known: ComposedNoise, noise_scale: float, measure: Measure, confidence: float
 ) -> float:
     """The interval of the optimal average of two independent errors, from its definition."""
-    own = 2.0 * noise_scale**2 if measure == "epsilon" else noise_scale**2
+    own = 2.0 * noise_scale**2 if measure == PURE else noise_scale**2
     share = own / (own + known.variance)
-    if measure == "epsilon":
+    if measure == PURE:
         scales = np.append(share * known.laplace_scales, (1 - share) * noise_scale)
         return halfwidth(ComposedNoise(scales), confidence)
     variance = share**2 * known.gaussian_variance + (1 - share) ** 2 * own
@@ -44,7 +47,7 @@ def width_with(
 
 def less_loss(noise_scale: float, measure: Measure) -> float:
     """The noise that costs one per cent less."""
-    return noise_scale / (0.99 if measure == "epsilon" else math.sqrt(0.99))
+    return noise_scale / (0.99 if measure == PURE else math.sqrt(0.99))
 
 
 @pytest.mark.parametrize("within", [0.5, 7.0, 60, 1e4])
@@ -57,12 +60,12 @@ def test_direct_is_the_rule_of_the_papers(query, reach, confidence, within):
     """epsilon = S·ln(1/δ)/within (ONLINE Th. 3.7), and its twin for Gaussian noise."""
     requirement, asked = Requirement(within, confidence), query.on(DOMAIN)
     delta = 1 - confidence
-    plan = part_for(asked, direct(requirement, None, "epsilon"), "epsilon")
-    epsilon = Accountant(DOMAIN, "epsilon", "add_remove").price(asked, plan.law) / NANO
+    plan = part_for(asked, direct(requirement, None, PURE), PURE)
+    epsilon = Accountant(DOMAIN, PURE, "add_remove").price(asked, plan.law) / NANO
     assert epsilon == pytest.approx(reach * math.log(1 / delta) / within, rel=5e-5, abs=2e-9)
     assert epsilon >= reach * math.log(1 / delta) / within
-    plan = part_for(asked, direct(requirement, None, "rho"), "rho")
-    rho = Accountant(DOMAIN, "rho", "add_remove").price(asked, plan.law) / NANO
+    plan = part_for(asked, direct(requirement, None, CONCENTRATED), CONCENTRATED)
+    rho = Accountant(DOMAIN, CONCENTRATED, "add_remove").price(asked, plan.law) / NANO
     deviations = stats.norm.isf(delta / 2)
     assert rho == pytest.approx(reach**2 * deviations**2 / (2 * within**2), rel=1e-4, abs=2e-9)
 
@@ -102,12 +105,12 @@ def test_top_up_buys_what_is_missing_and_no_more(measure, confidence):
 def test_what_is_known_can_widen_an_interval_of_little_confidence():
     """Why `top_up` may buy more than `direct`: a trap that a half-width at 0.95 does not show."""
     requirement = Requirement(1.0, 0.3)
-    noise_scale = direct(requirement, None, "epsilon")
+    noise_scale = direct(requirement, None, PURE)
     known = ComposedNoise(np.full(30, 2 * noise_scale / math.sqrt(30)))
-    assert width_with(known, noise_scale, "epsilon", 0.3) > 1.05
-    enough = top_up(requirement, known, "epsilon")
+    assert width_with(known, noise_scale, PURE, 0.3) > 1.05
+    enough = top_up(requirement, known, PURE)
     assert enough < noise_scale
-    assert width_with(known, enough, "epsilon", 0.3) <= 1.0
+    assert width_with(known, enough, PURE, 0.3) <= 1.0
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -143,7 +146,9 @@ def test_gaussian_information_adds():
     """Halving a variance costs as much again with Gaussian noise."""
     known = ComposedNoise(np.empty(0), 4.0)
     within = halfwidth(ComposedNoise(np.empty(0), 2.0), 0.95)
-    assert top_up(Requirement(within, 0.95), known, "rho") ** 2 == pytest.approx(4.0, rel=1e-5)
+    assert top_up(Requirement(within, 0.95), known, CONCENTRATED) ** 2 == pytest.approx(
+        4.0, rel=1e-5
+    )
 
 
 def test_names_of_policies():
@@ -160,9 +165,9 @@ def test_a_policy_sees_laws_never_values():
     for value in (0.0, 1e9, -3.5):
         inference = Inference(DOMAIN)
         for part in (count(a=(0, 1)), count(a=2), count(a=(0, 2))):
-            law = part_for(part.on(DOMAIN), 10.0, "epsilon").law
+            law = part_for(part.on(DOMAIN), 10.0, PURE).law
             inference.append(Row(part.on(DOMAIN), value, law))
         known = inference.linear(asked)
         assert known is not None
-        found.add(top_up(Requirement(5.0, 0.95), known[1], "epsilon"))
+        found.add(top_up(Requirement(5.0, 0.95), known[1], PURE))
     assert len(found) == 1

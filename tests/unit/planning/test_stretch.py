@@ -11,7 +11,10 @@ from eke.inference import Inference
 from eke.planning import Decision, Demand, Facts, Requirement, decide_all, top_up
 from eke.planning.facts import known_errors
 from eke.planning.rent import Rent, loss_after, released_as_zeros
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import count, marginal, total
 
@@ -56,7 +59,7 @@ def least_by_bisection(wanted: list[Demand], facts: Facts) -> float:
     return high
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("known", [False, True], ids=["nothing known", "something known"])
 @pytest.mark.parametrize("within", [1.0, 12.0])
 def test_advice_holds_and_is_nearly_the_least(measure: Measure, known: bool, within: float) -> None:
@@ -72,7 +75,7 @@ def test_advice_holds_and_is_nearly_the_least(measure: Measure, known: bool, wit
 
 @pytest.mark.parametrize("known", [False, True], ids=["nothing known", "something known"])
 def test_a_refusal_plans_a_few_times_only(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts, made = facts_of("epsilon", known=known), list[int]()
+    facts, made = facts_of(PURE, known=known), list[int]()
     plain = Rent.plan
 
     def counted(self: Rent, *words: object) -> object:
@@ -89,5 +92,5 @@ def test_a_refusal_plans_a_few_times_only(known: bool, monkeypatch: pytest.Monke
 
 
 def test_nothing_is_advised_when_nothing_is_left() -> None:
-    facts = facts_of("epsilon", known=False, limit=0.0)
+    facts = facts_of(PURE, known=False, limit=0.0)
     assert decide_all(demands(5.0), facts, top_up).stretch is None

@@ -9,8 +9,11 @@ import pytest
 
 from eke.domain import Categorical, Domain, Integer, Replace
 from eke.errors import BudgetExceeded
-from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, Measure, cell_losses
+from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, cell_losses
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, count, marginal, table, total
 
@@ -31,7 +34,7 @@ def spend(accountant: Accountant, asked, law) -> int:
 
 
 def test_disjoint_questions_cost_a_record_only_once():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     tenth = DiscreteLaplace(10, 0)
     assert spend(accountant, count(sex="F"), tenth) == NANO // 10
     assert spend(accountant, count(sex="M"), tenth) == 0
@@ -41,14 +44,14 @@ def test_disjoint_questions_cost_a_record_only_once():
 
 
 def test_a_block_costs_a_record_only_once():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     assert spend(accountant, marginal("sex", "age"), DiscreteLaplace(4, 0)) == NANO // 4
     weighted = marginal("sex", of=total("age"))
     assert accountant.price(weighted.on(DROPS), DiscreteLaplace(4, 0)) == 3 * NANO // 4
 
 
 def test_gaussian_noise_costs_the_square():
-    accountant = Accountant(DROPS, "rho", "add_remove")
+    accountant = Accountant(DROPS, CONCENTRATED, "add_remove")
     law = DiscreteGaussian(10, 0)
     assert accountant.price(count().on(DROPS), law) == NANO // 200
     assert accountant.price((count() * 3).on(DROPS), law) == 9 * NANO // 200
@@ -57,8 +60,8 @@ def test_gaussian_noise_costs_the_square():
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_a_unit_of_several_rows(rows):
-    pure = Accountant(DROPS, "epsilon", "add_remove", rows)
-    concentrated = Accountant(DROPS, "rho", "add_remove", rows)
+    pure = Accountant(DROPS, PURE, "add_remove", rows)
+    concentrated = Accountant(DROPS, CONCENTRATED, "add_remove", rows)
     query = count(sex="F").on(DROPS)
     assert pure.price(query, DiscreteLaplace(10, 0)) == rows * NANO // 10
     assert pure.after(query, DiscreteLaplace(10, 0), LIMIT) == rows * NANO // 10
@@ -69,20 +72,18 @@ def test_a_unit_of_several_rows(rows):
 def test_replacing_a_record_costs_the_spread_of_the_coefficients():
     law = DiscreteLaplace(10, 0)
     spread = table("age", [-1, 0, 0, 2])
-    assert Accountant(CLOSED, "epsilon", "replace_one").price(spread.on(CLOSED), law) == (
-        3 * NANO // 10
-    )
+    assert Accountant(CLOSED, PURE, "replace_one").price(spread.on(CLOSED), law) == (3 * NANO // 10)
     # The total is public when no row is dropped; else a row can come from nowhere.
-    assert Accountant(CLOSED, "epsilon", "replace_one").price(count().on(CLOSED), law) == 0
-    assert Accountant(DROPS, "epsilon", "replace_one").price(count().on(DROPS), law) == NANO // 10
+    assert Accountant(CLOSED, PURE, "replace_one").price(count().on(CLOSED), law) == 0
+    assert Accountant(DROPS, PURE, "replace_one").price(count().on(DROPS), law) == NANO // 10
     above = table("age", [2, 3, 3, 4])
-    assert Accountant(CLOSED, "epsilon", "replace_one").price(above.on(CLOSED), law) == NANO // 5
-    assert Accountant(DROPS, "epsilon", "replace_one").price(above.on(DROPS), law) == 2 * NANO // 5
+    assert Accountant(CLOSED, PURE, "replace_one").price(above.on(CLOSED), law) == NANO // 5
+    assert Accountant(DROPS, PURE, "replace_one").price(above.on(DROPS), law) == 2 * NANO // 5
 
 
 def test_a_public_total_never_costs_anything():
     """Also not in sums with others: every cell has the same coefficient in it."""
-    accountant = Accountant(CLOSED, "epsilon", "replace_one")
+    accountant = Accountant(CLOSED, PURE, "replace_one")
     everyone, law = count().on(CLOSED), DiscreteLaplace(1, -20)
     for age in range(4):
         query = count(age=age).on(CLOSED)
@@ -95,21 +96,21 @@ def test_a_public_total_never_costs_anything():
 
 def test_replacing_a_record_moves_two_cells_of_a_block():
     block = marginal("sex").on(CLOSED)
-    assert Accountant(CLOSED, "epsilon", "replace_one").price(block, DiscreteLaplace(10, 0)) == (
+    assert Accountant(CLOSED, PURE, "replace_one").price(block, DiscreteLaplace(10, 0)) == (
         NANO // 5
     )
-    assert Accountant(CLOSED, "rho", "replace_one").price(block, DiscreteGaussian(10, 0)) == (
-        NANO // 100
-    )
+    assert Accountant(CLOSED, CONCENTRATED, "replace_one").price(
+        block, DiscreteGaussian(10, 0)
+    ) == (NANO // 100)
     # With coefficients of both signs a record can move one cell by twice the largest.
     signed = marginal("sex", of=table("age", [-1, 1, 0, 0])).on(CLOSED)
-    assert Accountant(CLOSED, "rho", "replace_one").price(signed, DiscreteGaussian(10, 0)) == (
-        NANO // 50
-    )
+    assert Accountant(CLOSED, CONCENTRATED, "replace_one").price(
+        signed, DiscreteGaussian(10, 0)
+    ) == (NANO // 50)
 
 
 def test_many_disjoint_questions_are_bounded_by_two_cells_when_records_move():
-    accountant = Accountant(CLOSED, "epsilon", "replace_one")
+    accountant = Accountant(CLOSED, PURE, "replace_one")
     law = DiscreteLaplace(10, 0)
     for age in range(4):
         query = count(age=age).on(CLOSED)
@@ -118,7 +119,7 @@ def test_many_disjoint_questions_are_bounded_by_two_cells_when_records_move():
 
 
 def test_the_loss_never_falls_below_what_the_ledger_says():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     law = DiscreteLaplace(1000, 0)
     accountant.add(count().on(DROPS), law, 7 * NANO)
     assert accountant.spent == 7 * NANO
@@ -128,7 +129,7 @@ def test_the_loss_never_falls_below_what_the_ledger_says():
 
 
 def test_looking_changes_nothing():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     law = DiscreteLaplace(2, 0)
     results = {accountant.after(count().on(DROPS), law, LIMIT) for _ in range(3)}
     assert results == {NANO // 2}
@@ -137,22 +138,22 @@ def test_looking_changes_nothing():
 
 @pytest.mark.parametrize("limit", [1, NANO // 2 - 1, NANO // 2, LIMIT])
 def test_the_limit_decides_how_hard_to_look_but_not_what_is_true(limit):
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     assert accountant.after(count().on(DROPS), DiscreteLaplace(2, 0), limit) >= NANO // 2
 
 
 def test_a_question_that_is_always_zero_costs_nothing():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     zero = (count(sex="F") - count(sex="F")).on(DROPS)
     assert zero.is_zero
     assert accountant.after(zero, DiscreteLaplace(1, 0), LIMIT) == 0
 
 
 def test_a_loss_beyond_all_limits_is_a_number_not_an_error():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     law = DiscreteLaplace(1, -200)
     assert accountant.after(count().on(DROPS), law, LIMIT) >= BEYOND_ALL_LIMITS
-    many = Accountant(DROPS, "epsilon", "add_remove")
+    many = Accountant(DROPS, PURE, "add_remove")
     dear = DiscreteLaplace(1, -29)
     for _ in range(7):
         many.add(count(age=0).on(DROPS), dear, 0)
@@ -160,7 +161,7 @@ def test_a_loss_beyond_all_limits_is_a_number_not_an_error():
 
 
 def test_losses_that_cannot_be_summed_exactly_are_never_added():
-    accountant = Accountant(DROPS, "epsilon", "add_remove")
+    accountant = Accountant(DROPS, PURE, "add_remove")
     dear = DiscreteLaplace(1, -29)
     for _ in range(8):  # 2^29 nano-units times 10^9 each: eight are below 2^62
         accountant.add(count(age=0).on(DROPS), dear, 0)
@@ -200,10 +201,10 @@ def test_blocks_of_products_are_never_undercharged(seed):
     if not columns.any():
         return
     laws: list[tuple[Measure, DiscreteLaw]]
-    laws = [("epsilon", DiscreteLaplace(8, 0)), ("rho", DiscreteGaussian(8, 0))]
+    laws = [(PURE, DiscreteLaplace(8, 0)), (CONCENTRATED, DiscreteGaussian(8, 0))]
     for measure, law in laws:
-        power = 1 if measure == "epsilon" else 2
-        unit = NANO / 8 if measure == "epsilon" else NANO / 128
+        power = 1 if measure == PURE else 2
+        unit = NANO / 8 if measure == PURE else NANO / 128
         alone = unit * max((np.abs(c) ** power).sum() for c in columns.T)
         moved = unit * max((np.abs(c - d) ** power).sum() for c in columns.T for d in columns.T)
         plain = Accountant(domain, measure, "add_remove")

@@ -10,7 +10,9 @@ import pytest
 from dp_accounting.rdp import RdpAccountant
 
 from eke.errors import PrivacyError
-from eke.privacy.budget import NANO, Limit, epsilon_of_rho, nano_floor
+from eke.privacy.budget import NANO, Limit, nano_floor
+from eke.privacy.concentrated import CONCENTRATED, epsilon_of_rho
+from eke.privacy.pure import PURE
 
 
 @pytest.mark.parametrize(
@@ -50,15 +52,15 @@ def test_limits_that_are_no_numbers_are_refused(amount):
 
 
 def test_exactly_one_limit():
-    assert Limit.of(1.0, None) == Limit("epsilon", NANO)
-    assert Limit.of(None, 0.5) == Limit("rho", NANO // 2)
+    assert Limit.of(1.0, None) == Limit(PURE, NANO)
+    assert Limit.of(None, 0.5) == Limit(CONCENTRATED, NANO // 2)
     for both in ((None, None), (1.0, 1.0)):
         with pytest.raises(PrivacyError, match="exactly one"):
             Limit.of(*both)
 
 
 def test_a_limit_is_checked_however_it_is_made():
-    for measure, nano in (("delta", 5), ("epsilon", 0), ("rho", -1), ("rho", 2**60)):
+    for measure, nano in (("delta", 5), (PURE, 0), (CONCENTRATED, -1), (CONCENTRATED, 2**60)):
         with pytest.raises(PrivacyError):
             Limit(measure, nano)  # type: ignore[arg-type]
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from eke.domain import Categorical, Domain, Integer
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.publish.components import expected_error, noisy_scores, pick_components
 from eke.publish.features import features_of
@@ -30,7 +32,7 @@ def moments_of(x: np.ndarray) -> Moments:
     return Moments(np.array([float(len(x))]), x.sum(axis=0, keepdims=True), x.T @ x)
 
 
-def choose(count, row_loss=NANO, measure="epsilon", shrunk=False):
+def choose(count, row_loss=NANO, measure=PURE, shrunk=False):
     x = FEATURES.encode(rows())
     return x, pick_components(
         FEATURES, moments_of(x), count, row_loss=row_loss, measure=measure, shrunk=shrunk
@@ -59,13 +61,13 @@ def test_a_larger_budget_keeps_more_components():
 
 
 @pytest.mark.parametrize("shrunk", [False, True])
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_the_expected_error_is_what_happens(shrunk, measure):
     """3,000 rows, one draw; the mean of their squared errors has a deviation of about 3 %."""
     x, chosen = choose(2, row_loss=40 * NANO, measure=measure, shrunk=shrunk)
     rng = np.random.default_rng(1)
     law, scores = chosen.law, x @ chosen.directions.T
-    if measure == "epsilon":
+    if measure == PURE:
         noise = rng.laplace(0, law.laplace_scale, scores.shape)
     else:
         noise = rng.normal(0, law.gaussian_variance**0.5, scores.shape)
@@ -98,7 +100,7 @@ def test_an_indefinite_matrix_is_repaired_and_a_good_one_kept():
 
 
 @pytest.mark.parametrize("shrunk", [False, True])
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_the_share_of_moments_falls_with_the_rows(measure, shrunk):
     measured = statistics_for(FEATURES, None, count=False)
     shares = []

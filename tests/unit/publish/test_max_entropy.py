@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from eke.domain import Categorical, Domain, Integer
 from eke.errors import PrivacyError
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import Gaussian, Laplace
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.max_entropy import Recipe, synthesise
 from eke.publish.selection import (
     Candidate,
-    Measure,
     mean_distance,
     measuring_law,
     score_sensitivity,
@@ -59,12 +61,12 @@ class SimulatedCurator:
         return self.counts(block) + self.generator.normal(0, law.variance**0.5, block.cells), law
 
     def choose(self, candidates: Sequence[Candidate], epsilon: float) -> int:
-        self.spent += epsilon if self.measure_of_loss == "epsilon" else epsilon**2 / 8.0
+        self.spent += epsilon if self.measure_of_loss == PURE else epsilon**2 / 8.0
         race = epsilon / 2.0 * scores(candidates, self.counts)
         return int(np.argmax(race + self.generator.gumbel(size=len(race))))
 
 
-@pytest.mark.parametrize(("measure", "loss"), [("rho", 0.5), ("epsilon", 3.0)])
+@pytest.mark.parametrize(("measure", "loss"), [(CONCENTRATED, 0.5), (PURE, 3.0)])
 def test_a_synthesis_spends_its_loss_and_finds_what_belongs_together(
     measure: Measure, loss: float
 ) -> None:
@@ -88,9 +90,9 @@ def test_a_synthesis_spends_its_loss_and_finds_what_belongs_together(
 
 
 def test_rows_come_back_in_the_tables_own_values() -> None:
-    curator = SimulatedCurator(make_table(500), "rho")
+    curator = SimulatedCurator(make_table(500), CONCENTRATED)
     made = synthesise(
-        DOMAIN, curator, 0.5, "rho", rows=37, generator=np.random.default_rng(3)
+        DOMAIN, curator, 0.5, CONCENTRATED, rows=37, generator=np.random.default_rng(3)
     ).table()
     assert list(made.columns) == list(DOMAIN.names)
     assert len(made) == 37
@@ -110,7 +112,7 @@ def test_a_single_attribute_needs_no_pairs() -> None:
         def choose(self, candidates: Sequence[Candidate], epsilon: float) -> int:
             raise AssertionError("there is nothing to choose")
 
-    made = synthesise(lone, Lone(), 1.0, "rho", generator=np.random.default_rng(0))
+    made = synthesise(lone, Lone(), 1.0, CONCENTRATED, generator=np.random.default_rng(0))
     assert np.bincount(made.codes[:, 0]).tolist() == [10, 20, 30, 40]
 
 
@@ -118,34 +120,34 @@ def test_scores_move_by_no_more_than_their_sensitivity() -> None:
     table, generator = make_table(300), np.random.default_rng(5)
     block = CoarseMarginal(DOMAIN, ("sex", "job"), (np.arange(2), np.arange(6)))
     candidates = [Candidate(block, generator.uniform(0, 50, 12), 3.0)]
-    before = scores(candidates, SimulatedCurator(table, "rho").counts)
+    before = scores(candidates, SimulatedCurator(table, CONCENTRATED).counts)
     for row in range(20):
         fewer = np.delete(table, row, axis=0)
-        after = scores(candidates, SimulatedCurator(fewer, "rho").counts)
+        after = scores(candidates, SimulatedCurator(fewer, CONCENTRATED).counts)
         assert abs(after - before).max() <= score_sensitivity("add_remove") + 1e-9
         other = table.copy()
         other[row] = (table[row] + 1) % DOMAIN.shape
-        after = scores(candidates, SimulatedCurator(other, "rho").counts)
+        after = scores(candidates, SimulatedCurator(other, CONCENTRATED).counts)
         assert abs(after - before).max() <= score_sensitivity("replace_one") + 1e-9
 
 
 def test_losses_and_laws_belong_together() -> None:
-    assert measuring_law(0.5, "rho").variance == pytest.approx(1.0)
-    assert measuring_law(0.5, "epsilon").laplace_scale == pytest.approx(2.0)
-    assert selection_epsilon(0.5, "rho") == pytest.approx(2.0)
-    assert selection_epsilon(0.5, "epsilon") == 0.5
+    assert measuring_law(0.5, CONCENTRATED).variance == pytest.approx(1.0)
+    assert measuring_law(0.5, PURE).laplace_scale == pytest.approx(2.0)
+    assert selection_epsilon(0.5, CONCENTRATED) == pytest.approx(2.0)
+    assert selection_epsilon(0.5, PURE) == 0.5
     assert mean_distance(Laplace(2.0), 3) == pytest.approx(6.0)
     assert mean_distance(Gaussian(1.0), 1) == pytest.approx(math.sqrt(2.0 / math.pi))
     for loss in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(PrivacyError):
-            measuring_law(loss, "rho")
+            measuring_law(loss, CONCENTRATED)
         with pytest.raises(PrivacyError):
-            selection_epsilon(loss, "epsilon")
+            selection_epsilon(loss, PURE)
     with pytest.raises(PrivacyError):
         Recipe(singles_share=1.0)
 
 
-@pytest.mark.parametrize("measure", ["rho", "epsilon"])
+@pytest.mark.parametrize("measure", [CONCENTRATED, PURE])
 def test_the_split_of_singles_is_the_best_one(measure: Measure) -> None:
     sizes, generator = [85, 9, 2, 100], np.random.default_rng(0)
 

@@ -7,6 +7,8 @@ import pytest
 
 from eke.domain import Categorical, Domain, Integer
 from eke.errors import PrivacyError
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.publish.features import features_of
 from eke.publish.moments import statistics_for
@@ -22,7 +24,7 @@ STATISTICS = statistics_for(features_of(DOMAIN, ["a", "c", "d"]), "t", count=Fal
 
 
 @pytest.mark.parametrize("split", ["expected_error", "paper"])
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 @pytest.mark.parametrize("budget", [NANO // 1000, NANO, 20 * NANO])
 def test_the_price_is_the_budget_and_not_more(split, measure, neighbours, budget):
@@ -33,7 +35,7 @@ def test_the_price_is_the_budget_and_not_more(split, measure, neighbours, budget
     assert len(plan.parts) == len(STATISTICS)
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_the_split_by_error_has_the_least_error(measure):
     def error(scales: list[float]) -> float:
         weights = [s.cells * (CLASS_WEIGHT if s.by_class else 1.0) for s in STATISTICS]
@@ -42,7 +44,7 @@ def test_the_split_by_error_has_the_least_error(measure):
     best = noise_scales(STATISTICS, "expected_error", 1.0, measure, "replace_one")
     assert error(best) < error(noise_scales(STATISTICS, "paper", 1.0, measure, "replace_one"))
     rng = np.random.default_rng(1)
-    power = 1 if measure == "epsilon" else 2
+    power = 1 if measure == PURE else 2
     changes = [2.0 if s.cells > 1 else 1.0 for s in STATISTICS]
 
     def loss(scales: np.ndarray) -> float:
@@ -56,9 +58,7 @@ def test_the_split_by_error_has_the_least_error(measure):
 
 def test_a_budget_for_nothing_is_refused():
     with pytest.raises(PrivacyError, match="too small"):
-        plan_within(
-            STATISTICS, "paper", 1, domain=DOMAIN, measure="epsilon", neighbours="add_remove"
-        )
+        plan_within(STATISTICS, "paper", 1, domain=DOMAIN, measure=PURE, neighbours="add_remove")
 
 
 def test_an_unknown_split_is_refused():

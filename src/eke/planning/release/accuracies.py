@@ -31,7 +31,7 @@ from eke.planning.release.replaced import loss_factor
 from eke.planning.release.section import Alternative
 from eke.planning.strategy.blocks import BlockStrategy, residual_tables
 from eke.planning.workload import Workload
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Neighbours
 
 FloatArray = NDArray[np.float64]
@@ -54,7 +54,7 @@ def plan_for_accuracies(
     lattice = Lattice(workload)
     limits = _limits(lattice, required) ** 2
     options = [_by_components(lattice, residual_tables(lattice, measure), limits, measure)]
-    if measure == "epsilon" or neighbours == "replace_one":
+    if not measure.rotations_are_free or neighbours == "replace_one":
         strategies = _marginal_strategies(lattice, limits, measure)
         options += [_by_descent(lattice, strategy, limits, measure) for strategy in strategies]
     sections = []
@@ -106,7 +106,7 @@ def least_cost_of_components(
 
     prices: cost of a component at V = 1. The bound is the value of the dual.
     """
-    power = 0.5 if measure == "epsilon" else 1.0  # cost of a component is price / V^power
+    power = measure.order / 2.0  # cost of a component is price / V^power
 
     def primal(multipliers: FloatArray) -> FloatArray:
         pressure = np.maximum(np.asarray(per_cell.T @ multipliers), 1e-300)
@@ -148,7 +148,7 @@ def _by_components(
 ) -> Option:
     reaches, squares = strategy.reaches(measure), strategy.row_squares
     # The cost of a component whose variance is one.
-    prices = reaches * np.sqrt(2.0 / squares) if measure == "epsilon" else reaches / squares / 2.0
+    prices = measure.loss_of_reach(reaches, squares)
     kept = lattice.share > 0.0
     per_cell = lattice.per_cell[:, np.flatnonzero(kept)]
     variances, _ = least_cost_of_components(per_cell, prices, limits, measure)
@@ -167,7 +167,7 @@ def _by_descent(
     gains = strategy.precisions(lattice)
     transposed = gains.T.tocsr()
     ratios = csr_array(lattice.per_cell.multiply(1.0 / limits[:, None]))
-    power = 2.0 if measure == "epsilon" else 1.0
+    power = measure.variance_power
 
     def objective(x: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
         information = np.exp(power * x)

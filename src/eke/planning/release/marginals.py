@@ -34,7 +34,7 @@ from eke.planning.release.section import (
     variance_factor,
 )
 from eke.planning.strategy.blocks import Block
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Marginal, Measurable, Query, Term
 
 
@@ -91,13 +91,8 @@ class MarginalSection:
     def parts(self) -> list[PlannedBlock]:
         domain, found = self.lattice.workload.domain, []
         for block, variance in self.measured():
-            reach = block.reach(self.measure)
-            if self.measure == "epsilon":
-                noise_scale = math.sqrt(variance / 2.0)
-                cost = reach / noise_scale
-            else:
-                noise_scale = math.sqrt(variance)
-                cost = reach / (2.0 * variance)
+            noise_scale = self.measure.scale_of(variance)
+            cost = self.measure.loss_of_reach(block.reach(self.measure), variance)
             found.append(PlannedBlock(measurable(domain, block), noise_scale, cost))
         return found
 
@@ -197,11 +192,11 @@ def marginal_section(
     """
     considered: list[Option] = []
     if strategy == "auto":
-        needed = compare or only_marginals or measure == "epsilon"
+        needed = compare or only_marginals or not measure.rotations_are_free
         considered = options(lattice, measure, budget) if needed else []
         if only_marginals:
             considered = [o for o in considered if all(b.is_marginal for b in o.strategy.blocks)]
-        if measure == "rho" and not only_marginals:
+        if measure.rotations_are_free and not only_marginals:
             chosen = best_option(lattice, measure, budget)
         else:
             chosen = considered[0]

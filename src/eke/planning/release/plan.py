@@ -1,6 +1,6 @@
 """ReleasePlan: what a workload's release will measure, with which noise and which error. Frozen.
 
-    plan = plan_release(all_marginals(domain, 2), measure="rho", budget=0.5)
+    plan = plan_release(all_marginals(domain, 2), measure=CONCENTRATED, budget=0.5)
     print(plan.explain())
 
 The plan depends on the workload and the budget only. The engine recomputes its cost from `laws()`
@@ -36,8 +36,8 @@ from eke.planning.release.section import (
 )
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Workload
-from eke.privacy.accountant import Measure
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
+from eke.privacy.law import DiscreteLaw
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Marginal, Measurable, Neighbours
 
 _NANO = 1e-9
@@ -143,7 +143,7 @@ class ReleasePlan:
         In a plan for a budget that is the budget with which a strategy has the total error of the
         chosen one; in a plan for accuracies, the one with which it meets them.
         """
-        power = 1.0 if self.measure == "epsilon" else 2.0
+        power = float(self.measure.order)
         found = []
         for section in self.sections:
             aim = math.sqrt(section.total_error / section.question_weight)
@@ -182,7 +182,8 @@ def plan_release(
         _sections, workload, measure, strategy, noise=noise, recovery=recovery, compare=compare
     )
     candidates = [made(only_marginals=only_marginals)]
-    if (neighbours, measure, strategy) == ("replace_one", "rho", "auto") and not only_marginals:
+    signs_cost = measure.rotations_are_free and neighbours == "replace_one"
+    if signs_cost and strategy == "auto" and not only_marginals:
         # A replaced record costs whole marginals half of what it costs blocks with both signs.
         candidates.append(made(only_marginals=True))
     plans = [_shared_out(workload, units, measure, budget, neighbours) for units in candidates]
@@ -262,16 +263,14 @@ def _sections(
 
 def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:
     """The shares of the budget that minimise Σ E/share² (Laplace) or Σ E/share (Gaussian)."""
-    power = 1.0 / 3.0 if measure == "epsilon" else 0.5
+    power = 1.0 / (1.0 + measure.variance_power)
     raised = [error**power for error in unit_errors]
     return [part / sum(raised) for part in raised]
 
 
 def _law(part: PlannedBlock, measure: Measure, noise_scale: float) -> DiscreteLaw:
     inside = part.measured.inside if isinstance(part.measured, Marginal) else part.measured
-    if measure == "epsilon":
-        return choose_grid(DiscreteLaplace, noise_scale, inside.exponent)
-    return choose_grid(DiscreteGaussian, noise_scale, inside.exponent)
+    return measure.law(noise_scale, inside.exponent)
 
 
 def _distinct(alternatives: Sequence[Alternative]) -> list[Alternative]:

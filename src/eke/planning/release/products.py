@@ -30,7 +30,7 @@ from eke.planning.strategy.line import (
     question_variances,
 )
 from eke.planning.workload import Along, Target
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Marginal, Query, Term
 from eke.query.kronecker import Kronecker
 
@@ -63,7 +63,7 @@ class ProductSection:
     @property
     def noise(self) -> float:
         """The variance of an answer of weight one at this budget."""
-        return 2.0 / self.budget**2 if self.measure == "epsilon" else 1.0 / (2.0 * self.budget)
+        return self.measure.variance_for(self.budget)
 
     @property
     def total_error(self) -> float:
@@ -103,12 +103,9 @@ class ProductSection:
         for levels in self._blocks():
             weight = math.prod(level.weight for level in levels)
             block = self._block(levels)
-            if self.measure == "epsilon":
-                noise_scale = 1.0 / (weight * self.budget)
-                cost = _reach(block, 1) / noise_scale
-            else:
-                noise_scale = math.sqrt(self.noise / weight)
-                cost = _reach(block, 2) / (2.0 * noise_scale**2)
+            variance = self.noise / weight**self.measure.variance_power
+            noise_scale = self.measure.scale_of(variance)
+            cost = self.measure.loss_of_reach(_reach(block, self.measure.order), variance)
             found.append(PlannedBlock(block, noise_scale, cost))
         return found
 
@@ -122,7 +119,7 @@ class ProductSection:
         blocks = self._blocks()
         if len(answers) != len(blocks):
             raise QueryError(f"the plan measures {len(blocks)} blocks, not {len(answers)}")
-        power = 2.0 if self.measure == "epsilon" else 1.0
+        power = self.measure.variance_power
         cells = np.zeros(self.domain.sizes(self.target.attributes))
         for levels, values in zip(blocks, answers, strict=True):
             table = np.asarray(values, np.float64).reshape([len(level.matrix) for level in levels])

@@ -32,7 +32,7 @@ from eke.planning.release.section import (
 from eke.planning.strategy.line import question_values
 from eke.planning.strategy.matrices import MatrixStrategy, characters, haar, hierarchy, identity
 from eke.planning.workload import Target, Workload
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Marginal, Measurable, Query, Term, sensitivity, table
 
 MOST_DENSE_CELLS = 1024
@@ -111,7 +111,7 @@ class MatrixSection:
         ]
 
     def _scale(self, noise_variance: float) -> float:
-        return math.sqrt(noise_variance / 2.0 if self.measure == "epsilon" else noise_variance)
+        return self.measure.scale_of(noise_variance)
 
     def recover(self, answers: Sequence[FloatArray], total: float | None = None) -> list[Table]:
         flat = np.concatenate([np.asarray(a, np.float64).reshape(-1) for a in answers])
@@ -311,9 +311,7 @@ def _measured(
 
 
 def _cost(height: float, noise_variance: float, measure: Measure) -> float:
-    if measure == "epsilon":
-        return height * math.sqrt(2.0 / noise_variance)
-    return height**2 / (2.0 * noise_variance)
+    return float(measure.loss_of_reach(measure.raised(height), noise_variance))
 
 
 def _by_themselves(
@@ -326,7 +324,7 @@ def _by_themselves(
     """Queries over many cells: each is measured, priced as if every record met all of them."""
     queries = tuple(Query(q.domain, q.terms, Fraction(0)) for q in workload.queries)
     reaches = np.array([float(sensitivity(q, "add_remove")) for q in queries])
-    prices = reaches if measure == "epsilon" else reaches**2
+    prices = measure.raised(reaches)
     variances = noise_budget.by_groups(weights, np.maximum(prices, 1e-300), measure, budget)
     rows = np.ones((len(queries), 1), np.int64)
     plan = DensePlan(

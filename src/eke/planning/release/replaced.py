@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eke.planning.release.section import Section
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Kronecker, Measurable, Neighbours, Query
 
 
@@ -17,7 +17,7 @@ def loss_factor(section: Section, measure: Measure, neighbours: Neighbours) -> f
     if neighbours == "add_remove":
         return 1.0
     signed = any(_may_be_signed(part.measured) for part in section.parts())
-    return 4.0 if measure == "rho" and signed else 2.0
+    return measure.raised(2.0) if signed else 2.0
 
 
 def _may_be_signed(measured: Measurable) -> bool:

@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 from eke.query import Measurable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -64,8 +64,7 @@ def variance_factor(measure: Measure, before: float, after: float) -> float:
 
     Proportions of noise, and which strategy is best, do not depend on the budget.
     """
-    ratio = before / after
-    return ratio**2 if measure == "epsilon" else ratio
+    return float((before / after) ** measure.variance_power)
 
 
 def remaining_variances(variances: FloatArray, told: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from eke.errors import QueryError
 from eke.inference.residuals import Names, subsets
 from eke.planning.lattice import Lattice
 from eke.planning.strategy.kernel import Kernel, Kind
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 
@@ -44,9 +44,7 @@ class Block:
 
     def reach(self, measure: Measure) -> float:
         """What a record adds to the L1 norm (epsilon) or the squared L2 norm (rho) of the rows."""
-        if measure == "epsilon":
-            return float(math.prod(kernel.absolute_reach for kernel in self.kernels))
-        return float(math.prod(kernel.square_reach for kernel in self.kernels))
+        return float(math.prod(kernel.reach(measure.order) for kernel in self.kernels))
 
     def precision(self, component: Names) -> float:
         """The precision that noise of unit variance on every row gives to a component."""
@@ -156,7 +154,7 @@ def residual_tables(lattice: Lattice, measure: Measure) -> BlockStrategy:
     matters: (1, -1) is half the price of its two rows, while tables of deviations have smaller
     column sums than dense Fourier rows when there are four values or more.
     """
-    return _by_components("residuals", lattice, None if measure == "epsilon" else "residual")
+    return _by_components("residuals", lattice, "residual" if measure.rotations_are_free else None)
 
 
 def _by_components(name: str, lattice: Lattice, kind: Kind | None) -> BlockStrategy:
@@ -195,5 +193,5 @@ def _cheapest(size: int) -> Kernel:
     kinds: tuple[Kind, ...] = ("fourier", "residual")
     return min(
         (Kernel(kind, size) for kind in kinds),
-        key=lambda kernel: kernel.absolute_reach / math.sqrt(kernel.centred_gain),
+        key=lambda kernel: kernel.reach(1) / math.sqrt(kernel.centred_gain),
     )

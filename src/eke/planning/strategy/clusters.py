@@ -22,7 +22,7 @@ from eke.planning.strategy.blocks import (
     marginals_strategy,
     maximal_targets,
 )
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ def _clusters(
     log_sizes: FloatArray,
     measure: Measure,
 ) -> Clusters:
-    noise = float(len(members) ** 2 if measure == "epsilon" else len(members))
+    noise = float(len(members)) ** measure.variance_power
     error = noise * float(np.exp(members @ log_sizes) @ weights)
     return Clusters(error, tuple(tuple(compress(names, row)) for row in members.tolist()))
 

@@ -20,7 +20,7 @@ from eke.inference.residuals import Names
 from eke.planning.lattice import Lattice
 from eke.planning.strategy.blocks import MOST_CELLS, maximal_targets
 from eke.planning.strategy.geometry import FIELDS, Block, affine, projective
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 _MOST_BLOCKS = 600
 _MOST_POINTS = 64
@@ -49,7 +49,7 @@ def coverings(lattice: Lattice) -> Iterator[list[Names]]:
 def uniform_error(lattice: Lattice, marginals: list[Names], measure: Measure) -> float:
     """The total error after least squares at unit cost, the same noise everywhere."""
     blocks = len(marginals)
-    noise = 2.0 * blocks**2 if measure == "epsilon" else blocks / 2.0
+    noise = measure.variance_for(1.0 / blocks)
     information = np.asarray(lattice.precisions(marginals).sum(axis=0), np.float64)
     return noise * lattice.total_error(1.0 / information)
 

@@ -65,15 +65,9 @@ class Kernel:
         """β: what it multiplies constant vectors by."""
         return _facts(self.kind, self.size).mean_gain
 
-    @property
-    def absolute_reach(self) -> int:
-        """The largest column sum of absolute values: the L1 sensitivity."""
-        return _facts(self.kind, self.size).absolute_reach
-
-    @property
-    def square_reach(self) -> int:
-        """The largest column sum of squares: the squared L2 sensitivity."""
-        return _facts(self.kind, self.size).square_reach
+    def reach(self, order: int) -> int:
+        """The largest column sum of |entry|^order: the L1 or the squared L2 sensitivity."""
+        return _facts(self.kind, self.size).reaches[order - 1]
 
     def back(self, answers: FloatArray, axis: int) -> FloatArray:
         """Mᵀ applied along an axis; α·M⁺, which is the same up to rounding, for `fourier`."""
@@ -89,8 +83,7 @@ class _Facts:
     rows: int
     centred_gain: float
     mean_gain: float
-    absolute_reach: int
-    square_reach: int
+    reaches: tuple[int, int]  # of order one and two
 
 
 @lru_cache(maxsize=4096)
@@ -103,8 +96,8 @@ def _facts(kind: Kind, size: int) -> _Facts:
         centred, mean = float(2 ** _bits(size)), float(2 ** _bits(size) - size)
     elif kind == "fourier":
         centred, mean = float((matrix.astype(np.float64) ** 2).sum()) / (size - 1), 0.0
-    absolute = int(np.abs(matrix).sum(axis=0).max())
-    return _Facts(len(matrix), centred, mean, absolute, int((matrix**2).sum(axis=0).max()))
+    absolute, squares = np.abs(matrix).sum(axis=0).max(), (matrix**2).sum(axis=0).max()
+    return _Facts(len(matrix), centred, mean, (int(absolute), int(squares)))
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ from scipy.optimize import Bounds, minimize
 
 from eke.planning.strategy.matrices import MatrixStrategy, haar, hierarchy, identity
 from eke.planning.workload import Along
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 IntMatrix = NDArray[np.int64]
@@ -111,7 +111,7 @@ def _best_tree(trees: list[MatrixStrategy], gram: FloatArray, measure: Measure) 
         rows = tree.matrix.astype(np.float64)
         levels = float(tree.groups.max() + 1) if tree.groups is not None else 1.0
         inverse = _inverse(rows.T @ rows)
-        noise = levels**2 if measure == "epsilon" else levels
+        noise = float(levels**measure.variance_power)
         return float(np.sum(gram * inverse)) * noise
 
     return min(trees, key=error)
@@ -123,7 +123,7 @@ def _weighted(strategy: MatrixStrategy, gram: FloatArray, measure: Measure) -> L
     parts = [strategy.matrix[groups == g] for g in range(int(groups.max()) + 1)]
     floats = [part.astype(np.float64) for part in parts]
     grams = [part.T @ part for part in floats]
-    power = 2.0 if measure == "epsilon" else 1.0  # information of a row is weight ** power
+    power = measure.variance_power  # information of a row is weight ** power
 
     def error(x: FloatArray) -> tuple[float, FloatArray]:
         weights = np.exp(x - np.log(np.exp(x).sum()))  # every level has reach one
@@ -159,7 +159,7 @@ def optimised(gram: FloatArray, measure: Measure) -> LineStrategy:
     The entries are rounded to a grid afterwards and the error is that of the rounded matrix.
     """
     size = len(gram)
-    extra = size // 16 + 1 if measure == "epsilon" else min(size, 64 + size // 8)
+    extra = min(size, 64 + size // 8) if measure.rotations_are_free else size // 16 + 1
     # A start that is the same every time: intervals of all lengths, slightly irregular.
     golden = 0.5 * (np.sqrt(5.0) - 1.0)
     start = (np.arange(1, extra * size + 1) * golden) % 1.0
@@ -182,14 +182,10 @@ def optimised(gram: FloatArray, measure: Measure) -> LineStrategy:
     ]
     best = min(tried, key=lambda found: float(found.fun))
     stacked = np.vstack([np.eye(size), best.x.reshape(extra, size)])
-    norms = (
-        np.abs(stacked).sum(axis=0) if measure == "epsilon" else np.sqrt((stacked**2).sum(axis=0))
-    )
+    norms = measure.root(measure.raised(np.abs(stacked)).sum(axis=0))
     matrix = np.rint(stacked / norms * 2.0**_MATRIX_BITS).astype(np.int64)
     matrix = matrix[matrix.any(axis=1)]
-    reach = (
-        np.abs(matrix).sum(axis=0).max() if measure == "epsilon" else (matrix**2).sum(axis=0).max()
-    )
+    reach = measure.raised(np.abs(matrix)).sum(axis=0).max()
     return _with_levels("optimised", (Level(matrix, 1.0 / float(reach)),), gram, measure)
 
 
@@ -198,21 +194,20 @@ def _p_identity_error(
 ) -> tuple[float, FloatArray]:
     """The logarithm of tr(WᵀW (AᵀA)⁻¹) for A = [I; Θ]/norms, and its gradient."""
     size = theta.shape[1]
-    absolute = measure == "epsilon"
-    norms = 1.0 + theta.sum(axis=0) if absolute else np.sqrt(1.0 + (theta**2).sum(axis=0))
+    norms = measure.root(1.0 + measure.raised(theta).sum(axis=0))
     inverse = _inverse(np.eye(size) + theta.T @ theta)
     scaled = gram * np.outer(norms, norms)
     value = float(np.sum(inverse * scaled))
     by_norm = 2.0 * ((inverse * gram) @ norms)
     slope = -2.0 * theta @ (inverse @ scaled @ inverse)
-    slope += by_norm if absolute else by_norm * theta / norms
+    slope += by_norm * (theta / norms) ** (measure.order - 1)
     return float(np.log(value)), (slope / value).reshape(-1)
 
 
 def _with_levels(
     name: str, levels: tuple[Level, ...], gram: FloatArray, measure: Measure
 ) -> LineStrategy:
-    power = 2.0 if measure == "epsilon" else 1.0
+    power = measure.variance_power
     information = np.zeros_like(gram)
     for level in levels:
         rows = level.matrix.astype(np.float64)
@@ -236,12 +231,12 @@ def one_matrix(size: int, measure: Measure) -> IntMatrix:
     has few rows, so that least squares over single answers stays cheap.
     """
     gram = workload_gram("ranges", size)
-    if measure == "rho":
+    if measure.rotations_are_free:
         found = _weighted(haar(size), gram, measure)
     else:
         trees = [hierarchy(size, b) for b in _BRANCHINGS if b < 2 * size]
         found = _weighted(_best_tree(trees, gram, measure), gram, measure)
-    power = 1.0 if measure == "epsilon" else 0.5
+    power = 1.0 / measure.order
     largest = max(level.weight for level in found.levels)
     rows = [
         max(1, round(_WEIGHT_STEPS * (level.weight / largest) ** power)) * level.matrix
@@ -257,7 +252,6 @@ def line_of(matrix: IntMatrix, kind: Along, measure: Measure) -> LineStrategy:
     size = matrix.shape[1]
     if np.array_equal(matrix, np.eye(size)):
         return _with_levels("I", (Level(matrix, 1.0),), workload_gram(kind, size), measure)
-    power = 1 if measure == "epsilon" else 2
-    reach = float((np.abs(matrix) ** power).sum(axis=0).max())
-    name = "H" if measure == "epsilon" else "W"
+    reach = float(measure.raised(np.abs(matrix)).sum(axis=0).max())
+    name = "W" if measure.rotations_are_free else "H"
     return _with_levels(name, (Level(matrix, 1.0 / reach),), workload_gram(kind, size), measure)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from eke.inference.residuals import Names
 from eke.planning.lattice import Lattice
 from eke.planning.strategy.blocks import MOST_CELLS
-from eke.privacy.accountant import Measure
+from eke.privacy.measure import Measure
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class _Search:
     ) -> None:
         self.blocks = list(blocks)
         self._lattice = lattice
-        self._power = 2.0 if measure == "epsilon" else 1.0  # information is share ** power
+        self._power = measure.variance_power  # information is share ** power
         self._shares = noise_variances ** (-1.0 / self._power)
         self._rows = np.array([self._row(block) for block in blocks])
         # A target stays covered even along attributes of one value, which no error depends on.

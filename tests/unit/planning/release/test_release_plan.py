@@ -22,7 +22,10 @@ from eke.planning.workload import (
     prefixes,
     ranges,
 )
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.query import Marginal, Neighbours
 from tests.unit.planning.cubes import (
     cube,
@@ -33,7 +36,7 @@ from tests.unit.planning.cubes import (
     strategy_of,
 )
 
-MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 
 def _workloads() -> dict[str, Workload]:
@@ -82,7 +85,7 @@ def test_plans_are_what_they_state(name: str, measure: Measure) -> None:
 def test_smallest_workloads(measure: Measure) -> None:
     """The total alone, attributes of one value, and the same marginal twice."""
     domain = cube(3, 2)
-    alone = 2.0 if measure == "epsilon" else 0.5
+    alone = 2.0 if measure == PURE else 0.5
     for workload in (
         all_marginals(domain, 0),
         all_marginals(cube(1, 1), 2),
@@ -112,7 +115,7 @@ def test_laws_never_cost_more_than_planned(measure: Measure) -> None:
     plan = plan_release(_workloads()["marginals"], measure=measure, budget=0.7)
     for part, (measured, law) in zip(plan.parts, plan.laws(), strict=True):
         assert measured.attributes == part.measured.attributes
-        drawn = law.laplace_scale if measure == "epsilon" else sqrt(law.gaussian_variance)
+        drawn = law.laplace_scale if measure == PURE else sqrt(law.gaussian_variance)
         assert part.noise_scale <= drawn <= part.noise_scale * (1 + 1e-5)
 
 
@@ -120,21 +123,21 @@ def test_a_matrix_of_the_users_own() -> None:
     domain = cube(2, 4)
     workload = all_marginals(domain, 1)
     mine = MatrixStrategy.of("mine", np.eye(8, dtype=int))
-    plan = plan_release(workload, measure="epsilon", budget=1.0, strategy=mine)
+    plan = plan_release(workload, measure=PURE, budget=1.0, strategy=mine)
     assert plan.strategy == "mine"
     assert loss_of(plan) <= 1.0 + 1e-6
-    sketched = plan_release(workload, measure="epsilon", budget=1.0, strategy=sketch(8, 4, 9))
+    sketched = plan_release(workload, measure=PURE, budget=1.0, strategy=sketch(8, 4, 9))
     assert sketched.rmse > plan.rmse
     with pytest.raises(EkeError, match="does not determine"):
-        plan_release(workload, measure="epsilon", budget=1.0, strategy=sketch(8, 2, 1))
+        plan_release(workload, measure=PURE, budget=1.0, strategy=sketch(8, 2, 1))
     with pytest.raises(EkeError, match="columns"):
-        plan_release(workload, measure="epsilon", budget=1.0, strategy=sketch(9, 4, 9))
+        plan_release(workload, measure=PURE, budget=1.0, strategy=sketch(9, 4, 9))
 
 
 def test_queries_over_many_cells_are_measured_themselves() -> None:
     domain = cube(40, 40, 40)
     asked = Workload.of(domain, [eke.count(a="v1", b="v2"), eke.count(c="v3", b="v1") + 5])
-    plan = plan_release(asked, measure="rho", budget=0.5)
+    plan = plan_release(asked, measure=CONCENTRATED, budget=0.5)
     assert plan.strategy == "Q"
     assert sum(part.cost for part in plan.parts) == pytest.approx(0.5)
     first, second = plan.recover([np.array(3.0), np.array(4.0)])
@@ -143,7 +146,7 @@ def test_queries_over_many_cells_are_measured_themselves() -> None:
 
 
 def test_explain_lists_strategies_with_their_errors() -> None:
-    plan = plan_release(_workloads()["marginals"], measure="epsilon", budget=1.0)
+    plan = plan_release(_workloads()["marginals"], measure=PURE, budget=1.0)
     text = plan.explain()
     assert "RMSE" in text
     assert "residuals" in text
@@ -170,11 +173,11 @@ def test_the_accountant_agrees(name: str, neighbours: Neighbours, measure: Measu
 
 def test_replaced_records_get_a_smaller_usable_budget() -> None:
     workload = _workloads()["marginals"]
-    once = plan_release(workload, measure="epsilon", budget=1.0)
-    swapped = plan_release(workload, measure="epsilon", budget=1.0, neighbours="replace_one")
+    once = plan_release(workload, measure=PURE, budget=1.0)
+    swapped = plan_release(workload, measure=PURE, budget=1.0, neighbours="replace_one")
     assert swapped.rmse == pytest.approx(2 * once.rmse)
     # Under zCDP whole marginals cost a replaced record half of what signed blocks cost it.
-    swapped = plan_release(workload, measure="rho", budget=1.0, neighbours="replace_one")
+    swapped = plan_release(workload, measure=CONCENTRATED, budget=1.0, neighbours="replace_one")
     assert all(isinstance(part.measured, Marginal) for part in swapped.parts)
 
 
@@ -183,10 +186,10 @@ def test_large_releases_keep_marginals_whole() -> None:
     sizes = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
     workload = all_marginals(cube(*sizes), 2)
     assert workload.questions == 148_137
-    plan = plan_release(workload, measure="epsilon", budget=1.0, strategy="Q")
+    plan = plan_release(workload, measure=PURE, budget=1.0, strategy="Q")
     assert plan.answers == 148_137
     assert all(isinstance(part.measured, Marginal) for part in plan.parts)
-    optimal = plan_release(workload, measure="rho", budget=0.5, compare=False)
+    optimal = plan_release(workload, measure=CONCENTRATED, budget=0.5, compare=False)
     assert optimal.rmse == pytest.approx(6.3587, abs=1e-4)
     noisy = [np.zeros(m.cells if hasattr(m, "cells") else 1) for m, _ in optimal.laws()]
     tables = optimal.recover(noisy)
@@ -195,8 +198,8 @@ def test_large_releases_keep_marginals_whole() -> None:
 
 def test_plans_of_whole_marginals_only() -> None:
     workload = all_marginals(cube(9, 16, 7, 15, 2), 2)
-    optimal = plan_release(workload, measure="rho", budget=0.5)
-    plain = plan_release(workload, measure="rho", budget=0.5, only_marginals=True)
+    optimal = plan_release(workload, measure=CONCENTRATED, budget=0.5)
+    plain = plan_release(workload, measure=CONCENTRATED, budget=0.5, only_marginals=True)
     assert all(isinstance(part.measured, Marginal) for part in plain.parts)
     assert optimal.rmse < plain.rmse < 1.05 * optimal.rmse
 
@@ -215,7 +218,7 @@ def test_several_accuracies_at_the_least_cost(measure: Measure) -> None:
     )
     named = dict(zip([t.attributes for t in workload.targets], required, strict=True))
     assert plan_for_accuracies(workload, named, measure).budget == pytest.approx(plan.budget)
-    if measure == "rho":  # the dual proves that no component noise does it for less
+    if measure == CONCENTRATED:  # the dual proves that no component noise does it for less
         lattice = Lattice(workload)
         strategy = residual_tables(lattice, measure)
         prices = strategy.reaches(measure) / strategy.row_squares / 2.0
@@ -240,14 +243,14 @@ def test_several_accuracies_for_replaced_records(measure: Measure) -> None:
 def test_bad_requests_are_refused() -> None:
     workload = _workloads()["marginals"]
     with pytest.raises(EkeError, match="budget"):
-        plan_release(workload, measure="epsilon", budget=0.0)
+        plan_release(workload, measure=PURE, budget=0.0)
     with pytest.raises(EkeError, match="choose one"):
-        plan_release(workload, measure="epsilon", budget=1.0, strategy="magic")
+        plan_release(workload, measure=PURE, budget=1.0, strategy="magic")
     with pytest.raises(EkeError, match="one required"):
-        plan_for_accuracies(workload, [1.0], "rho")
+        plan_for_accuracies(workload, [1.0], CONCENTRATED)
     with pytest.raises(EkeError, match="positive"):
-        plan_for_accuracies(workload, [0.0, 1.0, 1.0], "rho")
+        plan_for_accuracies(workload, [0.0, 1.0, 1.0], CONCENTRATED)
     with pytest.raises(EkeError, match="no requirement"):
-        plan_for_accuracies(workload, {("a", "b"): 1.0}, "rho")
+        plan_for_accuracies(workload, {("a", "b"): 1.0}, CONCENTRATED)
     with pytest.raises(EkeError, match="whole marginals"):
-        plan_for_accuracies(_workloads()["ranges"], [1.0], "rho")
+        plan_for_accuracies(_workloads()["ranges"], [1.0], CONCENTRATED)

@@ -19,7 +19,9 @@ from eke.planning.options import (
 from eke.planning.release import plan_release
 from eke.planning.strategy.kernel import Kernel, Kind
 from eke.planning.workload import Workload, all_marginals, marginals_up_to
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from tests.unit.planning.cubes import (
     cube,
     loss_of,
@@ -47,11 +49,11 @@ def test_kernels_are_what_their_numbers_say(kind: Kind, size: int) -> None:
     expected = kernel.centred_gain * centred + kernel.mean_gain * mean
     tolerance = 1e-4 * kernel.centred_gain if kind == "fourier" else 1e-9
     np.testing.assert_allclose(matrix.T @ matrix, expected, atol=tolerance)
-    assert kernel.absolute_reach == np.abs(matrix).sum(axis=0).max()
-    assert kernel.square_reach == (matrix**2).sum(axis=0).max()
+    assert kernel.reach(1) == np.abs(matrix).sum(axis=0).max()
+    assert kernel.reach(2) == (matrix**2).sum(axis=0).max()
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("name", ["I", "Q", "C", "F", "Fourier", "residuals", "design"])
 def test_plans_are_what_they_state(name: str, measure: Measure) -> None:
     """Unbiased, of the stated variance, within budget; least squares is the dense one."""
@@ -74,7 +76,7 @@ def test_plans_are_what_they_state(name: str, measure: Measure) -> None:
             np.testing.assert_allclose(stated_variances(plan), dense, rtol=1e-3)
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_better_noise_and_recovery_never_hurt(measure: Measure) -> None:
     domain = cube(3, 2, 4, 2)
     lattice = Lattice(marginals_up_to(domain, 2))
@@ -88,8 +90,8 @@ def test_residuals_are_the_gaussian_optimum() -> None:
     """Nothing in the portfolio beats them, and `auto` takes them."""
     domain = cube(3, 2, 4, 2)
     lattice = Lattice(all_marginals(domain, 2))
-    every = options(lattice, "rho", 0.5)
-    best = best_option(lattice, "rho", 0.5)
+    every = options(lattice, CONCENTRATED, 0.5)
+    best = best_option(lattice, CONCENTRATED, 0.5)
     assert best.strategy.name == "residuals"
     assert best.total_error <= min(option.total_error for option in every) * (1 + 1e-9)
     # Closed form: (Σ sqrt(importance · share))² over the squared reach that the budget buys.
@@ -104,10 +106,10 @@ def test_bounds_of_table_1(width: int, ways: int) -> None:
     if 2 * ways >= width:
         ways = 1
     lattice = Lattice(all_marginals(cube(*[2] * width), ways))
-    named = named_strategies(lattice, "epsilon")
+    named = named_strategies(lattice, PURE)
 
     def noise(name: str, kind: Noise) -> float:
-        option = evaluate(lattice, named[name], "epsilon", 1.0, noise=kind, recovery="initial")
+        option = evaluate(lattice, named[name], PURE, 1.0, noise=kind, recovery="initial")
         return float(2**ways * np.sqrt(option.target_variances.max()))
 
     subsets, coefficients = comb(width, ways), sum(comb(width, i) for i in range(ways + 1))

@@ -19,6 +19,8 @@ from eke.planning.workload import (
     marginals_and_half_above,
     marginals_and_those_with,
 )
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.pure import PURE
 from tests.unit.planning.cubes import cube
 
 
@@ -61,7 +63,7 @@ def _workloads() -> list[Workload]:
 @pytest.mark.parametrize("number", range(6))
 def test_every_covering_determines_the_workload(number: int) -> None:
     lattice = Lattice(_workloads()[number])
-    candidates = [list(clusters.marginals) for clusters in cluster_path(lattice, "epsilon")]
+    candidates = [list(clusters.marginals) for clusters in cluster_path(lattice, PURE)]
     candidates += coverings(lattice)
     assert candidates
     for marginals in candidates:
@@ -72,7 +74,7 @@ def test_every_covering_determines_the_workload(number: int) -> None:
 def test_clustering_merges_when_that_is_cheaper() -> None:
     """Two cells each: pairs of attributes cost half and sum up two cells instead of one."""
     lattice = Lattice(all_marginals(cube(*[2] * 8), 1))
-    found = clustering(lattice, cluster_path(lattice, "epsilon"))
+    found = clustering(lattice, cluster_path(lattice, PURE))
     assert found is not None
     assert len(found.blocks) < 8
 
@@ -84,7 +86,7 @@ def test_clustering_merges_when_that_is_cheaper() -> None:
 def test_auto_does_not_lose_to_the_references(width: int, ways: int, reference: float) -> None:
     """RMSE per cell at epsilon = 1; the rest of the table is in benchmarks/marginals.py."""
     lattice = Lattice(all_marginals(cube(*[2] * width), ways))
-    design = best_design(lattice, "epsilon", 1.0)
+    design = best_design(lattice, PURE, 1.0)
     assert design is not None
     assert rmse(design, lattice) < reference
 
@@ -94,4 +96,6 @@ def test_the_gaussian_optimum_on_adult(ways: int, reference: float) -> None:
     """RMSE per cell at rho = 1/2."""
     sizes = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
     lattice = Lattice(all_marginals(cube(*sizes), ways))
-    assert rmse(best_option(lattice, "rho", 0.5), lattice) == pytest.approx(reference, abs=1e-4)
+    assert rmse(best_option(lattice, CONCENTRATED, 0.5), lattice) == pytest.approx(
+        reference, abs=1e-4
+    )

@@ -22,7 +22,9 @@ from eke.planning.strategy.matrices import (
     sketch,
 )
 from eke.planning.workload import Along
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from tests.unit.planning.cubes import FloatArray
 
 
@@ -53,18 +55,18 @@ def test_questions_along_an_attribute(kind: Along, size: int) -> None:
     np.testing.assert_allclose(question_values(kind, table, 1), table @ matrix.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("kind", ["cells", "prefixes", "ranges"])
 def test_line_strategies_state_their_error(kind: Along, measure: Measure) -> None:
     size = 12
     matrix = _questions(kind, size)
-    power = 2.0 if measure == "epsilon" else 1.0
+    power = 2.0 if measure == PURE else 1.0
     found = line_strategies(kind, size, measure)
     assert [s.error for s in found] == sorted(s.error for s in found)
     for strategy in found:
         rows = np.vstack([level.matrix for level in strategy.levels]).astype(float)
         weights = np.concatenate([np.full(len(v.matrix), v.weight) for v in strategy.levels])
-        if measure == "epsilon":
+        if measure == PURE:
             reach = (weights[:, None] * np.abs(rows)).sum(axis=0).max()
         else:
             reach = (weights[:, None] * rows**2).sum(axis=0).max()
@@ -75,7 +77,7 @@ def test_line_strategies_state_their_error(kind: Along, measure: Measure) -> Non
 
 def test_optimised_strategies_win_where_it_matters() -> None:
     """Prefixes of 64 values: no classic strategy comes close."""
-    for measure in ("epsilon", "rho"):
+    for measure in (PURE, CONCENTRATED):
         found = {s.name[0]: s.error for s in line_strategies("prefixes", 64, measure)}
         assert found["o"] < 0.9 * min(found["H"], found["W"], found["I"])
 

@@ -13,11 +13,13 @@ from eke.planning.strategy.blocks import marginals_strategy, maximal_targets
 from eke.planning.strategy.designs import coverings
 from eke.planning.strategy.local_search import improved
 from eke.planning.workload import all_marginals
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from tests.unit.planning.cubes import cube
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("sizes", [(3, 2, 5, 4, 2), (2, 2, 2, 2, 2, 2)])
 def test_every_design_can_only_get_better(sizes: tuple[int, ...], measure: Measure) -> None:
     lattice = Lattice(all_marginals(cube(*sizes), 2))
@@ -46,5 +48,5 @@ def test_every_design_can_only_get_better(sizes: tuple[int, ...], measure: Measu
 
 def test_what_is_not_measured_is_left_out() -> None:
     lattice = Lattice(all_marginals(cube(2, 2), 1))
-    found = improved(lattice, [("a",), ("a", "b")], np.array([math.inf, 1.0]), "epsilon")
+    found = improved(lattice, [("a",), ("a", "b")], np.array([math.inf, 1.0]), PURE)
     assert found == [("a", "b")]
