@@ -34,6 +34,7 @@ from eke.ledger import Entry
 from eke.mechanism import reveal_with_noise
 from eke.planning import Decision, Facts, Past, Plan, Requirement, decide
 from eke.privacy.accountant import Accountant
+from eke.privacy.measures import measure_named
 from eke.query import Kronecker, count
 from eke.session import request
 from tests.random_questions import random_domain, random_question
@@ -246,7 +247,9 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
     listed = domain_from_document(settings["domain"])
     domain = eke.Domain({name: listed[name] for name in settings["attributes"]})
     rows = 1 if settings["unit"] is None else settings["unit"]["rows"]
-    accountant = Accountant(domain, settings["measure"], settings["neighbours"], rows)
+    accountant = Accountant(
+        domain, measure_named(settings["measure"]), settings["neighbours"], rows
+    )
     inference = Inference(domain)
     if settings["public_rows"] is not None:
         everyone = float(settings["public_rows"])

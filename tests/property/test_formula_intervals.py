@@ -9,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from tests.formula_lab import carried_out, demanded, interval, truth
 
 RUNS = 150
@@ -25,7 +28,7 @@ CASES = {
 }
 
 
-def share_held(text: str, within: float, runs: int, measure="epsilon", stretch: float = 1.0):
+def share_held(text: str, within: float, runs: int, measure: Measure = PURE, stretch: float = 1.0):
     """The share of runs whose interval holds the truth, and of those as narrow as asked for."""
     rng = np.random.default_rng(20261115)
     demand = demanded(text, within)
@@ -49,7 +52,7 @@ def test_intervals_hold_as_often_as_they_promise(name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("name", CASES)
 def test_intervals_hold_as_often_as_they_promise_in_many_runs(name, measure):
     """N = 1,000 runs at confidence 0.95; four standard deviations are 0.0276."""

@@ -34,6 +34,7 @@ from eke.ledger import Entry
 from eke.ledger.failpoint import FAILPOINTS, VARIABLE
 from eke.planning import Plan
 from eke.privacy.accountant import Accountant
+from eke.privacy.measures import measure_named
 from eke.query import Expression
 from eke.session import opening
 from tests.system.ledger_driver import dataset, listen
@@ -124,7 +125,7 @@ def wrong_books(entries: list[Entry]) -> list[str]:
     """Whatever a fresh accountant, who has nothing but the log, finds wrong with it."""
     problems = []
     settings: Any = entries[0].payload
-    accountant = Accountant(DOMAIN, settings["measure"], settings["neighbours"])
+    accountant = Accountant(DOMAIN, measure_named(settings["measure"]), settings["neighbours"])
     limit = int(str(entries[0].about["limit"]))
     reserved: dict[int, bool] = {}
     for entry in entries:

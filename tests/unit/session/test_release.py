@@ -39,7 +39,7 @@ def test_a_plan_is_free_and_says_what_it_does(dataset):
     plan = dataset.plan(eke.all_marginals(DOMAIN, 2), budget=0.5)
     assert dataset.ledger_entries() == before
     assert plan.budget == 0.5
-    assert plan.measure == dataset.budget.measure
+    assert plan.measure.name == dataset.budget.measure
     assert plan.strategy in plan.explain()
     assert f"{plan.workload.questions} questions" in plan.explain()
 
