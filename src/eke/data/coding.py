@@ -27,7 +27,8 @@ from typing import Any
 
 import ibis
 
-from eke.domain import Attribute, Binned, Boolean, Categorical, Integer
+from eke.domain import Attribute
+from eke.domain.placing import Cut, Floored, Listed
 from eke.errors import DataError
 
 NUMBER = (
@@ -67,14 +68,16 @@ def spelled_number(column: Any, attribute: Attribute) -> Any:
 
     The pattern keeps out what only the engine would take for a number, such as 1_000.
     """
-    if isinstance(attribute, Categorical) and any(abs(int(v)) >= _EXACT for v in attribute.values):
+    placing = attribute.placing
+    values = placing.values if isinstance(placing, Listed) else ()
+    if any(abs(int(value)) >= _EXACT for value in values):
         raise DataError(
             "whole-number categories of 2**53 or more cannot be told apart in a text file; "
             "declare them as text: Categorical('9007199254740993', ...)"
         )
     text = column.strip()
     words = []
-    if isinstance(attribute, Boolean):
+    if isinstance(placing, Listed) and placing.truth:
         words = [
             (text.lower().isin(TRUE_WORDS), _double(1.0)),
             (text.lower().isin(FALSE_WORDS), _double(0.0)),
@@ -85,7 +88,7 @@ def spelled_number(column: Any, attribute: Attribute) -> Any:
 
 def lists_text(attribute: Attribute) -> bool:
     """True when the declared values are texts, not numbers or truth values."""
-    return isinstance(attribute, Categorical) and isinstance(attribute.values[0], str)
+    return attribute.placing.is_text
 
 
 def is_readable(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
@@ -118,38 +121,44 @@ def _found(raw: _Raw, attribute: Attribute) -> list[tuple[Any, Any]]:
         return [(raw.text == v, _code(code)) for code, v in enumerate(attribute.declared)]
     if raw.number is None:
         return []
-    if isinstance(attribute, Integer):
-        return _whole_branches(raw.number, attribute)
-    if isinstance(attribute, Binned):
-        return _bin_branches(raw.number, attribute)
-    values = attribute.values if isinstance(attribute, Categorical) else (0, 1)
-    return [(_equals(raw.number, int(v)), _code(code)) for code, v in enumerate(values)]
+    beyond = _code(attribute.code(-math.inf)), _code(attribute.code(math.inf))
+    match attribute.placing:
+        case Floored(low, high):
+            return _whole_branches(raw.number, low, high, beyond)
+        case Cut(edges):
+            return _bin_branches(raw.number, edges, beyond)
+        case Listed(values):
+            return [(_equals(raw.number, int(v)), _code(code)) for code, v in enumerate(values)]
 
 
-def _whole_branches(number: Any, attribute: Integer) -> list[tuple[Any, Any]]:
+def _whole_branches(
+    number: Any, low: int, high: int, beyond: tuple[Any, Any]
+) -> list[tuple[Any, Any]]:
     return [
-        (_is_below(number, attribute.low), _code(attribute.code(-math.inf))),
-        (~_is_below(number, attribute.high + 1), _code(attribute.code(math.inf))),
-        (number.notnull(), _whole_part(number, attribute) - attribute.low),
+        (_is_below(number, low), beyond[0]),
+        (~_is_below(number, high + 1), beyond[1]),
+        (number.notnull(), _whole_part(number, low, high) - low),
     ]
 
 
-def _bin_branches(number: Any, attribute: Binned) -> list[tuple[Any, Any]]:
-    first, *inner, last = attribute.edges
+def _bin_branches(
+    number: Any, edges: tuple[float, ...], beyond: tuple[Any, Any]
+) -> list[tuple[Any, Any]]:
+    first, *inner, last = edges
     return [
-        (_is_below(number, first), _code(attribute.code(-math.inf))),
-        (_is_above(number, last), _code(attribute.code(math.inf))),
+        (_is_below(number, first), beyond[0]),
+        (_is_above(number, last), beyond[1]),
         *((_is_below(number, edge), _code(code)) for code, edge in enumerate(inner)),
         (number.notnull(), _code(len(inner))),
     ]
 
 
-def _whole_part(number: Any, attribute: Integer) -> Any:
+def _whole_part(number: Any, least: int, most: int) -> Any:
     """The number rounded down, brought between the bounds first so that the cast cannot fail."""
     floating = number.type().is_floating()
     low, high = (
         _double(float(bound)) if floating else ibis.literal(bound, "int64")
-        for bound in (attribute.low, attribute.high)
+        for bound in (least, most)
     )
     between = ibis.least(ibis.greatest(number, low), high)
     return (between.floor() if floating else between).cast("int64")

@@ -9,8 +9,10 @@ from typing import Any
 
 import yaml
 
-from eke.domain.attribute import Attribute, Binned, Boolean, Categorical, Integer, Replace, Rule
+from eke.domain.attribute import Attribute
+from eke.domain.kinds import KINDS
 from eke.domain.product import Domain
+from eke.domain.rule import Replace, Rule
 from eke.errors import DomainError
 
 FORMAT = "eke-domain/1"
@@ -114,17 +116,9 @@ def _rule_document(rule: Rule) -> object:
 
 
 def _attribute_document(attribute: Attribute) -> dict[str, Any]:
-    head: dict[str, Any]
-    if isinstance(attribute, Categorical):
-        head = {"type": "categorical", "values": list(attribute.values)}
-    elif isinstance(attribute, Integer):
-        head = {"type": "integer", "low": attribute.low, "high": attribute.high}
-    elif isinstance(attribute, Binned):
-        head = {"type": "binned", "edges": list(attribute.edges)}
-    else:
-        head = {"type": "boolean"}
     return {
-        **head,
+        "type": attribute.kind,
+        **attribute.fields(),
         "null": _rule_document(attribute.null),
         "outside": _rule_document(attribute.outside),
     }
@@ -136,32 +130,20 @@ def _attribute(name: object, document: object) -> Attribute:
     # YAML reads an unquoted `null:` as the key None.
     fields = {"null" if key is None else key: value for key, value in document.items()}
     kind = fields.pop("type", None)
+    if not isinstance(kind, str) or kind not in KINDS:
+        *others, last = KINDS
+        raise DomainError(
+            f"attribute {name!r} has type {kind!r}; use {', '.join(others)} or {last}"
+        )
     try:
-        rules = {key: _rule(fields.pop(key)) for key in ("null", "outside") if key in fields}
-        if kind == "categorical":
-            return Categorical(*_list(fields.pop("values"), "values"), **rules, **fields)
-        if kind == "integer":
-            return Integer(fields.pop("low"), fields.pop("high"), **rules, **fields)
-        if kind == "binned":
-            return Binned(_list(fields.pop("edges"), "edges"), **rules, **fields)
-        if kind == "boolean":
-            return Boolean(**rules, **fields)
+        rules = {key: _rule(fields[key]) for key in ("null", "outside") if key in fields}
+        return KINDS[kind].of_fields({**fields, **rules})
     except KeyError as problem:
         raise DomainError(f"attribute {name!r} ({kind}) lacks {problem}; add it") from problem
     except TypeError as problem:
         raise DomainError(f"attribute {name!r} ({kind}) is malformed: {problem}") from problem
     except DomainError as problem:
         raise DomainError(f"attribute {name!r}: {problem}") from problem
-    raise DomainError(
-        f"attribute {name!r} has type {kind!r}; use categorical, integer, binned or boolean"
-    )
-
-
-def _list(document: object, field: str) -> list[Any]:
-    # A text would be taken apart letter by letter.
-    if not isinstance(document, list) or any(isinstance(v, list) for v in document):
-        raise DomainError(f"'{field}' must be a list of plain values")
-    return document
 
 
 def _rule(document: Any) -> Any:

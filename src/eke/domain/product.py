@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from eke.domain.attribute import Attribute, Binned, Boolean, Categorical, Integer, is_storable
+from eke.domain.attribute import Attribute
+from eke.domain.rule import is_storable
 from eke.errors import DomainError
 
 
@@ -33,7 +34,7 @@ class Domain:
             )
         for name, attribute in pairs:
             _check_name(name)
-            if not isinstance(attribute, (Categorical, Boolean, Integer, Binned)):
+            if not isinstance(attribute, Attribute):
                 raise DomainError(
                     f"attribute {name!r} must be a Categorical, Boolean, Integer or Binned"
                 )
@@ -51,7 +52,7 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """Number of cells, as a Python integer of any length."""
+        """Number of cells, as a Python integer."""
         return math.prod(self.shape)
 
     @property

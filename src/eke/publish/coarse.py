@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.domain import Binned, Domain, Integer
+from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Kronecker, Query, Term
 
@@ -93,7 +93,7 @@ def groups_of_values(
         total = float(given.sum())
         even = np.full(len(given), 1.0 / len(given))
         share = given / total if total > 0.0 else even
-        if isinstance(attribute, (Integer, Binned)):
+        if attribute.is_ordered:
             result[name] = _neighbours(share, 1.0 / most, least_share)
         else:
             result[name] = _common(share, least_share)

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.domain import Attribute, Boolean, Categorical, Domain
+from eke.domain import Attribute, Domain
 from eke.errors import DomainError, QueryError
 
 FEATURE_BITS = 16
@@ -113,9 +113,9 @@ def _table(name: str, attribute: Attribute) -> tuple[NDArray[np.int64], bool]:
             f"attribute {name!r} has one declared value, so there is nothing to publish about it; "
             "leave it out: attributes=[...]"
         )
-    three_valued = isinstance(attribute, Boolean) and attribute.has_bucket
+    three_valued = attribute.has_bucket and not attribute.is_ordered
     single = len(attribute.declared) < 2
-    if isinstance(attribute, Categorical) or three_valued or single:
+    if not attribute.has_numbers or three_valued or single:
         return _ONE * np.eye(attribute.size, dtype=np.int64), False
     numbers = attribute.numbers()[: len(attribute.declared)]
     low, high = min(numbers), max(numbers)

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from eke.domain import Attribute, Binned, Domain
+from eke.domain import Attribute, Domain
 
 FORMAT = "eke-publication/1"
 _SHOWN = 8
@@ -98,12 +98,7 @@ def holds_rows(text: str) -> bool:
 
 def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
     """The value of each code as the table itself would hold it."""
-    if isinstance(attribute, Binned):
-        middles = [float(number) for number in attribute.numbers()]
-        if attribute.has_bucket:
-            middles[-1] = np.nan
-        return np.array(middles)[codes]
-    labels = attribute.labels
-    if None in labels or isinstance(labels[0], str):
-        return pd.array([labels[code] for code in codes])
-    return np.array(labels)[codes]
+    values = attribute.cell_values
+    if None in values or isinstance(values[0], str):
+        return pd.array([values[code] for code in codes])
+    return np.array(values)[codes]

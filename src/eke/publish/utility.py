@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from eke.domain import Attribute, Categorical, Domain
+from eke.domain import Attribute, Domain
 from eke.errors import DataError, QueryError
 from eke.publish import utility_html
 from eke.publish.classifiers import Score, score_classifiers
@@ -193,7 +193,7 @@ class _Column:
 def _in_ranges(attribute: Attribute, place: int, made: Codes, true: Codes) -> _Column:
     """A long numeric attribute cut into a few ranges, the bucket by itself; others as they are."""
     declared = len(attribute.declared)
-    if declared <= MOST_BINS or isinstance(attribute, Categorical):
+    if declared <= MOST_BINS or not attribute.is_ordered:
         return _Column(made[:, place], true[:, place], attribute.size)
 
     def cut(codes: Codes) -> Codes:

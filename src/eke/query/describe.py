@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from eke.domain import Attribute, Binned, Boolean, Categorical, Integer
-from eke.domain.attribute import number_text
+from eke.domain import Attribute
 from eke.query.block import Marginal
 from eke.query.canonical import Term
 from eke.query.kronecker import Kronecker, Measurable
@@ -63,7 +62,7 @@ def _shifted_sum(query: Query, term: Term) -> tuple[Fraction, Fraction] | None:
     ((name, vector),) = term.factors
     attribute = query.domain[name]
     # Two different values lie on a line anyway; they read better one by one.
-    if isinstance(attribute, Categorical) or len(np.unique(vector)) < 3:
+    if not attribute.has_numbers or len(np.unique(vector)) < 3:
         return None
     numbers = attribute.numbers()
     low, high = numbers.index(min(numbers)), numbers.index(max(numbers))
@@ -104,15 +103,12 @@ def _condition(name: str, attribute: Attribute, vector: IntVector) -> str:
     chosen = np.flatnonzero(vector)
     first, last = int(chosen[0]), int(chosen[-1])
     in_a_row = len(chosen) > 1 and last - first + 1 == len(chosen)
-    if in_a_row and isinstance(attribute, Integer) and attribute.low + last <= attribute.high:
-        return f"{name} {attribute.low + first}–{attribute.low + last}"
-    if in_a_row and isinstance(attribute, Binned) and last < len(attribute.edges) - 1:
-        low, high = attribute.edges[first], attribute.edges[last + 1]
-        closing = "]" if last == len(attribute.edges) - 2 else ")"
-        return f"{name} in [{number_text(low)}, {number_text(high)}{closing}"
+    between = attribute.range_text(first, last) if in_a_row else None
+    if between is not None:
+        return f"{name} {between}"
     texts = [attribute.label_text(int(code)) for code in chosen]
     missing = [attribute.label_text(int(code)) for code in np.flatnonzero(vector == 0)]
-    if isinstance(attribute, Categorical) and len(missing) < len(texts) and len(missing) <= 3:
+    if not attribute.has_numbers and len(missing) < len(texts) and len(missing) <= 3:
         return f"{name} ≠ {' or '.join(missing)}"
     shown = texts if len(texts) <= 5 else [*texts[:4], f"{len(texts) - 4} more"]
     return f"{name} = {' or '.join(shown)}"
@@ -120,7 +116,7 @@ def _condition(name: str, attribute: Attribute, vector: IntVector) -> str:
 
 def _power(attribute: Attribute, vector: IntVector) -> tuple[int, Fraction]:
     """(p, ratio) with vector = ratio · number^p wherever it is not 0; (0, 1) if there is no p."""
-    if not isinstance(attribute, (Categorical, Boolean)):
+    if attribute.is_ordered:
         numbers = attribute.numbers()
         for power in (1, 2, 3, 4):
             used = [n**power if v else Fraction(0) for n, v in zip(numbers, vector, strict=True)]

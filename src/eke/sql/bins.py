@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.domain import Binned, Domain
-from eke.domain.attribute import number_text
+from eke.domain import Attribute, Domain
+from eke.domain.placing import Cut
+from eke.domain.rule import number_text
 from eke.sql.value import Line
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
@@ -19,9 +20,9 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 def line_codes(domain: Domain, line: Line, sign: str) -> NDArray[np.bool_] | None:
     """The bins in which slope · column + intercept compares with 0; None if one is cut."""
-    attribute = _binned(domain, line)
-    threshold, sign = _solved(attribute.edges, line, sign)
-    edges = [Fraction(e) for e in attribute.edges]
+    attribute, cuts = _binned(domain, line)
+    threshold, sign = _solved(cuts, line, sign)
+    edges = [Fraction(e) for e in cuts]
     first, last, bins = edges[0], edges[-1], len(edges) - 1
     # Below (and at) the threshold lie the bins up to `place`; a bin holds its lower edge.
     if sign in ("=", "<>"):
@@ -45,8 +46,7 @@ def line_codes(domain: Domain, line: Line, sign: str) -> NDArray[np.bool_] | Non
 
 def cut_message(domain: Domain, line: Line, sign: str) -> str:
     """Why a comparison is refused, the two nearest edges, and what to write instead."""
-    attribute, name = _binned(domain, line), line.attribute
-    edges = attribute.edges
+    (attribute, edges), name = _binned(domain, line), line.attribute
     threshold, sign = _solved(edges, line, sign)
     code = min(max(bisect_right(edges, threshold) - 1, 0), len(edges) - 2)
     low, high = number_text(edges[code]), number_text(edges[code + 1])
@@ -69,11 +69,12 @@ def cut_message(domain: Domain, line: Line, sign: str) -> str:
     )
 
 
-def _binned(domain: Domain, line: Line) -> Binned:
+def _binned(domain: Domain, line: Line) -> tuple[Attribute, Sequence[float]]:
+    """(the column of a line, its edges)."""
     attribute = domain[line.attribute or ""]
-    if not isinstance(attribute, Binned):
+    if not isinstance(attribute.placing, Cut):
         raise TypeError("only binned columns have edges")
-    return attribute
+    return attribute, attribute.placing.edges
 
 
 def _solved(edges: Sequence[float], line: Line, sign: str) -> tuple[Fraction, str]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from sqlglot import exp
 
-from eke.domain import Binned, Boolean, Categorical, Domain, Integer
+from eke.domain import Domain
 from eke.errors import SqlError
 from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
 from eke.sql.effort import Effort
@@ -129,16 +129,12 @@ def column_value(reading: Reading, name: str) -> Value:
     reading.effort.spend(size // 50 + 5)
     present = np.arange(size) < size - attribute.has_bucket
     known = diagrams.where(name, present)
-    if isinstance(attribute, Integer):
-        numbers = np.arange(attribute.low, attribute.low + size, dtype=np.int64)
-        whole = column(name, np.where(present, numbers, 0))
+    if attribute.sql_kind in ("number", "midpoint"):
         line = Line(name, Fraction(1), Fraction(0))
-        return Number(whole, known, line=line, attribute=name)
-    if isinstance(attribute, Binned):
-        line = Line(name, Fraction(1), Fraction(0))
-        middle = column(name, attribute.numbers())
-        return Number(middle, known, line=line, midpoints=frozenset({name}), attribute=name)
-    is_category = isinstance(attribute, Categorical) and type(attribute.declared[0]) is int
+        middles = frozenset({name}) if attribute.sql_kind == "midpoint" else frozenset()
+        numbers = column(name, attribute.number_vector())
+        return Number(numbers, known, line=line, midpoints=middles, attribute=name)
+    is_category = attribute.sql_kind == "category"
     labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
     leaves = [diagrams.leaf(label) for label in labels]
     if attribute.has_bucket:
@@ -146,7 +142,7 @@ def column_value(reading: Reading, name: str) -> Value:
     diagram = diagrams.over(name, leaves, np.arange(size))
     if is_category:
         return Number(None, known, diagram, attribute=name, category=name)
-    if isinstance(attribute, Boolean) or isinstance(labels[0], bool):
+    if attribute.sql_kind == "truth":
         return Truth(diagram, name)
     return Text(diagram, name)
 

@@ -11,7 +11,7 @@ import pytest
 
 from eke import domain
 from eke.domain import Binned, Boolean, Categorical, Integer, Replace
-from eke.domain.attribute import is_storable, number_text
+from eke.domain.rule import is_storable, number_text
 from eke.errors import DomainError
 
 loose: Any = domain  # the same package, for declarations that type checkers rightly refuse

@@ -1,0 +1,15 @@
+"""All kinds of columns, by the names that files give them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from eke.domain.attribute import Attribute
+from eke.domain.binned import Binned
+from eke.domain.boolean import Boolean
+from eke.domain.categorical import Categorical
+from eke.domain.integer import Integer
+
+KINDS: MappingProxyType[str, type[Attribute]] = MappingProxyType(
+    {kind.kind: kind for kind in (Categorical, Integer, Binned, Boolean)}
+)

@@ -1,0 +1,50 @@
+"""Placing: how a raw value finds its code, in terms that every data engine can carry out.
+
+Next: `eke.data.coding` turns a placing into an expression of the engine's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The value at place k has code k: texts, or whole numbers (0 and 1 for truth values).
+
+    `truth` columns of text files may also spell their values as words, such as yes and no.
+    """
+
+    values: tuple[str | int, ...]
+    truth: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.values[0], str)
+
+
+@dataclass(frozen=True, slots=True)
+class Floored:
+    """Numbers from low to below high + 1: code = floor(number) − low."""
+
+    low: int
+    high: int
+
+    @property
+    def is_text(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Numbers from the first edge to the last, cut at the others: code = edges passed − 1."""
+
+    edges: tuple[float, ...]
+
+    @property
+    def is_text(self) -> bool:
+        return False
+
+
+Placing: TypeAlias = Listed | Floored | Cut

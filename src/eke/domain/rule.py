@@ -1,0 +1,77 @@
+"""Rules: what happens to values that an attribute does not list, and plain values of Python."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from eke.errors import DomainError
+
+EXACT = 2**53  # whole numbers below are doubles too, whatever the data engine computes with
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """A rule: count the row as if it held this declared value."""
+
+    value: str | int | float | bool
+
+    def __post_init__(self) -> None:
+        own = plain(self.value)
+        if not isinstance(own, (str, int, float)):
+            raise DomainError(
+                f"Replace needs a declared value, a text or a number, not {type(own).__name__}"
+            )
+        object.__setattr__(self, "value", own)
+
+
+Rule: TypeAlias = Literal["drop", "bucket", "clamp"] | Replace
+
+
+def number_text(number: float) -> str:
+    """The shortest text that tells a number from all others: 10, 0.5, 1e+300."""
+    whole = isinstance(number, int) or (number.is_integer() and abs(number) < EXACT)
+    return str(int(number)) if whole else repr(float(number))
+
+
+def is_storable(text: str) -> bool:
+    """True for text that UTF-8 files and data engines can hold: no lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def plain(value: object) -> object:
+    """The value as one of Python's own types, so that NumPy scalars and decimals code alike."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            return math.nan if value.is_nan() else float(value)
+        return int(value) if value == value.to_integral_value() else float(value)
+    for kind in (bool, int, float, str):  # bool first: it is an int
+        if isinstance(value, kind):
+            return kind(value)
+    return value
+
+
+def check_rules(null: Rule, outside: Rule, *, clamps: bool) -> None:
+    """Raise unless both are rules; only numbers can be clamped."""
+    if not isinstance(null, Replace) and null not in ("drop", "bucket"):
+        raise DomainError(f"null must be 'drop', 'bucket' or eke.Replace(value), not {null!r}")
+    allowed = ("drop", "bucket", "clamp") if clamps else ("drop", "bucket")
+    if not isinstance(outside, Replace) and outside not in allowed:
+        raise DomainError(
+            f"outside must be one of {', '.join(allowed)} or eke.Replace(value), not {outside!r}"
+        )
+
+
+def plain_list(fields: Mapping[str, Any], name: str) -> list[Any]:
+    """A field that is a list of single values; a text would be taken apart letter by letter."""
+    found = fields[name]
+    if not isinstance(found, list) or any(isinstance(value, list) for value in found):
+        raise DomainError(f"'{name}' must be a list of plain values")
+    return found
