@@ -58,7 +58,8 @@ def bad_accuracy(rng: np.random.Generator, ask: Callable[..., Any]) -> None:
     if rng.random() < 0.5:
         ask(good(rng), within=pick(rng, [*NO_NUMBERS, 1e-300, 1e300]))
     else:
-        ask(good(rng), within=60, confidence=pick(rng, [*NO_NUMBERS, 1, 1.0, 95, 1.5]))
+        given = [number for number in NO_NUMBERS if number is not None]  # None is the usual 0.95
+        ask(good(rng), within=60, confidence=pick(rng, [*given, 1, 1.0, 95, 1.5]))
 
 
 def bad_condition(rng: np.random.Generator, ask: Callable[..., Any]) -> None:
