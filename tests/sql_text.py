@@ -7,7 +7,7 @@ import re
 from eke.query import describe
 from eke.sql import Condition, Ordering, Partition, Statement
 from eke.sql.formula import formula_text
-from eke.sql.outcome import Absent, Compared, Every, Opposite, Some
+from eke.sql.outcome import AllOf, AnyOf, Compared, IsNull, Not
 
 
 def statement_text(statement: Statement) -> str:
@@ -65,11 +65,11 @@ def _condition_text(condition: Condition) -> str:
     match condition:
         case Compared(sign, left, right):
             return f"{formula_text(left)} {sign} {formula_text(right)}"
-        case Every(parts):
+        case AllOf(parts):
             return "(" + " and ".join(map(_condition_text, parts)) + ")"
-        case Some(parts):
+        case AnyOf(parts):
             return "(" + " or ".join(map(_condition_text, parts)) + ")"
-        case Opposite(part):
+        case Not(part):
             return f"not {_condition_text(part)}"
-        case Absent(of):
+        case IsNull(of):
             return f"{formula_text(of)} is null"

@@ -30,7 +30,7 @@ def init(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="A CSV, Parquet or DuckDB file, or an address of PostgreSQL.",
+            help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL.",
             show_default=False,
         ),
     ],
@@ -50,7 +50,7 @@ def init(
             "--output",
             "-o",
             metavar="PATH",
-            help="The new file, or an address of PostgreSQL; else the table's name with .eke.",
+            help="The new file, or a PostgreSQL URL; else the table's name with .eke.",
         ),
     ] = None,
     neighbours: Annotated[

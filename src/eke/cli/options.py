@@ -14,7 +14,7 @@ Dataset: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="DATASET",
-        help="The dataset, as made by `eke init`: a file, or an address of PostgreSQL.",
+        help="The dataset, as made by `eke init`: a file, or a PostgreSQL URL.",
         show_default=False,
     ),
 ]
@@ -83,7 +83,7 @@ AccessPlace: TypeAlias = Annotated[
         "--access",
         metavar="PLACE",
         envvar="EKE_ACCESS",
-        help="The accounts: a file, or an address of PostgreSQL that several servers share.",
+        help="The accounts: a file, or a PostgreSQL URL that several servers share.",
     ),
 ]
 PolicyName: TypeAlias = Annotated[

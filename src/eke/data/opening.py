@@ -133,7 +133,7 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
     elif isinstance(source, (str, Path)):
         source = file_from_path(source, table)
     elif table is not None:
-        raise DataError("table= goes with the path of a DuckDB file or an address of PostgreSQL")
+        raise DataError("table= goes with the path of a DuckDB file or a PostgreSQL URL")
     if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
         return _file_source(source, take_fingerprint(source.path), domain, unit)
     if isinstance(source, (PostgreSQLTable, SparkTable)):

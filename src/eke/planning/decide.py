@@ -37,7 +37,7 @@ class Decision:
     # The same two as shares of what was asked for: of several questions, the worst one counts.
     known_share: float | None = field(default=None, compare=False)
     stretch: float | None = field(default=None, compare=False)
-    hint: str = field(default="", compare=False)  # what makes it dear, for a refusal
+    hint: str = field(default="", compare=False)  # what makes it expensive, for a refusal
 
 
 def decide(

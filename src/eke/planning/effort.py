@@ -18,8 +18,8 @@ PER_ANSWER = 2**18
 PER_FORMULA = 2**24
 """Steps for the interval of a formula, which is searched for or drawn."""
 TOGETHER = 3
-"""By how much a comparison is dearer where several blocks are planned together: each is looked at
-as if those before it were known, and for that they are taken in."""
+"""How many times the work of a comparison it is where several blocks are planned together: each is
+looked at as if those before it were known, and for that they are taken in."""
 MOST_STEPS = 2**33
 """Of one request: some seconds of a processor."""
 LIGHT_STEPS = 2**26

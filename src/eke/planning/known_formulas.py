@@ -85,7 +85,7 @@ class KnownFormulas:
         return max(width / within for _, width, within in self._widths())
 
     def hint(self) -> str:
-        """Which group makes the statement dear."""
+        """Which group makes the statement expensive."""
         if not self.demand.statement.group_by:
             return ""
         row = max(self._widths(), key=lambda found: found[1] / found[2])[0]

@@ -193,7 +193,7 @@ class Outlook:
         Rents are added up at the values that cost most so far: a forecast needs no more.
         """
         power = accountant.measure.order
-        values = [_dearest(name, domain[name].size, prospects) for name in names]
+        values = [_most_expensive(name, domain[name].size, prospects) for name in names]
         return Outlook(
             np.stack([worth(one) * one.spread(names, values, power) for one in prospects]),
             np.array([_known_precision(one, blocks) for one in prospects]),
@@ -202,12 +202,12 @@ class Outlook:
     def left(self, unmet: FloatArray) -> float:
         """The loss of renting again such shares of the prospects."""
         # What a record paid once is no reason to expect that it pays again: questions about
-        # disjoint cells cost the dearest of them, however many there are.
+        # disjoint cells cost what the most expensive one costs, however many there are.
         once = (unmet[:, None] * self.rents).max(axis=0)
         return float((unmet @ self.rents - once).max())
 
 
-def _dearest(name: str, size: int, prospects: Sequence[Prospect]) -> NDArray[np.intp]:
+def _most_expensive(name: str, size: int, prospects: Sequence[Prospect]) -> NDArray[np.intp]:
     if size <= _MOST_VALUES:
         return np.arange(size)
     total = np.zeros(size)

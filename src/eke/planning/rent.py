@@ -206,8 +206,8 @@ def _least_affordable_noise(
     # Start where the measurement by itself costs what is left: often that is the answer.
     high = direct(Requirement(1.0, confidence), None, measure)
     price = facts.accountant.price(measured, part_for(measured, high, measure).law)
-    dearer = max(1, price) / max(1, facts.limit - facts.accountant.spent)
-    high *= 1.001 * measure.root(dearer)
+    excess = max(1, price) / max(1, facts.limit - facts.accountant.spent)
+    high *= 1.001 * measure.root(excess)
     low = high / 1.01
     for _ in range(80):
         if affordable(high):

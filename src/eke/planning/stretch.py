@@ -57,12 +57,12 @@ def least_affordable(
         high *= 1.0 + 0.004 * 4.0**attempt
     else:
         return None
-    low, dear = 1.0, _grown(rents, 1.0, facts)
+    low, highest = 1.0, _grown(rents, 1.0, facts)
     for _ in range(_NARROWINGS):
-        if high / low <= _FINE or not 0 < cost < dear:
+        if high / low <= _FINE or not 0 < cost < highest:
             break
         # Loss is nearly a power of the stretch: the next guess is where that meets what is left.
-        share = math.log(dear / max(1, left)) / math.log(dear / cost)
+        share = math.log(highest / max(1, left)) / math.log(highest / cost)
         guess = low * (high / low) ** min(1.0, share) * 1.002
         if guess >= high / 1.002:
             break
@@ -70,7 +70,7 @@ def least_affordable(
         if found <= left:
             high, cost = guess, found
         else:
-            low, dear = guess, found
+            low, highest = guess, found
     return high
 
 

@@ -7,7 +7,7 @@ attributes is the total. Any other linear query can be added one by one.
 
     all_marginals(domain, 2) + ranges(domain, "age") + Workload.of(domain, [eke.count(sex="F")])
 
-Next: `planning.select` chooses what to measure for a workload.
+Next: `planning.release` chooses what to measure for a workload.
 """
 
 from __future__ import annotations

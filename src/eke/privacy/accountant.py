@@ -35,7 +35,7 @@ Cells = NDArray[np.int64]
 LARGEST_TABLE = 2**18
 """A measurement over more cells is charged by a bound over fewer attributes."""
 BEYOND_ALL_LIMITS = 2**60
-"""No limit is as large (`eke.privacy.budget.Limit`), so a dearer measurement needs no tables."""
+"""No limit is as large (`eke.privacy.budget.Limit`), so a measurement beyond it needs no tables."""
 USUAL_EFFORT = 20_000_000
 """Work for a tight figure when the limit is far."""
 EFFORT_NEAR_LIMIT = 100_000_000

@@ -36,7 +36,7 @@ class Access:
     def __init__(
         self, where: str | os.PathLike[str] | None, clock: Callable[[], float] = time.time
     ) -> None:
-        """A file or an address of PostgreSQL; without one they last as long as the object."""
+        """A file or a PostgreSQL URL; without one they last as long as the object."""
         self.storage = open_storage(where)
         self._read = self.storage.read
         self._writing = self.storage.writing

@@ -24,7 +24,7 @@ class Preview:
     remaining: float
     # A formula such as AVG is approached in steps: the cost is that of the next one.
     first_step: bool = False
-    hint: str = ""  # what makes it dear
+    hint: str = ""  # what makes it expensive
 
     @property
     def free(self) -> bool:

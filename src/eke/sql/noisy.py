@@ -10,7 +10,7 @@ from eke.sql.aggregate import Aggregates
 from eke.sql.comparison import COMPARISONS
 from eke.sql.formula import Constant, Formula, Key
 from eke.sql.keys import Items, Keys
-from eke.sql.outcome import Absent, Compared, Condition, Every, Opposite, Ordering, Some
+from eke.sql.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import matching
@@ -60,9 +60,9 @@ class NoisyClauses:
         if isinstance(node, (exp.And, exp.Or)):
             first, rest = left_chain(node)
             parts = tuple(self._condition(one) for one in (first, *(o for _, o in rest)))
-            return Every(parts) if isinstance(node, exp.And) else Some(parts)
+            return AllOf(parts) if isinstance(node, exp.And) else AnyOf(parts)
         if isinstance(node, exp.Not):
-            return Opposite(self._condition(node.this))
+            return Not(self._condition(node.this))
         return self._simple(node)
 
     def _simple(self, node: exp.Expr) -> Condition:
@@ -71,12 +71,12 @@ class NoisyClauses:
             return self._compared(node, sign, node.this, node.args["expression"])
         if isinstance(node, exp.Between):
             low = self._compared(node, ">=", node.this, node.args["low"])
-            return Every((low, self._compared(node, "<=", node.this, node.args["high"])))
+            return AllOf((low, self._compared(node, "<=", node.this, node.args["high"])))
         if isinstance(node, exp.In):
             choices = node.args["expressions"]
-            return Some(tuple(self._compared(node, "=", node.this, c) for c in choices))
+            return AnyOf(tuple(self._compared(node, "=", node.this, c) for c in choices))
         if isinstance(node, exp.Is) and isinstance(node.args["expression"], exp.Null):
-            return Absent(self._operand(node.this))
+            return IsNull(self._operand(node.this))
         raise self._reading.error(node, f"this is not a condition on the result; {_HAVING}")
 
     def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:

@@ -30,34 +30,34 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class AllOf:
     """AND."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class AnyOf:
     """OR."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Opposite:
+class Not:
     """NOT."""
 
     part: Condition
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class IsNull:
     """IS NULL."""
 
     of: Formula
 
 
-Condition: TypeAlias = Compared | Every | Some | Opposite | Absent
+Condition: TypeAlias = Compared | AllOf | AnyOf | Not | IsNull
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +84,19 @@ def holds(condition: Condition, row: Row) -> bool | None:
             first = evaluate(left, row.values, row.keys)
             second = evaluate(right, row.values, row.keys)
             return None if first is None or second is None else SIGNS[sign](first, second)
-        case Every(parts):
+        case AllOf(parts):
             known: bool | None = True
             for part in parts:
                 known = both(known, holds(part, row))
             return known
-        case Some(parts):
+        case AnyOf(parts):
             known = False
             for part in parts:
                 known = either(known, holds(part, row))
             return known
-        case Opposite(part):
+        case Not(part):
             return opposite(holds(part, row), None)
-        case Absent(of):
+        case IsNull(of):
             return evaluate(of, row.values, row.keys) is None
 
 

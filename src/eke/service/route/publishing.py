@@ -61,8 +61,8 @@ def publish(
 ) -> dict[str, Any]:
     """Publish rows in the background; the answer is a job to look at until it is done.
 
-    What is wrong with the request, or clearly too dear, is refused here. With an Idempotency-Key
-    the same request gets the same job, and one that was interrupted goes on.
+    What is wrong with the request, or clearly too expensive, is refused here. With an
+    Idempotency-Key the same request gets the same job, and one that was interrupted goes on.
     """
     with state_of(request).turns.turn(who.name):
         price = _priced(session, who, body, key)

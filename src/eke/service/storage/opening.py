@@ -11,7 +11,7 @@ from eke.service.storage.sqlite import SqliteStorage
 
 
 def open_storage(where: str | os.PathLike[str] | None) -> Storage:
-    """The storage at a path or an address of PostgreSQL, made if it is not there; None: memory."""
+    """The storage at a path or a PostgreSQL URL, made if it is not there; None: memory."""
     if where is None:
         return SqliteStorage(None)
     text = os.fspath(where)

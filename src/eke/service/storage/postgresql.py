@@ -111,7 +111,7 @@ class PostgresqlStorage:
         return int(stored.scalar_one())
 
     def read(self, statement: str, *values: object) -> list[Row]:
-        if _unheard_of(values):
+        if _holds_nul(values):
             return []
         spoken = self._speak(statement)
         try:
@@ -144,7 +144,7 @@ class PostgresqlStorage:
         with self._transaction() as connection:
 
             def run(statement: str, *values: object) -> int:
-                if _unheard_of(values):
+                if _holds_nul(values):
                     return 0
                 return connection.exec_driver_sql(self._speak(statement), values or None).rowcount
 
@@ -217,7 +217,7 @@ class PostgresqlStorage:
             raise _explain(error, self.place) from None
 
 
-def _unheard_of(values: tuple[object, ...]) -> bool:
+def _holds_nul(values: tuple[object, ...]) -> bool:
     """Whether a value cannot be in any table: PostgreSQL stores no text with a NUL."""
     return any(isinstance(value, str) and "\0" in value for value in values)
 
