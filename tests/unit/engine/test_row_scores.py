@@ -244,3 +244,25 @@ def test_a_loss_is_that_of_the_reach_in_units():
     assert scores.loss_nano(pure) == 21 * NANO // 4
     assert scores.reach("rho") == 17  # √(6² + 15²) = 16.2
     assert scores.loss_nano(square) == -(-(17**2) * NANO // 32)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_that_are_the_features_move_as_far_as_the_worst_pair(seed):
+    """With the identity as weights the bound is the squared distance of two records, exactly."""
+    columns = (1, 2, 3)
+    features = some_scores(seed, 1, columns).tables
+    made = RowScores(features, np.eye(sum(columns), dtype=np.int64), 0)
+    worst = max(sum(c**2 for c in change) for change in changes(made))
+    assert largest_sum_of_squares(made.tables, made.weights) == worst
+
+
+def test_ranges_that_no_float_holds_are_exact():
+    columns = 2**14
+    features = np.full((2, columns), 2**17, np.int64)
+    features[1] *= -1
+    features[:, -1] = [1, 0]
+    weights = np.full((columns, 1), 2**24, np.int64)
+    weights[-1] = 1
+    moved = 2**42 * (columns - 1) + 1
+    assert float(moved) != moved
+    assert largest_sum_of_squares((("a", features),), weights) == moved**2

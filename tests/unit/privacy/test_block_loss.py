@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from eke.domain import Domain, Integer
+from eke.errors import BudgetExceeded
 from eke.privacy.block_loss import block_cell_losses, block_loss
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.privacy.loss_tables import LARGEST_TOTAL
 from eke.privacy.record_loss import NANO
 from eke.query.kronecker import Kronecker
 
@@ -54,6 +56,62 @@ def test_losses_are_the_sums_over_queries_rounded_up(seed: int, law: DiscreteLaw
 @pytest.mark.parametrize("law", LAWS)
 def test_residual_tables_cost_every_record_the_same(law: DiscreteLaw) -> None:
     matrices = tuple(n * np.eye(n, dtype=np.int64) - 1 for n in (3, 4))
-    names, table = block_cell_losses(Kronecker(DOMAIN, ("b", "a"), matrices), law, 2**18)
+    block = Kronecker(DOMAIN, ("b", "a"), matrices)
+    names, table = block_cell_losses(block, law, 2**18)
     assert names == ()
     assert table.shape == ()
+    assert int(table) == block_loss(block, law)
+
+
+def _diagonal(**reaches: list[int]) -> Kronecker:
+    """A block in which a record's reach is the product of these."""
+    matrices = tuple(np.diag(np.array(numbers, np.int64)) for numbers in reaches.values())
+    return Kronecker(DOMAIN, tuple(reaches), matrices)
+
+
+def test_attributes_along_which_the_reach_varies_least_are_bounded_first() -> None:
+    law = DiscreteLaplace(1, 0)
+    block = _diagonal(b=[1, 1, 100], a=[2, 2, 2, 1])
+    names, table = block_cell_losses(block, law, 12)
+    assert names == ("a", "b")
+    assert table.tolist() == [[x * y * NANO for y in (1, 1, 100)] for x in (2, 2, 2, 1)]
+    names, table = block_cell_losses(block, law, 11)
+    assert names == ("b",)
+    assert table.tolist() == [2 * NANO, 2 * NANO, 200 * NANO]
+    names, table = block_cell_losses(block, law, 2)
+    assert names == ()
+    assert int(table) == 200 * NANO
+
+
+def test_what_is_the_same_for_all_is_multiplied() -> None:
+    names, table = block_cell_losses(
+        _diagonal(b=[3, 3, 3], a=[1, 2, 0, 1], c=[5, 5]), DiscreteLaplace(1, 0), 2**18
+    )
+    assert names == ("a",)
+    assert table.tolist() == [15 * NANO, 30 * NANO, 0, 15 * NANO]
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_losses_beyond_exact_sums_are_refused(more: int) -> None:
+    half = LARGEST_TOTAL // 2
+    rows = np.array([[half, 1], [half + more, 0]], np.int64)
+    block = Kronecker(DOMAIN, ("c",), (rows,))
+    law = DiscreteLaplace(NANO, 0)  # so that a reach costs as many nano-units
+    if more < 0:
+        _, table = block_cell_losses(block, law, 2**18)
+        assert table.tolist() == [LARGEST_TOTAL - 1, 1]
+        return
+    with pytest.raises(BudgetExceeded):
+        block_cell_losses(block, law, 2**18)
+
+
+def test_products_beyond_64_bits_are_exact() -> None:
+    """Squares of large coefficients: in 64 bits their product would wrap around to a small loss."""
+    law = DiscreteGaussian(2**53, 0)
+    b, a, c = [2**19, 2**19 + 1, 3], [2**19, 1, 2**19 + 7, 5], [2**20, 2**20]
+    block = _diagonal(b=b, a=a, c=c)
+    names, table = block_cell_losses(block, law, 2**18)
+    assert names == ("a", "b")
+    expected = [[-(-NANO * (x * y * 2**20) ** 2 // 2**107) for y in b] for x in a]
+    assert table.tolist() == expected
+    assert max(map(max, expected)) == block_loss(block, law)
