@@ -223,6 +223,11 @@ def test_progress_is_the_share_of_the_allowance(drawer):
     rows = open_desk(drawer, row_loss=NANO, rows=ROWS, progress=lambda *one: told.append(one))
     rows.score_rows(scores())
     assert told[-1] == ("measuring", 1.0)
+    both = open_desk(
+        drawer, later=1, row_loss=NANO, rows=ROWS, progress=lambda *one: told.append(one)
+    )
+    both.score_rows(scores())
+    assert told[-1] == ("measuring", 0.0)
 
 
 def test_noise_of_another_kind_of_loss_is_refused_at_the_desk(drawer):

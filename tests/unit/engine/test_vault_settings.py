@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -212,3 +213,32 @@ def test_nothing_is_spent_on_an_empty_limit(ledger):
     with pytest.raises(BudgetExceeded):
         release(vault, "more", plan=plan_of(1e-9))
     assert vault.facts().accountant.after(QUERY, DiscreteLaplace(4, 0), NANO) == NANO // 2
+
+
+def known(vault: Vault, sequence: int) -> list[float | None]:
+    found = vault.inference_through(sequence).linear(QUERY)
+    return [None if found is None else found[0]]
+
+
+def test_the_past_is_told_at_once_and_the_present_when_it_is_known(ledger):
+    """While somebody else brings the vault up to date, only what it does not know has to wait."""
+    vault, other = open_vault(ledger), open_vault(ledger)
+    release(other)
+    vault.snapshot()
+    then = ledger.balance().head_sequence
+    past, present = known(other, then), []
+    release(other, "two", plan=plan_of(0.5))
+    now = ledger.balance().head_sequence
+    told: list[list[float | None]] = []
+    with vault._catching_up:
+        asking = threading.Thread(target=lambda: told.append(known(vault, then)), daemon=True)
+        asking.start()
+        asking.join(20)
+        assert told == [past]
+        waiting = threading.Thread(target=lambda: present.append(known(vault, now)), daemon=True)
+        waiting.start()
+        waiting.join(0.1)
+        assert present == []
+    waiting.join(20)
+    assert present == [known(other, now)]
+    assert present != [past]

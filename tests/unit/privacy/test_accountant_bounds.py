@@ -25,7 +25,7 @@ from eke.privacy.extremum import Extremum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Laplace
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
 from eke.privacy.record_loss import NANO
-from eke.query import Kronecker, Query, Term, count, marginal, table
+from eke.query import Kronecker, Neighbours, Query, Term, count, marginal, table
 
 DOMAIN = Domain(b=Integer(0, 2), a=Integer(0, 2), c=Integer(0, 1))
 CLOSED = Domain(a=Integer(0, 2, null=Replace(0)), b=Integer(0, 1, null=Replace(0)))
@@ -38,7 +38,8 @@ LAWS: list[DiscreteLaw] = [DiscreteLaplace(7, 0), DiscreteGaussian(7, 0)]
 @pytest.mark.parametrize("exponent", [0, -1, 1])
 def test_choices_are_priced_by_how_far_a_record_moves_scores(rows, reach, exponent):
     scale = 7 * Fraction(2) ** exponent
-    for neighbours, moved in (("add_remove", reach), ("replace_one", 2 * reach)):
+    moves: dict[Neighbours, int] = {"add_remove": reach, "replace_one": 2 * reach}
+    for neighbours, moved in moves.items():
         pure = Accountant(DOMAIN, "epsilon", neighbours, rows)
         law = DiscreteLaplace(7, exponent)
         assert pure.price_of_choice(reach, law) == rows * ceil(NANO * 2 * moved / scale)
@@ -220,7 +221,12 @@ def test_more_work_is_done_only_where_the_limit_decides(monkeypatch, first, enou
 @pytest.mark.parametrize("rows", [1, 2])
 def test_the_limit_that_decides_is_that_of_one_cell(monkeypatch, neighbours, rows):
     asked: list[int] = []
-    monkeypatch.setattr(module, "_certified", lambda _, enough: asked.append(enough) or 0)
+
+    def certified(_tables: LossTables, enough: int) -> int:
+        asked.append(enough)
+        return 0
+
+    monkeypatch.setattr(module, "_certified", certified)
     accountant = Accountant(CLOSED, "epsilon", neighbours, rows)
     accountant.charge_everyone(100, 100)
     accountant.after_all([], 1300, 200)
