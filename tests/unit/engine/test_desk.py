@@ -17,13 +17,16 @@ from eke.errors import PrivacyError
 from eke.inference.progress import silent
 from eke.mechanism import reveal_with_noise, secret
 from eke.planning import Part, Plan, part_for
-from eke.privacy.accountant import Accountant, Measure
+from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Neighbours, count, marginal
 
 DOMAIN = Domain(a=Integer(0, 2), b=Integer(0, 1))
-PART = part_for(count(a=0).on(DOMAIN), 4.0, "epsilon")
+PART = part_for(count(a=0).on(DOMAIN), 4.0, PURE)
 A = Counts(("a",), np.array([[0], [1], [2]]), np.array([5, 7, 11]))
 B = Counts(("b",), np.array([[0], [1]]), np.array([3, 20]))
 
@@ -54,7 +57,7 @@ def open_desk(
     *,
     later: int = 0,
     row_loss: int = 0,
-    measure: Measure = "epsilon",
+    measure: Measure = PURE,
     neighbours: Neighbours = "add_remove",
     rows: Rows | None = None,
     progress=silent,
@@ -74,7 +77,7 @@ def option(name: str, expected: Sequence[int], handicap: int = 0, times: int = 1
 
 
 def test_a_step_may_cost_all_that_is_left_and_no_more(drawer):
-    part = part_for(marginal("a").on(DOMAIN), 4.0, "epsilon")
+    part = part_for(marginal("a").on(DOMAIN), 4.0, PURE)
     desk = open_desk(drawer, later=NANO // 2 + 7)
     found = desk.measure(part)
     assert found.values == (5.0, 7.0, 11.0)
@@ -96,7 +99,7 @@ def test_a_step_may_cost_all_that_is_left_and_no_more(drawer):
 
 def test_what_was_drawn_is_told_apart_by_question_and_noise(drawer):
     desk = open_desk(drawer, later=NANO)
-    parts = [part_for(marginal(name).on(DOMAIN), 8.0, "epsilon") for name in "ab"]
+    parts = [part_for(marginal(name).on(DOMAIN), 8.0, PURE) for name in "ab"]
     for part in parts:
         desk.measure(part)
     assert [json.loads(text) for text in drawer.texts] == [part.to_document() for part in parts]
@@ -105,10 +108,10 @@ def test_what_was_drawn_is_told_apart_by_question_and_noise(drawer):
 @pytest.mark.parametrize(
     ("measure", "neighbours", "price"),
     [
-        ("epsilon", "add_remove", NANO // 2),  # 2 · 2 / 8
-        ("epsilon", "replace_one", NANO),
-        ("rho", "add_remove", NANO // 32),  # (2/8)² / 2
-        ("rho", "replace_one", NANO // 8),
+        (PURE, "add_remove", NANO // 2),  # 2 · 2 / 8
+        (PURE, "replace_one", NANO),
+        (CONCENTRATED, "add_remove", NANO // 32),  # (2/8)² / 2
+        (CONCENTRATED, "replace_one", NANO // 8),
     ],
 )
 def test_a_choice_costs_the_largest_reach_of_all_options(drawer, measure, neighbours, price):
@@ -159,7 +162,7 @@ def scores() -> RowScores:
 ROWS = Rows(("b", "a"), np.array([[0, 2], [1, 0], [1, 1]]))
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_rows_are_scored_once_with_the_noise_that_was_paid_for(drawer, measure):
     desk = open_desk(drawer, row_loss=NANO // 4, measure=measure, rows=ROWS)
     steps, law = desk.score_rows(scores())
@@ -192,13 +195,13 @@ def test_rows_need_a_loss_rows_and_an_open_desk(drawer):
 def test_a_closed_desk_holds_nothing(drawer):
     desk = open_desk(drawer, later=NANO, row_loss=NANO, rows=ROWS)
     with desk:
-        desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, "epsilon"))
+        desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, PURE))
     assert desk._counts == {}
     assert desk._rows is None
     assert desk._open is False
     assert len(desk.measured) == 1
     with pytest.raises(PrivacyError, match="over"):
-        desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, "epsilon"))
+        desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, PURE))
     with pytest.raises(PrivacyError, match="over"):
         desk.choose(Selection((option("a", [0, 0, 0]),), 0, DiscreteLaplace(8, 0)))
     assert desk.left == 3 * NANO // 4
@@ -209,14 +212,14 @@ def test_only_what_was_named_before_is_counted(drawer):
     both = Counts(("a", "b"), np.array([[0, 0]]), np.array([1]))
     assert both.attributes not in desk._counts
     with pytest.raises(PrivacyError, match="names all"):
-        desk.measure(part_for(marginal("a", "b").on(DOMAIN), 4.0, "epsilon"))
+        desk.measure(part_for(marginal("a", "b").on(DOMAIN), 4.0, PURE))
     assert desk.left == NANO
 
 
 def test_progress_is_the_share_of_the_allowance(drawer):
     told: list[tuple[str, float]] = []
     desk = open_desk(drawer, later=NANO, progress=lambda name, share: told.append((name, share)))
-    part = part_for(marginal("a").on(DOMAIN), 4.0, "epsilon")
+    part = part_for(marginal("a").on(DOMAIN), 4.0, PURE)
     desk.measure(part)
     desk.measure(part)
     assert told == [("measuring", 0.25), ("measuring", 0.5)]
@@ -231,9 +234,9 @@ def test_progress_is_the_share_of_the_allowance(drawer):
 
 
 def test_noise_of_another_kind_of_loss_is_refused_at_the_desk(drawer):
-    desk = open_desk(drawer, later=NANO, measure="rho")
+    desk = open_desk(drawer, later=NANO, measure=CONCENTRATED)
     with pytest.raises(PrivacyError, match="losses are in rho"):
-        desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, "epsilon"))
+        desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, PURE))
 
 
 def test_steps_become_values_on_the_grid():

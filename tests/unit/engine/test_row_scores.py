@@ -15,7 +15,6 @@ from eke.domain import Domain, Integer
 from eke.engine.row_scores import (
     MOST_EXACT_SCORES,
     RowScores,
-    _root_above,
     checked_scores,
     exact_scores,
     largest_sum_of_changes,
@@ -24,7 +23,9 @@ from eke.engine.row_scores import (
 )
 from eke.errors import PrivacyError
 from eke.mechanism import reveal_with_noise, secret
+from eke.privacy.concentrated import CONCENTRATED, root_above
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 
 DOMAIN = Domain(a=Integer(0, 2), b=Integer(0, 1), c=Integer(0, 1))
@@ -64,7 +65,7 @@ def test_the_sum_of_changes_is_that_of_the_worst_pair(seed, columns, scores):
     made = some_scores(seed, scores, columns)
     worst = max(sum(map(abs, change)) for change in changes(made))
     assert largest_sum_of_changes(made.tables, made.weights) == worst
-    assert made.reach("epsilon") == worst
+    assert made.reach(PURE) == worst
 
 
 def test_one_score_more_is_bounded_from_above():
@@ -101,12 +102,12 @@ def test_the_sum_of_squares_is_the_smaller_of_two_bounds(seed, columns, scores):
     found = largest_sum_of_squares(made.tables, made.weights)
     assert found == min(norm * distance, sum(r**2 for r in ranges))
     assert found >= max(sum(c**2 for c in change) for change in changes(made))
-    assert made.reach("rho") == _root_above(found)
+    assert made.reach(CONCENTRATED) == root_above(found)
 
 
 @pytest.mark.parametrize("square", [0, 1, 2, 3, 4, 5, 8, 9, 10, 10**30 - 1, 10**30, 10**30 + 1])
 def test_the_root_is_the_least_that_is_not_below(square):
-    root = _root_above(square)
+    root = root_above(square)
     assert type(root) is int
     assert root**2 >= square
     assert root == 0 or (root - 1) ** 2 < square
@@ -118,18 +119,18 @@ def test_the_root_is_the_least_that_is_not_below(square):
 def test_noise_is_wide_enough_and_hardly_wider(reach, row_loss, exponent):
     unit = Fraction(2) ** exponent
     moved = max(reach, 1) * unit
-    pure = law_within(reach, exponent, row_loss, "epsilon")
+    pure = law_within(reach, exponent, row_loss, PURE)
     assert isinstance(pure, DiscreteLaplace)
     scale = pure.steps * Fraction(2) ** pure.exponent
     wanted = moved * NANO / row_loss
     assert wanted <= scale <= wanted * (1 + Fraction(1, 2**19))
-    square = law_within(reach, exponent, row_loss, "rho")
+    square = law_within(reach, exponent, row_loss, CONCENTRATED)
     assert isinstance(square, DiscreteGaussian)
     variance = (square.steps * Fraction(2) ** square.exponent) ** 2
     wanted = moved**2 * NANO / (2 * row_loss)
     assert wanted <= variance <= wanted * (1 + Fraction(1, 2**15))
     with pytest.raises(PrivacyError):
-        law_within(reach, exponent, 0, "epsilon")
+        law_within(reach, exponent, 0, PURE)
 
 
 def integers(*shape: int, value: int = 1) -> np.ndarray:
@@ -176,7 +177,7 @@ def test_nobody_else_holds_the_numbers():
     table, weights = integers(3, 1), integers(1, 1)
     scores = RowScores((("a", table),), weights, 0)
     table[0, 0] = weights[0, 0] = 2**16
-    assert scores.reach("epsilon") == 0
+    assert scores.reach(PURE) == 0
     own = checked_scores(scores, DOMAIN)
     assert own is not scores
     assert own.exponent == scores.exponent
@@ -241,9 +242,9 @@ def test_the_text_of_scores_tells_them_from_all_others():
 def test_a_loss_is_that_of_the_reach_in_units():
     scores = RowScores((("a", np.array([[0], [1], [3]])),), np.array([[2, 5]]), -1)
     pure, square = DiscreteLaplace(4, -1), DiscreteGaussian(4, -1)
-    assert scores.reach("epsilon") == 21
+    assert scores.reach(PURE) == 21
     assert scores.loss_nano(pure) == 21 * NANO // 4
-    assert scores.reach("rho") == 17  # √(6² + 15²) = 16.2
+    assert scores.reach(CONCENTRATED) == 17  # √(6² + 15²) = 16.2
     assert scores.loss_nano(square) == -(-(17**2) * NANO // 32)
 
 

@@ -14,7 +14,9 @@ from eke.errors import LedgerError
 from eke.history import PUBLIC, Measurement, Row
 from eke.ledger import Entry, Ledger
 from eke.planning import Plan, part_for
-from eke.privacy.accountant import Measure
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Neighbours, count
 
@@ -24,7 +26,7 @@ OTHER = count(a=3).on(DOMAIN)
 
 
 def plan_of(epsilon: float = 0.25, later: int = 0) -> Plan:
-    return Plan((part_for(QUERY, 1 / epsilon, "epsilon"),), later_loss=later)
+    return Plan((part_for(QUERY, 1 / epsilon, PURE),), later_loss=later)
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def ledger(folder: Path) -> Ledger:
 
 
 def fresh(
-    measure: Measure = "epsilon",
+    measure: Measure = PURE,
     neighbours: Neighbours = "add_remove",
     rows: int = 1,
     public: tuple[Row, ...] = (),
@@ -174,10 +176,10 @@ def test_what_is_public_is_known_from_the_first(ledger):
 
 
 def test_the_accounts_are_those_of_the_table(ledger):
-    standing = fresh("rho", "replace_one", 3)
-    assert standing.accountant.measure == "rho"
+    standing = fresh(CONCENTRATED, "replace_one", 3)
+    assert standing.accountant.measure == CONCENTRATED
     assert standing.accountant.neighbours == "replace_one"
-    law = part_for(QUERY, 4.0, "rho").law
+    law = part_for(QUERY, 4.0, CONCENTRATED).law
     assert standing.accountant.price(QUERY, law) == 9 * NANO // 32  # 3² / (2 · 4²)
 
 

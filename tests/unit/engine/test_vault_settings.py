@@ -19,7 +19,9 @@ from eke.errors import BudgetExceeded, LedgerError, ReleaseFailed
 from eke.history import PUBLIC, Measurement, Row
 from eke.ledger import Ledger
 from eke.planning import Facts, Plan, part_for
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import count
 
@@ -34,12 +36,12 @@ def ledger(folder: Path) -> Ledger:
 
 
 def open_vault(ledger: Ledger, **settings: Any) -> Vault:
-    options = {"domain": DOMAIN, "measure": "epsilon", "neighbours": "add_remove", **settings}
+    options = {"domain": DOMAIN, "measure": PURE, "neighbours": "add_remove", **settings}
     return Vault(ledger, open_source(ROWS, options["domain"]), **options)
 
 
 def plan_of(epsilon: float = 0.25) -> Plan:
-    return Plan((part_for(QUERY, 1 / epsilon, "epsilon"),))
+    return Plan((part_for(QUERY, 1 / epsilon, PURE),))
 
 
 def text_of(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
@@ -54,7 +56,7 @@ def release(vault: Vault, key: str = "one", analyst: str = "ann", **options: Any
 
 @pytest.mark.parametrize("twins", [0, 1, 2])
 def test_units_of_several_rows_are_charged_in_every_twin(ledger, twins):
-    vault = open_vault(ledger, measure="rho", neighbours="replace_one", rows_per_unit=3)
+    vault = open_vault(ledger, measure=CONCENTRATED, neighbours="replace_one", rows_per_unit=3)
     for _ in range(twins):
         vault = vault.twin()
     assert vault.rows_per_unit == 3
@@ -63,7 +65,7 @@ def test_units_of_several_rows_are_charged_in_every_twin(ledger, twins):
     assert vault.facts().accountant.price(QUERY, law) == 9 * NANO // 32
     assert vault.snapshot().facts.accountant.price(QUERY, law) == 9 * NANO // 32
     vault.release(
-        Plan((part_for(QUERY, 4.0, "rho"),)),
+        Plan((part_for(QUERY, 4.0, CONCENTRATED),)),
         analyst="ann",
         key="one",
         digest="d",
@@ -207,7 +209,7 @@ def test_nothing_is_spent_on_an_empty_limit(ledger):
     vault = open_vault(ledger)
     release(vault)
     vault.change_limit(NANO // 4, "cora")
-    other = Plan((part_for(count(a=1).on(DOMAIN), 4.0, "epsilon"),))
+    other = Plan((part_for(count(a=1).on(DOMAIN), 4.0, PURE),))
     release(vault, "other cell", plan=other)
     assert ledger.balance().spent == NANO // 4
     with pytest.raises(BudgetExceeded):

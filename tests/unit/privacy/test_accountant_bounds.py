@@ -18,12 +18,14 @@ from eke.privacy.accountant import (
     EFFORT_NEAR_LIMIT,
     USUAL_EFFORT,
     Accountant,
-    Measure,
     cell_losses,
 )
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.extremum import Extremum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Laplace
-from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
+from eke.privacy.loss_tables import LossTables
+from eke.privacy.measure import Measure
+from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Neighbours, Query, Term, count, marginal, table
 
@@ -40,16 +42,16 @@ def test_choices_are_priced_by_how_far_a_record_moves_scores(rows, reach, expone
     scale = 7 * Fraction(2) ** exponent
     moves: dict[Neighbours, int] = {"add_remove": reach, "replace_one": 2 * reach}
     for neighbours, moved in moves.items():
-        pure = Accountant(DOMAIN, "epsilon", neighbours, rows)
+        pure = Accountant(DOMAIN, PURE, neighbours, rows)
         law = DiscreteLaplace(7, exponent)
         assert pure.price_of_choice(reach, law) == rows * ceil(NANO * 2 * moved / scale)
-        square = Accountant(DOMAIN, "rho", neighbours, rows)
+        square = Accountant(DOMAIN, CONCENTRATED, neighbours, rows)
         once = ceil(NANO * (moved / scale) ** 2 / 2)
         assert square.price_of_choice(reach, law) == rows**2 * once
 
 
 def test_what_everyone_is_charged_is_on_top_of_every_cell():
-    accountant, law = Accountant(DOMAIN, "epsilon", "add_remove"), DiscreteLaplace(4, 0)
+    accountant, law = Accountant(DOMAIN, PURE, "add_remove"), DiscreteLaplace(4, 0)
     one, other = count(a=0).on(DOMAIN), count(a=1).on(DOMAIN)
     accountant.add(one, law, NANO // 4)
     accountant.charge_everyone(NANO // 8, 3 * NANO // 8)
@@ -63,7 +65,7 @@ def test_what_everyone_is_charged_is_on_top_of_every_cell():
 
 
 def test_an_empty_accountant_counts_the_same_way():
-    accountant, law = Accountant(CLOSED, "rho", "replace_one", 3), DiscreteGaussian(4, 0)
+    accountant, law = Accountant(CLOSED, CONCENTRATED, "replace_one", 3), DiscreteGaussian(4, 0)
     query = count(a=0).on(CLOSED)
     price = accountant.price(query, law)
     accountant.add(query, law, price)
@@ -77,7 +79,7 @@ def test_an_empty_accountant_counts_the_same_way():
 @pytest.mark.parametrize("rows", [0, -1, 1.0, True, np.int64(2)])
 def test_a_unit_has_a_whole_number_of_rows(rows):
     with pytest.raises(PrivacyError, match="whole number of rows"):
-        Accountant(DOMAIN, "epsilon", "add_remove", rows)
+        Accountant(DOMAIN, PURE, "add_remove", rows)
 
 
 def weighted(terms: Sequence[tuple[int, dict[str, list[int]]]]) -> Query:
@@ -118,8 +120,9 @@ def test_large_tables_are_bounded_term_by_term(monkeypatch, law, twice, room):
     )
     assert len(query.terms) > 1
     power, divisor = (1, 7) if law.loss_unit == "epsilon" else (2, 2 * 49)
-    times = (2 if twice else 1) * (1 if power == 1 else len(query.terms))
-    found = cell_losses(query, law, signed_twice=twice)
+    doubled = 2 if twice and power == 2 else 1  # (a-b)² is at most 2a² + 2b²
+    times = doubled * (1 if power == 1 else len(query.terms))
+    found = cell_losses(query, law, signed=twice)
     assert len(found) == len(query.terms)
     left_out = 0
     for term, (names, losses) in zip(query.terms, found, strict=True):
@@ -137,7 +140,7 @@ def test_large_tables_are_bounded_term_by_term(monkeypatch, law, twice, room):
         numbers = query.numerators(("b", "a", "c"), np.array([codes]))
         exact = Fraction(numbers[0]) * Fraction(2) ** query.exponent
         charged = sum(int(cells[tuple(places[name] for name in names)]) for names, cells in found)
-        assert charged >= (2 if twice else 1) * NANO * abs(exact) ** power / divisor
+        assert charged >= doubled * NANO * abs(exact) ** power / divisor
 
 
 def test_tables_of_just_the_largest_size_are_exact(monkeypatch):
@@ -160,22 +163,22 @@ def test_coefficients_beyond_64_bits_get_one_bound_for_all_cells():
         cell_losses(query, DiscreteLaplace(1, 0))
 
 
-@pytest.mark.parametrize("more", [-1, 0])
-def test_a_loss_at_the_end_of_exact_sums_is_refused(more):
-    query = weighted([(LARGEST_TOTAL // 2 + more, {"a": [1, 0, 0]})])
-    law = DiscreteLaplace(NANO, 0)
-    if more:
-        ((_, losses),) = cell_losses(query, law, signed_twice=True)
-        assert int(losses.max()) == LARGEST_TOTAL - 2
+@pytest.mark.parametrize("room", [0, 1])
+def test_a_loss_at_the_end_of_exact_sums_is_refused(monkeypatch, room):
+    query, law = weighted([(2, {"a": [1, 0, 0]})]), DiscreteGaussian(1, 0)
+    monkeypatch.setattr(module, "LARGEST_TOTAL", 4 * NANO + room)
+    if room:
+        ((_, losses),) = cell_losses(query, law, signed=True)
+        assert losses.tolist() == [4 * NANO, 0, 0]
     else:
         with pytest.raises(BudgetExceeded):
-            cell_losses(query, law, signed_twice=True)
+            cell_losses(query, law, signed=True)
 
 
 def test_blocks_are_doubled_too():
     block, law = Kronecker(DOMAIN, ("c",), (np.array([[1, -2]]),)), DiscreteGaussian(1, 0)
     ((names, once),) = cell_losses(block, law)
-    ((_, twice),) = cell_losses(block, law, signed_twice=True)
+    ((_, twice),) = cell_losses(block, law, signed=True)
     assert names == ("c",)
     assert once.tolist() == [NANO // 2, 2 * NANO]
     assert twice.tolist() == [NANO, 4 * NANO]
@@ -227,7 +230,7 @@ def test_the_limit_that_decides_is_that_of_one_cell(monkeypatch, neighbours, row
         return 0
 
     monkeypatch.setattr(module, "_certified", certified)
-    accountant = Accountant(CLOSED, "epsilon", neighbours, rows)
+    accountant = Accountant(CLOSED, PURE, neighbours, rows)
     accountant.charge_everyone(100, 100)
     accountant.after_all([], 1300, 200)
     assert set(asked) == {1000 // rows // (1 if neighbours == "add_remove" else 2)}
@@ -238,7 +241,7 @@ def test_the_limit_that_decides_is_that_of_one_cell(monkeypatch, neighbours, row
 
 def test_under_replacement_the_smallest_of_three_bounds_counts():
     law = DiscreteLaplace(4, 0)
-    accountant = Accountant(CLOSED, "epsilon", "replace_one")
+    accountant = Accountant(CLOSED, PURE, "replace_one")
     block = marginal("a").on(CLOSED)
     ones = [count(b=0).on(CLOSED), count(b=1).on(CLOSED)]
     # One measurement: its own loss. A block: two cells, a quarter each.
@@ -252,14 +255,14 @@ def test_under_replacement_the_smallest_of_three_bounds_counts():
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_price_beyond_all_limits_ends_the_search(more):
-    accountant = Accountant(DOMAIN, "epsilon", "add_remove")
+    accountant = Accountant(DOMAIN, PURE, "add_remove")
     query = weighted([(BEYOND_ALL_LIMITS + more, {"a": [1, 0, 0]})])
     assert accountant.after(query, DiscreteLaplace(NANO, 0), LIMIT) == BEYOND_ALL_LIMITS
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 def test_noise_must_be_of_the_tables_own_kind(measure: Measure):
-    other: DiscreteLaw = LAWS[1] if measure == "epsilon" else LAWS[0]
+    other: DiscreteLaw = LAWS[1] if measure is PURE else LAWS[0]
     accountant = Accountant(DOMAIN, measure, "add_remove")
     for query in (count(a=0).on(DOMAIN), marginal("a").on(DOMAIN)):
         with pytest.raises(PrivacyError, match="losses are in"):
