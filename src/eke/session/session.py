@@ -17,9 +17,10 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.engine import Shares, Vault
-from eke.errors import AccuracyError, LedgerError
+from eke.errors import AccuracyError
 from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
+from eke.ledger.book import require_name
 from eke.planning import Plan, ReleasePlan, Requirement, policy_named
 from eke.planning.effort import steps_for
 from eke.planning.strategy.matrices import MatrixStrategy
@@ -343,8 +344,7 @@ class Session(Askable):
     ) -> Request:
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
-        if not isinstance(who, str):
-            raise LedgerError('analyst is a name, for example analyst="ana"')
+        require_name(who, "analyst")  # a free answer is not written down, and says so as well
         if isinstance(query, str):
             statement = self._statements.read(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)

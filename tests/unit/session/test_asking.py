@@ -41,6 +41,16 @@ def test_asked_again_it_is_the_same_answer_for_free(session):
     assert session.ask(eke.count(sex="Female"), within=1e6, confidence=0.5).free
 
 
+@pytest.mark.parametrize("analyst", ["a\0b", "x" * 300, 7, ["ann"]])
+def test_a_name_that_is_none_is_refused_for_a_free_answer_too(session, analyst):
+    """A free answer without a key is not written down, so that the ledger does not see the name."""
+    session.ask(eke.count(sex="Female"), within=60)
+    before = session.ledger_entries()
+    with pytest.raises(eke.errors.LedgerError, match="analyst"):
+        session.ask(eke.count(sex="Female"), within=60, analyst=analyst)
+    assert session.ledger_entries() == before
+
+
 def test_other_spellings_of_a_question_are_the_same_question(session):
     first = session.ask(eke.count(age=(17, 20)), within=60)
     spellings = [
