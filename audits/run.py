@@ -5,7 +5,7 @@
 
 Without names, every check is run; `--list` prints the names. Each runs in a process of its own, two
 of them side by side, the longest first, and what measures time alone at the end. An audit that was
-interrupted goes on with `--keep`: what passed on the same commit is not measured again. The exit
+interrupted goes on with `--keep`: what passed on the same sources is not measured again. The exit
 code is 0 when every row has passed and every control was caught.
 """
 
@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="checks to run (default: all)")
     parser.add_argument("--scale", choices=["full", "tiny"], default="full")
     parser.add_argument("--jobs", type=int, default=2, help="checks side by side")
-    parser.add_argument("--keep", type=Path, help="where results of this commit are kept")
+    parser.add_argument("--keep", type=Path, help="where results of these sources are kept")
     parser.add_argument("--write", type=Path, help="the page whose table is replaced")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)  # the process of one check

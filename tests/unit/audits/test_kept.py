@@ -1,11 +1,11 @@
-"""Results are taken again for the very same commit only, and only when they passed."""
+"""Results are taken again for the very same sources only, and only when they passed."""
 
 from __future__ import annotations
 
 import pytest
 
 from audits import kept
-from audits.kept import Kept
+from audits.kept import Kept, sources
 from audits.row import FULL, TINY, Check, Row
 
 CHECK = Check("one", "noise", "bit_patterns")
@@ -14,14 +14,16 @@ FAILED = Row("title", "1 sample", "1 found", "noticed", passed=False, caught=Tru
 
 
 @pytest.fixture(autouse=True)
-def commit(monkeypatch):
+def same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "sources", lambda check: f"abc {check.module}")
     monkeypatch.setattr(kept, "commit", lambda: "`abc`")
 
 
-def test_what_passed_on_this_commit_is_found(tmp_path):
+def test_what_passed_on_these_sources_is_found(tmp_path, monkeypatch):
     store = Kept(tmp_path / "kept")
     assert store.find(CHECK, FULL) is None
     store.put(CHECK, FULL, (ROW,))
+    monkeypatch.setattr(kept, "commit", lambda: "`abd`")  # of other files
     assert store.find(CHECK, FULL) == (ROW,)
     assert store.find(CHECK, TINY) is None
 
@@ -32,15 +34,22 @@ def test_what_failed_is_measured_again(tmp_path):
     assert store.find(CHECK, FULL) is None
 
 
-@pytest.mark.parametrize("now", ["`abd`", "`abc` with changes", "unknown (no git checkout)"])
+@pytest.mark.parametrize("now", ["abd noise", "abc epsilon", None])
 def test_other_code_is_measured_again(tmp_path, monkeypatch, now):
     store = Kept(tmp_path)
     store.put(CHECK, FULL, (ROW,))
-    monkeypatch.setattr(kept, "commit", lambda: now)
+    monkeypatch.setattr(kept, "sources", lambda _: now)
     assert store.find(CHECK, FULL) is None
     store.put(CHECK, FULL, (ROW,))
-    if now != "`abd`":  # files that differ from a commit are no particular code
+    if now is None:  # files that differ from a commit are no particular code
         assert store.find(CHECK, FULL) is None
+
+
+def test_sources_are_those_of_the_commit(monkeypatch):
+    """Two checks of two files; files that differ from the commit; no checkout at all."""
+    for state in ("`abc` with changes", "unknown (no git checkout)"):
+        monkeypatch.setattr(kept, "commit", lambda state=state: state)
+        assert sources(CHECK) is None
 
 
 def test_without_a_folder_nothing_is_kept():
