@@ -152,7 +152,7 @@ def test_tables_of_just_the_largest_size_are_exact(monkeypatch):
     assert losses.tolist() == [[NANO, 2 * NANO], [3 * NANO, 4 * NANO], [5 * NANO, 6 * NANO]]
 
 
-def test_coefficients_beyond_64_bits_get_one_bound_for_all_cells():
+def test_coefficients_beyond_64_bits_get_one_bound_for_all_cells(monkeypatch):
     huge = 2**63 + 1
     query = weighted([(huge, {"a": [1, 0, 3]})])
     law = DiscreteLaplace(2**53, 30)
@@ -161,6 +161,18 @@ def test_coefficients_beyond_64_bits_get_one_bound_for_all_cells():
     assert int(losses) == ceil(Fraction(NANO * 3 * huge, 2**83))
     with pytest.raises(BudgetExceeded):
         cell_losses(query, DiscreteLaplace(1, 0))
+    monkeypatch.setattr(module, "LARGEST_TOTAL", int(losses))
+    with pytest.raises(BudgetExceeded):
+        cell_losses(query, law)
+
+
+def test_the_attribute_that_excludes_most_is_kept(monkeypatch):
+    """Large numbers do not count for it: nearly all of b is far below its largest."""
+    monkeypatch.setattr(module, "LARGEST_TABLE", 3)
+    query = weighted([(1, {"b": [100, 0, 1], "a": [2, 1, 2]})])
+    ((names, losses),) = cell_losses(query, DiscreteLaplace(1, 0))
+    assert names == ("b",)
+    assert losses.tolist() == [200 * NANO, 0, 2 * NANO]
 
 
 @pytest.mark.parametrize("room", [0, 1])
