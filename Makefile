@@ -10,7 +10,7 @@ DEMO    := $(BIN)/eke demo
 PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv servers demo browser test lint test-long audit format bench reproductions clean
+.PHONY: help .venv servers demo browser test lint test-long audit mutants format bench reproductions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ test-long: $(STAMP) servers browser ## the long tests: big audits, crashes, race
 audit: $(STAMP) servers ## the scoreboard of privacy and reliability, in full, into docs/security.md
 	$(BIN)/python audits/run.py --jobs $(WORKERS) --keep .audit --write docs/security.md
 
+mutants: $(STAMP) ## small changes of the release path that no test notices, into audits/mutants.json
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[mutants]'
+	MPLBACKEND=Agg $(BIN)/python audits/mutants.py --jobs $(WORKERS)
+
 format: $(STAMP) ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -86,5 +90,5 @@ reproductions: $(STAMP) ## the experiments of the papers, in full
 	  echo "== $$script"; MPLBACKEND=Agg $(BIN)/python "$$script"; done
 
 clean: ## remove the environment and everything generated
-	rm -rf .venv .audit build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .audit .mutants build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

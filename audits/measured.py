@@ -53,12 +53,15 @@ def mutants(_scale: Scale) -> tuple[Row, ...]:
 def mutant_row(found: dict[str, Any]) -> Row:
     """The row of a result with the numbers killed, survived, and explained among these."""
     killed, survived = int(found["killed"]), int(found["survived"])
-    explained = int(found.get("explained", 0))
+    explained, by_types = int(found.get("explained", 0)), int(found.get("by_types", 0))
     share = killed / max(1, killed + survived)
     return Row(
         title="mutants of the release path",
         samples=f"{number(killed + survived)} mutants",
-        figure=f"{share:.1%} killed, {survived - explained} survivors without a reason",
+        figure=(
+            f"{share:.1%} killed ({number(by_types)} by their types, the others by tests), "
+            f"{survived - explained} survivors without a reason"
+        ),
         control="each mutant is one",
         passed=share >= LEAST_KILLED and survived == explained,
         caught=killed > 0,

@@ -2,10 +2,18 @@
 
     python audits/mutants.py [--jobs 2]        # make mutants
 
-What is changed is a copy in `.mutants`, with mutmut; a run that was interrupted goes on. A mutant
-that every test lets pass is a survivor, and so is one that no test runs. Each needs a reason in
-`audits/survivors.toml`: why what it changes is not a promise. The result goes to
-`audits/mutants.json`, which the scoreboard shows.
+What is changed is a copy in `.mutants`, with mutmut; a run that was interrupted goes on, and once
+a file has changed it tries again what survived. Remove `.mutants` to try everything again.
+
+A mutant is killed by a test that fails or runs far too long, or by mypy, which `make test` runs as
+well. One that every test lets pass is a survivor, and so is one that no test runs. Each survivor
+needs a reason in `audits/survivors.toml`: why it is no other program, or why what it changes is
+not a promise. The result goes to `audits/mutants.json`, which the scoreboard shows.
+
+Not changed are: what stands in a line that raises an error, which is its text, for the texts are
+advice and no promise (whether it is raised is decided elsewhere, and that is changed); the names
+of failpoints; and what mutmut cannot change: statements outside of functions, and functions with
+decorators, such as properties.
 """
 
 from __future__ import annotations
@@ -19,7 +27,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,14 +44,28 @@ MUTATED = (
     "src/eke/ledger/book.py",
     "src/eke/privacy/accountant.py",
     "src/eke/privacy/block_loss.py",
+    "src/eke/privacy/concentrated.py",
+    "src/eke/privacy/measure.py",
+    "src/eke/privacy/measures.py",
     "src/eke/privacy/record_loss.py",
     "src/eke/privacy/noise_grid.py",
+    "src/eke/privacy/pure.py",
 )
+
 TESTS = (
     "tests/unit/engine",
     "tests/unit/mechanism",
     "tests/unit/ledger/test_book.py",
+    "tests/unit/ledger/test_store.py",
     "tests/unit/privacy",
+    "tests/unit/session/test_caps.py",
+    "tests/unit/session/test_keys.py",
+    "tests/unit/session/test_nobody_waits.py",
+    "tests/unit/session/test_opening.py",
+    "tests/unit/session/test_publishing.py",
+    "tests/privacy/test_draws_once.py",
+    "tests/privacy/test_publication_sensitivity.py",
+    "tests/property/test_accounting.py",
     "tests/property/test_exact_integers.py",
 )
 # Tests that look at the code itself, or exchange a part of it, and find mutmut's wrappers instead.
@@ -53,15 +75,23 @@ NOT_THESE = (
     "test_everything_drawn",
     "test_logging_tells_nothing",
     "test_the_search_finds_what_was_wrong_before",
+    "test_a_release_that_forgets_its_draws_is_caught",
+    "postgresql",  # only because a server must be started for every mutant
 )
-# mutmut 3.8 asks pytest for a name that pytest 9 has made private.
-_PLUGIN = """from _pytest.nodes import Node
-
-if not hasattr(Node, "_nodeid"):
-    Node._nodeid = property(lambda node: node.nodeid)
-"""
+# Lines that are left as they are: texts of errors, names of failpoints.
+UNCHANGED = (r"^\s*raise\b", r"^\s*failpoint\(")
+# mutmut writes a method many times into its class, and comments of its own for type checkers.
+TYPES = ("--output", "json", "--no-warn-unused-ignores", "--disable-error-code", "no-redef")
 SURVIVED = ("survived", "no tests")
-KILLED = ("killed", "timeout", "segfault")
+KILLED = ("killed", "timeout", "types")
+# What mutmut's codes mean: pytest's own, signals that end what runs too long, and mutmut's.
+_STATUS = {
+    **dict.fromkeys((1, 3, -11), "killed"),
+    **dict.fromkeys((-24, -9, 24, 36, 152, 255), "timeout"),
+    **dict.fromkeys((5, 33), "no tests"),
+    37: "types",
+    0: "survived",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,36 +128,79 @@ def reasons(path: Path = REASONS) -> tuple[Reason, ...]:
 
 
 def prepare() -> None:
-    """A copy of what is under version control, as it is now, with mutmut's settings."""
+    """A copy of the files of the project, as they are now, with mutmut's settings."""
     listed = subprocess.run(
-        ["git", "ls-files", "src", "tests", "data", "pyproject.toml"],  # noqa: S607
+        ["git", "ls-files", "-co", "--exclude-standard", "src", "tests", "data"],  # noqa: S607
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    for name in listed.stdout.splitlines():
-        source, target = ROOT / name, COPY / name
-        if source.exists() and not (target.exists() and _same(source, target)):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
-    (COPY / "plugin").mkdir(exist_ok=True)
-    (COPY / "plugin/pytest_names.py").write_text(_PLUGIN, "utf-8")
+    names = [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+    changed = [name for name in names if not _same(ROOT / name, COPY / name)]
+    remove_all_but(set(names))
+    for name in changed:
+        (COPY / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, COPY / name)
+    (COPY / "plugin").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / "audits/mutant_tests.py", COPY / "plugin/mutant_tests.py")
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings().items()]
+    project = re.sub(
+        r"(?m)^enable_error_code.*\n", "", (ROOT / "pyproject.toml").read_text("utf-8")
+    )
+    (COPY / "pyproject.toml").write_text("\n".join([project, "[tool.mutmut]", *lines, ""]), "utf-8")
+    if changed:  # other tests may run a function by now
+        (COPY / "mutants/mutmut-stats.json").unlink(missing_ok=True)
+    forget(survivors=bool(changed))
+
+
+def remove_all_but(names: Collection[str]) -> None:
+    """Take away from the copy, and from mutmut's copy of it, what the project has no more."""
+    for name in ("src", "tests", "data"):
+        for root in (COPY, COPY / "mutants"):
+            for path in list((root / name).rglob("*")):
+                file = path.with_suffix("") if path.suffix in {".meta", ".spans"} else path
+                if path.is_file() and str(file.relative_to(root)) not in names:
+                    path.unlink()
+
+
+def settings() -> dict[str, object]:
+    """What mutmut is told."""
     unfit = " and ".join(f"not {name}" for name in NOT_THESE)
-    settings = {
+    checked = [name.replace("*.py", "") for name in MUTATED]
+    return {
         "source_paths": ["src"],
         "only_mutate": list(MUTATED),
-        "also_copy": ["tests", "data", "pyproject.toml", "src", "plugin"],
-        "pytest_add_cli_args": ["-p", "pytest_names", "-p", "no:cacheprovider", "-k", unfit],
+        "do_not_mutate_patterns": list(UNCHANGED),
+        "also_copy": ["tests", "data", "pyproject.toml", "plugin"],
+        "pytest_add_cli_args": ["-p", "mutant_tests", "-p", "no:cacheprovider", "-k", unfit],
         "pytest_add_cli_args_test_selection": list(TESTS),
+        "type_check_command": [sys.executable, "-m", "mypy", *TYPES, *checked],
+        "timeout_multiplier": 4.0,
+        # A process that has run DuckDB cannot be forked: its threads are gone, and queries hang.
+        "process_isolation": "forkserver",
     }
-    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
-    (COPY / "pyproject.toml").write_text("\n".join([project, "[tool.mutmut]", *lines, ""]), "utf-8")
+
+
+def status_of(code: int | None) -> str:
+    """What became of a mutant: one of `KILLED`, one of `SURVIVED`, or undecided."""
+    return "undecided" if code is None else _STATUS.get(code, "undecided")
+
+
+def forget(*, survivors: bool) -> None:
+    """Have mutmut try again what was interrupted, and what survived too, if a test may be new."""
+    kept = KILLED if survivors else (*KILLED, *SURVIVED)
+    for meta in (COPY / "mutants/src").rglob("*.meta"):
+        document = json.loads(meta.read_text("utf-8"))
+        codes: dict[str, int | None] = document["exit_code_by_key"]
+        document["exit_code_by_key"] = {
+            name: code if status_of(code) in kept else None for name, code in codes.items()
+        }
+        meta.write_text(json.dumps(document, indent=4), "utf-8")
 
 
 def _same(one: Path, other: Path) -> bool:
-    return one.read_bytes() == other.read_bytes()
+    return other.exists() and one.read_bytes() == other.read_bytes()
 
 
 def run(jobs: int) -> None:
@@ -143,46 +216,63 @@ def run(jobs: int) -> None:
 
 def outcomes() -> Iterator[tuple[str, str, Path]]:
     """(name, status, source) of every mutant."""
-    from mutmut.stats import status_by_exit_code  # noqa: PLC0415 - of an extra
-
     for meta in sorted((COPY / "mutants/src").rglob("*.meta")):
         codes: dict[str, int | None] = json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
         source = meta.with_suffix("").relative_to(COPY / "mutants")
         for name, code in codes.items():
-            yield name, status_by_exit_code[code], source
+            yield name, status_of(code), source
 
 
-def survivor(name: str, source: Path) -> Survivor:
-    """What a mutant changed."""
-    from mutmut.mutation.diff_apply import get_diff_for_mutant  # noqa: PLC0415 - of an extra
+def function_of(name: str) -> str:
+    """The function that a mutant of mutmut's changes, as a reader knows it."""
+    module, _, mangled = name.rpartition("__mutmut_")[0].rpartition(".")
+    function = mangled.removeprefix("xǁ").replace("ǁ", ".").removeprefix("x_")
+    return f"{module.removeprefix('eke.')}.{function}"
 
-    changed = get_diff_for_mutant(name, path=source).splitlines()[2:]
+
+def told(name: str, difference: str) -> Survivor:
+    """What a mutant changed, from the lines that differ."""
+    changed = difference.splitlines()[2:]
     removed = " ".join(line[1:].strip() for line in changed if line.startswith("-"))
     added = " ".join(line[1:].strip() for line in changed if line.startswith("+"))
-    function = name.rpartition("__mutmut_")[0].replace("ǁ", ".").replace(".x_", ".")
-    return Survivor(function.replace(".x.", ".").removeprefix("eke."), removed, added)
+    return Survivor(function_of(name), removed, added)
 
 
-def result() -> dict[str, Any]:
+def counted(
+    states: Sequence[str], survivors: Sequence[Survivor], known: Sequence[Reason]
+) -> dict[str, Any]:
     """The numbers, and each survivor with its reason."""
-    found = list(outcomes())
-    states = Counter(status for _, status, _ in found)
-    known = reasons()
-    os.chdir(COPY)  # where mutmut looks for sources
-    survivors = [survivor(name, source) for name, status, source in found if status in SURVIVED]
+    numbers = Counter(states)
     reasoned = [
         (one.text, next((reason.why for reason in known if reason.covers(one)), None))
         for one in survivors
     ]
-    tried = sum(states[name] for name in (*KILLED, *SURVIVED))
+    tried = sum(numbers[name] for name in (*KILLED, *SURVIVED))
     return {
-        "commit": _commit(),
-        "killed": sum(states[name] for name in KILLED),
+        "killed": sum(numbers[name] for name in KILLED),
+        "by_types": numbers["types"],
         "survived": len(survivors),
         "explained": sum(why is not None for _, why in reasoned),
-        "undecided": len(found) - tried,
-        "survivors": [{"mutant": text, "reason": why} for text, why in sorted(reasoned)],
+        "undecided": len(states) - tried,
+        "survivors": [
+            {"mutant": text, "reason": why}
+            for text, why in sorted(reasoned, key=lambda pair: pair[0])
+        ],
     }
+
+
+def result() -> dict[str, Any]:
+    """What was found, and on which commit."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant  # noqa: PLC0415 - of an extra
+
+    found = list(outcomes())
+    os.chdir(COPY)  # where mutmut looks for sources
+    survivors = [
+        told(name, get_diff_for_mutant(name, path=source))
+        for name, status, source in found
+        if status in SURVIVED
+    ]
+    return {"commit": _commit(), **counted([one[1] for one in found], survivors, reasons())}
 
 
 def _commit() -> str:
