@@ -153,6 +153,7 @@ def test_a_snapshot_tells_what_was_known_and_allowed(ledger):
     assert snapshot.facts.limit == snapshot.facts_for("bob").limit == NANO
     assert snapshot.facts_for("ann").limit == 3 * NANO // 4
     assert snapshot.facts_for("ann").accountant is snapshot.facts.accountant
+    assert snapshot.facts.past is standing._past
     assert [one.sequence for one in snapshot.measurements] == [3, 5]
     known = [snapshot.inference_through(number).linear(QUERY) for number in range(1, 7)]
     assert known[0] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
 from eke.engine import Stale, Vault
+from eke.engine.draws import DRAW
+from eke.engine.draws import text_of as question_of
 from eke.engine.share import CAP
 from eke.errors import BudgetExceeded, LedgerError, ReleaseFailed
 from eke.history import PUBLIC, Measurement, Row
@@ -163,6 +166,30 @@ def test_the_answer_is_made_of_what_was_released_and_its_cost(ledger):
     assert vault.sequence == 7
     costs = [entry.payload["cost"] for entry in ledger.entries() if entry.kind == "reserve"]
     assert costs == [NANO // 4, NANO // 2]
+
+
+def test_readers_are_not_shown_what_is_not_stored_yet(ledger):
+    """The answer is made of what was drawn before that is stored; it may still come to nothing."""
+    vault = open_vault(ledger)
+    seen: list[int] = []
+
+    def answer(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+        snapshot = vault.snapshot()
+        seen.extend([len(snapshot.measurements), snapshot.facts.accountant.spent])
+        return "text"
+
+    release(vault, answer=answer)
+    assert seen == [0, NANO // 4]  # charged, and nothing known
+    assert len(vault.snapshot().measurements) == 1
+
+
+def test_what_is_stored_of_a_draw_says_what_was_asked(ledger):
+    vault, plan = open_vault(ledger), plan_of()
+    release(vault, plan=plan)
+    (entry,) = [entry for entry in ledger.entries() if entry.kind == DRAW]
+    (document,) = entry.payload["draws"]
+    asked = question_of(plan.parts[0].to_document())
+    assert document["what"] == hashlib.sha256(asked.encode()).hexdigest()
 
 
 def test_a_key_with_an_unfinished_request_is_for_nothing_else(ledger):
