@@ -19,7 +19,7 @@ from hypothesis import Phase, settings
 STATS = Path("mutmut-stats.json")  # where mutmut has written how long each test takes
 SECONDS = 10.0
 """Tests of one mutant beyond this, the slowest, are left out; it can only make survivors."""
-PATIENCE = 30
+PATIENCE = 120
 """Seconds after which a mutant is taken to hang; mutmut itself would wait for minutes."""
 _HANGS = 36  # mutmut's code for it
 

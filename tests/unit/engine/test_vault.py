@@ -121,6 +121,15 @@ def test_over_the_limit_nothing_happens(protected, source, ledger):
         release(protected, plan_of(1e-6), key="more")
 
 
+def test_a_key_of_another_request_releases_nothing(protected, ledger):
+    """The stored answer is told to who asks the same again, and to nobody else."""
+    release(protected, digest="this")
+    before = ledger.entries()
+    with pytest.raises(KeyConflict):
+        release(protected, digest="that")
+    assert ledger.entries() == before
+
+
 def test_nothing_is_refunded_when_the_data_fails(protected, source, ledger):
     source.fails = True
     with pytest.raises(DataError):
