@@ -75,7 +75,9 @@ class RowScores:
         """
         if measure.order == 1:
             return largest_sum_of_changes(self.tables, self.weights)
-        return root_above(largest_sum_of_squares(self.tables, self.weights))
+        if measure.order == 2:
+            return root_above(largest_sum_of_squares(self.tables, self.weights))
+        raise PrivacyError(f"how far scores of rows move is not known in {measure}")
 
     def loss_nano(self, law: DiscreteLaw) -> int:
         """The loss of a record whose row is replaced by any other, in nano-units, rounded up."""

@@ -50,6 +50,10 @@ class Measure(ABC):
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
+    def __reduce__(self) -> str:
+        """The name of the one value: a copy, or one from another process, is this very object."""
+        return type(self).__name__.upper()
+
     # -- losses and noise ----------------------------------------------------------------------
 
     @abstractmethod
@@ -62,7 +66,10 @@ class Measure(ABC):
 
     @abstractmethod
     def noise_steps(self, coefficient: int, loss_nano: int) -> Fraction:
-        """The same exactly, and never less: for a coefficient in whole units, in these units."""
+        """The same exactly: for a coefficient in whole units, in these units.
+
+        Privacy: rounded up, so that the noise is never less than the loss pays for.
+        """
 
     @overload
     def loss_of_reach(self, reach: float, noise_variance: float) -> float: ...
@@ -139,7 +146,10 @@ class Measure(ABC):
         """The inverse of `raised`."""
 
     def group_factor(self, rows: int) -> int:
-        """By how much a unit of several rows multiplies every loss (group privacy)."""
+        """By how much a unit of several rows multiplies every loss.
+
+        Privacy: group privacy; its rows are at most so many replaced or added records.
+        """
         return self.raised(rows)
 
     # -- what people ask -----------------------------------------------------------------------

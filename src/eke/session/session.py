@@ -344,7 +344,7 @@ class Session(Askable):
     ) -> Request:
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
-        require_name(who, "analyst")  # a free answer is not written down, and says so as well
+        require_name(who, "analyst")  # a free answer writes no entry that would be checked
         if isinstance(query, str):
             statement = self._statements.read(query)
             return statement_request(statement, within, confidence, policy=chosen, analyst=who)

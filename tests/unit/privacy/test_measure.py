@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import math
+import pickle
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 import eke
 from eke.errors import PrivacyError
+from eke.planning import all_marginals, plan_release
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
@@ -82,6 +85,17 @@ def test_quantiles_are_those_of_the_noise(measure: Measure):
         assert float(measure.unit_law.tail(exceeded)) == pytest.approx(missing)
         alone = exceeded / math.sqrt(measure.unit_law.variance)
         assert measure.sum_quantile(missing) >= alone * (1 - 1e-12)
+
+
+@BOTH
+def test_there_is_one_value_of_each(measure: Measure):
+    """A plan that was copied or sent to another process is still in the dataset's measure."""
+    assert copy.copy(measure) is measure
+    assert copy.deepcopy([measure])[0] is measure
+    assert pickle.loads(pickle.dumps(measure)) is measure
+    domain = eke.Domain(a=eke.Integer(0, 3))
+    plan = plan_release(all_marginals(domain, 1), measure=measure, budget=1.0)
+    assert pickle.loads(pickle.dumps(plan)).measure is measure
 
 
 def test_names():
