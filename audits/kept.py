@@ -1,8 +1,8 @@
 """Kept: rows that were measured before on the same sources, so that a long audit can go on.
 
-The whole takes hours. What passed is not measured again while `src` and the file of the check are
-the same to the byte; other commits in between do not matter. Without a clean checkout nothing is
-kept.
+The whole takes hours. What passed is not measured again while `src`, `tests` and the files of the
+check are the same to the byte; other commits in between do not matter. Without a clean checkout
+nothing is kept.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Kept:
 
 
 def sources(check: Check) -> str | None:
-    """What is audited, and by what; None when files differ from those of the commit."""
+    """What is audited, and by what; None when files differ from the commit's, or one is missing."""
     if not commit().endswith("`"):
         return None
-    names = ("HEAD:src", f"HEAD:audits/{check.module}.py")
+    files = ("src", "tests", f"audits/{check.module}.py", *check.needs)
     done = subprocess.run(
-        ["git", "rev-parse", *names],  # noqa: S607
+        ["git", "rev-parse", *(f"HEAD:{name}" for name in files)],  # noqa: S607
         cwd=ROOT,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    return done.stdout.replace("\n", " ").strip()
+    return done.stdout.replace("\n", " ").strip() if done.returncode == 0 else None

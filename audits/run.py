@@ -56,10 +56,11 @@ def run_apart(check: Check, scale: Scale, console: Console) -> tuple[Row, ...]:
                 )
                 rows = tuple(Row(**one) for one in json.loads(out.read_text("utf-8")))
             except (subprocess.SubprocessError, OSError, ValueError) as error:
+                last = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+                rows = (broken(check.name, (last or [type(error).__name__])[0]),)
+            if any(row.verdict != "passed" for row in rows):
                 said = log.read_text("utf-8", "replace")[-4000:]
-                console.print(f"{check.name} ended early:\n{said}", markup=False, highlight=False)
-                last = said.strip().splitlines()[-1:] or [type(error).__name__]
-                rows = (broken(check.name, last[0]),)
+                console.print(f"{check.name} says:\n{said}", markup=False, highlight=False)
     verdicts = ", ".join(row.verdict for row in rows)
     console.print(f"{check.name}: {verdicts} ({time.monotonic() - begun:.0f} s)", highlight=False)
     return rows
@@ -74,7 +75,8 @@ def run_all(
     def run(check: Check) -> None:
         before = kept.find(check, scale)
         found[check.name] = run_apart(check, scale, console) if before is None else before
-        kept.put(check, scale, found[check.name])
+        if before is None:
+            kept.put(check, scale, found[check.name])
 
     longest_first = sorted(checks, key=lambda check: -check.minutes)
     with ThreadPoolExecutor(jobs) as pool:

@@ -49,11 +49,11 @@ def test_an_old_file_is_what_would_be_written_today(today, folder: Path):
     check(session, name, entries, answers)
 
 
+@pytest.mark.parametrize("today", ["epsilon"], indirect=True)
 def test_an_old_schema_of_postgresql_is_what_would_be_written_today(today, postgresql: Server):
     name, entries, answers = today
-    if name == "epsilon":
-        session = eke.open(revived_in(postgresql), data=people(), analyst="ann")
-        check(session, name, entries, answers)
+    session = eke.open(revived_in(postgresql), data=people(), analyst="ann")
+    check(session, name, entries, answers)
 
 
 def test_an_old_dataset_goes_on(folder: Path):
