@@ -142,8 +142,8 @@ def _packed(steps: list[int]) -> dict[str, object]:
     """Whole numbers of any size as JSON values, many of them in little room."""
     if len(steps) <= _FEW or not all(-_INT64 <= step < _INT64 for step in steps):
         return {"steps": steps}
-    packed = zlib.compress(np.array(steps, "<i8").tobytes(), 6)
-    return {"packed": base64.b64encode(packed).decode("ascii")}
+    packed = zlib.compress(np.array(steps, "<i8").tobytes())
+    return {"packed": base64.b64encode(packed).decode()}
 
 
 def _unpacked(document: Mapping[str, Any]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from eke.engine.standing import Standing
 from eke.errors import LedgerError
 from eke.history import PUBLIC, Measurement, Row
 from eke.ledger import Entry, Ledger
-from eke.planning import Plan, part_for
+from eke.planning import Demand, Plan, Requirement, part_for
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
@@ -163,6 +164,15 @@ def test_a_snapshot_tells_what_was_known_and_allowed(ledger):
     assert snapshot.inference_through(5) is snapshot.facts.inference
     empty = fresh().snapshot()
     assert empty.inference_through(0) is empty.facts.inference
+
+
+def test_decisions_know_what_was_paid_for(ledger):
+    demand = Demand(QUERY, Requirement(within=10, confidence=0.95))
+    reserve(ledger, replace(plan_of(), demands=(demand,)), NANO // 4)
+    standing = fresh()
+    standing.take_in(ledger.entries())
+    for facts in (standing.facts(), standing.snapshot().facts, standing.view().facts()):
+        assert [paid.demand for paid in facts.past.paid] == [demand]
 
 
 def test_what_is_public_is_known_from_the_first(ledger):

@@ -24,6 +24,7 @@ def test_a_reservation_counts_as_spent_before_it_is_committed(ledger, where):
     with ledger.exclusive() as book:
         reservation = reserve(book, spent_after=10)
         assert (book.spent, book.limit) == (10, 1000)
+        assert [entry.kind for entry in book.entries()] == ["genesis", "reserve"]
         assert [entry.sequence for entry in book.entries(after=1)] == [reservation.sequence]
         assert book.entry(reservation.sequence).hash == reservation.token
     again = Ledger.open(where)
