@@ -12,7 +12,7 @@ import numpy as np
 from eke.domain import Categorical, Domain, Integer
 from eke.history import Measurement
 from eke.inference import FormulaPosterior, Inference, Joint
-from eke.planning import Facts, StatementDemand, checked, decide_statement, top_up
+from eke.planning import Facts, QuestionDemand, checked, decide, top_up
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
@@ -36,22 +36,22 @@ def exact(query: Query) -> float:
     return float(np.dot(numerators, COUNTS)) * 2.0**query.exponent + float(query.constant)
 
 
-def demanded(text: str, within: float, confidence: float = 0.95) -> StatementDemand:
+def demanded(text: str, within: float, confidence: float = 0.95) -> QuestionDemand:
     statement = parse(text, DOMAIN)
     each = tuple(None if column.is_key else within for column in statement.columns)
-    return checked(StatementDemand(statement, each, confidence))
+    return checked(QuestionDemand(statement, each, confidence))
 
 
-def truth(demand: StatementDemand, column: int, row: int) -> float:
-    statement = demand.statement
-    values = [exact(statement.query(i, row)) for i in range(len(statement.aggregates))]
+def truth(demand: QuestionDemand, column: int, row: int) -> float:
+    statement = demand.question
+    values = [exact(statement.query(i, row)) for i in range(len(statement.blocks))]
     shown = statement.columns[column].formula
     joint = Joint(np.array(values), np.zeros((len(values), 0)), *[np.empty(0)] * 4)
     return FormulaPosterior(shown, joint, 0).value
 
 
 def carried_out(
-    demand: StatementDemand,
+    demand: QuestionDemand,
     rng: np.random.Generator,
     *,
     limit: float = 1.0,
@@ -62,7 +62,7 @@ def carried_out(
     facts = Facts(Inference(DOMAIN), Accountant(DOMAIN, measure, "add_remove"), round(limit * NANO))
     decisions = []
     for _ in range(40):
-        decision = decide_statement(demand, facts, top_up)
+        decision = decide(demand, facts, top_up)
         decisions.append(decision)
         if decision.plan is None:
             break
@@ -81,7 +81,7 @@ def carried_out(
 
 
 def interval(
-    demand: StatementDemand, facts: Facts, column: int, row: int
+    demand: QuestionDemand, facts: Facts, column: int, row: int
 ) -> tuple[float, float, float]:
     """(value, low, high) of one cell."""
     posterior = demand.posterior(column, row, facts.inference)

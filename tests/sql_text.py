@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from eke.query import describe
-from eke.sql import Condition, Ordering, Partition, Statement
-from eke.sql.formula import formula_text
-from eke.sql.outcome import AllOf, AnyOf, Compared, IsNull, Not
+from eke.question import Condition, Ordering, Partition, Question
+from eke.question.outcome import AllOf, AnyOf, Compared, IsNull, Not
 
 
-def statement_text(statement: Statement) -> str:
+def statement_text(statement: Question) -> str:
     """name: formula, for each column; then what acts on the result."""
-    blocks = [_block_text(block) for block in statement.aggregates]
+    blocks = [_block_text(block) for block in statement.blocks]
     keys = [key.name for key in statement.group_by]
 
     def written(text: str) -> str:
@@ -20,7 +19,7 @@ def statement_text(statement: Statement) -> str:
         text = re.sub(r"\ba(\d+)\b", lambda m: f"{{{blocks[int(m[1])]}}}", text)
         return text.removeprefix("(").removesuffix(")") if _wrapped(text) else text
 
-    parts = [f"{c.name}: {written(formula_text(c.formula))}" for c in statement.columns]
+    parts = [f"{c.name}: {written(c.formula.text)}" for c in statement.columns]
     if statement.having is not None:
         parts.append(f"having {written(_condition_text(statement.having))}")
     parts += [f"order {_ordering_text(one, written)}" for one in statement.order_by]
@@ -58,13 +57,13 @@ def _block_text(block) -> str:
 def _ordering_text(one: Ordering, written) -> str:
     down = " desc" if one.descending else ""
     nulls = " nulls first" if one.nulls_first else ""
-    return f"{written(formula_text(one.by))}{down}{nulls}"
+    return f"{written(one.by.text)}{down}{nulls}"
 
 
 def _condition_text(condition: Condition) -> str:
     match condition:
         case Compared(sign, left, right):
-            return f"{formula_text(left)} {sign} {formula_text(right)}"
+            return f"{left.text} {sign} {right.text}"
         case AllOf(parts):
             return "(" + " and ".join(map(_condition_text, parts)) + ")"
         case AnyOf(parts):
@@ -72,4 +71,4 @@ def _condition_text(condition: Condition) -> str:
         case Not(part):
             return f"not {_condition_text(part)}"
         case IsNull(of):
-            return f"{formula_text(of)} is null"
+            return f"{of.text} is null"

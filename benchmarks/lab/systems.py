@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.lab.traces import Table, Trace
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
-from eke.planning import Demand, Facts, Part, Plan, Policy, decide, direct, part_for
+from eke.planning import Demand, Facts, Part, Plan, Policy, decide_demands, direct, part_for
 from eke.planning.facts import Missing
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import NoiseLaw
@@ -119,7 +119,7 @@ class Deciding:
         key = (demand.query.digest, wanted.within, wanted.confidence)
         if key in self._met:
             return self._met[key]
-        decision = decide(demand.query, wanted, facts, self._policy)
+        decision = decide_demands([Demand(demand.query, wanted)], facts, self._policy)
         if decision.action == "refuse":
             return None
         if decision.plan is not None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain, Integer
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
-from eke.planning import Facts, Policy, Requirement, decide
+from eke.planning import Demand, Facts, Policy, Requirement, decide_demands
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import Laplace, NoiseLaw
 from eke.privacy.pure import PURE
@@ -54,7 +54,8 @@ class EkeSystem:
     def ask(self, query: NDArray[np.int64], within: float, delta: float) -> Reply | None:
         asked = self._query(query)
         confidence = 1.0 - delta
-        decision = decide(asked, Requirement(within, confidence), self._facts, self._policy)
+        wanted = Demand(asked, Requirement(within, confidence))
+        decision = decide_demands([wanted], self._facts, self._policy)
         if decision.action == "refuse":
             return None
         if decision.plan is not None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from eke import errors as errors
     from eke import ledger as ledger
     from eke import query as query
+    from eke import question as question
     from eke import service as service
     from eke import session as session
     from eke import sql as sql
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     )
     from eke.privacy.unit import Unit
     from eke.query import constant, count, marginal, moment, table, total
+    from eke.question import deviation, mean, ratio, root, variance
     from eke.session import (
         Answer,
         Budget,
@@ -53,8 +55,6 @@ if TYPE_CHECKING:
         Preview,
         Release,
         Session,
-        SqlAnswer,
-        TableAnswer,
         create,
         simultaneous,
         write_report,
@@ -84,8 +84,6 @@ __all__ = [
     "Replace",
     "Session",
     "SparkTable",
-    "SqlAnswer",
-    "TableAnswer",
     "Unit",
     "Workload",
     "__version__",
@@ -94,19 +92,24 @@ __all__ = [
     "constant",
     "count",
     "create",
+    "deviation",
     "grouping_sets",
     "marginal",
     "marginals_and_half_above",
     "marginals_and_those_with",
     "marginals_up_to",
+    "mean",
     "moment",
     "open",
     "prefixes",
     "ranges",
+    "ratio",
     "read_domain",
+    "root",
     "simultaneous",
     "table",
     "total",
+    "variance",
     "write_domain",
     "write_report",
 ]
@@ -128,16 +131,16 @@ _HOMES = {
     ),
     "eke.privacy.unit": ("Unit",),
     "eke.query": ("constant", "count", "marginal", "moment", "table", "total"),
+    "eke.question": ("deviation", "mean", "ratio", "root", "variance"),
     "eke.session": (
         *("Answer", "Budget", "History", "Preview", "Release", "Session"),
-        *("SqlAnswer", "TableAnswer"),
         *("create", "simultaneous", "write_report"),
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = (
     *("client", "data", "dbapi", "domain", "errors", "ledger", "query"),
-    *("service", "session", "sql"),
+    *("question", "service", "session", "sql"),
 )
 
 if not TYPE_CHECKING:  # else every misspelt name would pass as Any

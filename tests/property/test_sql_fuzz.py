@@ -11,7 +11,8 @@ import pytest
 
 from eke.domain import Boolean, Categorical, Domain, Integer
 from eke.errors import SqlError
-from eke.sql import Statement, parse
+from eke.question import Question
+from eke.sql import parse
 from tests.sql_adult import compact_domain
 from tests.sql_grammar import Writer, as_asked
 from tests.unit.sql.test_fixtures import CASES
@@ -167,15 +168,15 @@ def texts(rng: np.random.Generator, number: int, mix: Mix = THOROUGH):
 
 def outcome(domain: Domain, text: str) -> tuple[bool, float]:
     """(accepted, seconds of processor time); anything but `SqlError` goes through."""
-    found: Statement | SqlError
+    found: Question | SqlError
     start = time.process_time()
     try:
         found = parse(text, domain)
     except SqlError as error:
         found = error
     seconds = time.process_time() - start
-    if isinstance(found, Statement):
-        assert found.aggregates
+    if isinstance(found, Question):
+        assert found.blocks
         return True, seconds
     assert found.line >= 1
     assert found.column >= 1

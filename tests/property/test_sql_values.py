@@ -14,8 +14,8 @@ import pytest
 
 from eke.errors import SqlError
 from eke.query import Query
-from eke.sql import Constant, Statement, parse
-from eke.sql.formula import leaves
+from eke.question import Constant, Question
+from eke.sql import parse
 from tests.sql_adult import Adult
 from tests.sql_grammar import Writer, as_asked, for_duckdb
 
@@ -42,7 +42,7 @@ def shown_label(label):
     return float(label) if isinstance(label, (int, float)) and type(label) is not bool else label
 
 
-def scale_of(statement: Statement, row) -> float:
+def scale_of(statement: Question, row) -> float:
     """How large the numbers behind a row are: rounding is relative to them."""
     return max([1.0, *(abs(float(v)) for v in row.values)])
 
@@ -83,7 +83,7 @@ def compare(adult: Adult, text: str) -> str | None:
     return next(filter(None, (_differ(statement, one, theirs) for one, theirs in pairs)), None)
 
 
-def _differ(statement: Statement, ours, theirs) -> str | None:
+def _differ(statement: Question, ours, theirs) -> str | None:
     values, scale = ours
     keyed = len([c for c in statement.columns if c.is_key])
     if theirs is None:  # a declared group without rows
@@ -98,13 +98,13 @@ def _differ(statement: Statement, ours, theirs) -> str | None:
     return f"{values} against {shown}"
 
 
-def _without_constants(statement: Statement, values):
+def _without_constants(statement: Question, values):
     """The values of a group without rows, those that constants shift left out."""
     return [
         value
         for column, value in zip(statement.columns, values, strict=True)
         if not column.is_key
-        and not any(isinstance(leaf, Constant) for leaf in leaves(column.formula))
+        and not any(isinstance(leaf, Constant) for leaf in column.formula.leaves())
     ]
 
 
@@ -150,7 +150,7 @@ def test_null_in_three_valued_logic_is_duckdbs(adult):
 
 def test_exact_values_are_whole_for_counts(adult):
     statement = parse("SELECT COUNT(*) FROM adult WHERE married OR gain < 5000", adult.domain)
-    assert isinstance(statement.aggregates[0], Query)
-    value = adult.exact(statement.aggregates[0])
+    assert isinstance(statement.blocks[0], Query)
+    value = adult.exact(statement.blocks[0])
     assert isinstance(value, Fraction)
     assert value.denominator == 1

@@ -19,9 +19,9 @@ from eke import errors
 from eke.cli.demo import run_demo
 from eke.inference.regression import RESOLUTION
 from eke.inference.state import LEAST_CELLS
+from eke.planning.question_demand import MOST_ROWS
 from eke.privacy.accountant import LARGEST_TABLE
 from eke.query.canonical import DENSE_CELLS
-from eke.session.question import MOST_CELLS
 from eke.session.release import MOST_SINGLE_ANSWERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,10 +32,7 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-MADE_BY_EKE = (
-    *("Answer", "Budget", "History", "Preview", "Release", "ReleasePlan", "Session", "SqlAnswer"),
-    "TableAnswer",
-)
+MADE_BY_EKE = (*("Answer", "Budget", "History", "Preview", "Release", "ReleasePlan", "Session"),)
 
 
 def name_of(page: Path) -> str:
@@ -99,7 +96,8 @@ def test_the_example_of_the_readme_is_short_and_does_what_it_says(
     monkeypatch.chdir(tmp_path)
     names = run_blocks(README)
     by_sex, everyone = names["by_sex"], names["everyone"]
-    assert isinstance(by_sex, eke.TableAnswer)
+    assert isinstance(by_sex, eke.Answer)
+    assert not by_sex.is_number
     assert not by_sex.free
     assert isinstance(everyone, eke.Answer)
     assert everyone.free
@@ -239,13 +237,13 @@ LIMITS = "docs/concepts/known-limits.md"
 @pytest.mark.parametrize(
     ("page", "figure"),
     [
-        (LIMITS, f"at most {MOST_CELLS:,} cells"),
+        (LIMITS, f"at most {MOST_ROWS:,} cells"),
         (LIMITS, f"more than {LARGEST_TABLE:,} cells"),
         (LIMITS, f"at most {LEAST_CELLS:,} cells"),
         (LIMITS, f"more than {MOST_SINGLE_ANSWERS:,} answers"),
         (LIMITS, f"a relative squared distance of 1e-{round(-math.log10(RESOLUTION))}, "),
         (LIMITS, f"a dense `eke.table` {DENSE_CELLS:,} cells"),
-        ("README.md", f"marginals of up to {MOST_CELLS:,} cells"),
+        ("README.md", f"marginals of up to {MOST_ROWS:,} cells"),
         ("docs/reference/python.md", f"at most {DENSE_CELLS:,}."),
         ("docs/proofs/accounting.md", f"Up to 2^{LARGEST_TABLE.bit_length() - 1} cells"),
     ],

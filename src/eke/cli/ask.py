@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import eke
 from eke.cli.opening import opened
 from eke.cli.options import (
     Analyst,
@@ -29,7 +28,7 @@ from eke.cli.screen import output, working
 from eke.cli.shape import answer_document, json_text
 
 if TYPE_CHECKING:
-    from eke.session import Answer, SqlAnswer
+    from eke.session import Answer
 
 EXAMPLES = """\
 Examples:
@@ -80,11 +79,11 @@ def ask(
             show_answer(screen, answer)
 
 
-def csv_text(answer: Answer | SqlAnswer) -> str:
+def csv_text(answer: Answer) -> str:
     """The rows as CSV: each value is followed by the ends of its interval."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    if isinstance(answer, eke.Answer):
+    if answer.is_number:
         writer.writerow(["value", "low", "high"])
         writer.writerow([answer.value, *answer.interval])
         return written.getvalue()

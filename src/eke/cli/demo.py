@@ -98,7 +98,7 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
     console.print(f"  {session!r}\n")
 
     console.print("[bold]Three analysts ask, each with the accuracy they need:[/]")
-    kept: list[eke.Answer | eke.TableAnswer] = []
+    kept: list[eke.Answer] = []
     for asked in AFTERNOON:
         answer = session.ask(asked.query, asked.within, analyst=asked.analyst)
         kept.append(answer)
@@ -123,12 +123,11 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
         console.print(f"  refused: {refusal}", highlight=False)
 
     women = kept[2]
-    if isinstance(women, eke.Answer):
-        claim = women.probability(above=10_750)
-        console.print(
-            "\n[bold]A claim:[/] more than 10,750 of them are women. "
-            f"Probability, from what was released: {claim:.3f}"
-        )
+    claim = women.probability(above=10_750)
+    console.print(
+        "\n[bold]A claim:[/] more than 10,750 of them are women. "
+        f"Probability, from what was released: {claim:.3f}"
+    )
     report = eke.write_report(
         session, target / "report.html", kept, title="Adult: an afternoon of questions"
     )
@@ -142,8 +141,8 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
     }
 
 
-def _lines(asked: Asked, answer: eke.Answer | eke.TableAnswer, left: float) -> str:
-    if isinstance(answer, eke.Answer):
+def _lines(asked: Asked, answer: eke.Answer, left: float) -> str:
+    if answer.is_number:
         low, high = answer.interval
         found = f"{answer.value:>12,.0f}   {low:,.0f} to {high:,.0f}"
     else:

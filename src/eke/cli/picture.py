@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-import eke
 from eke.cli.drawing import (
     Scale,
     decimals,
@@ -24,7 +23,7 @@ from eke.cli.drawing import (
 from eke.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from eke.session import Answer, Budget, Receipt, SqlAnswer
+    from eke.session import Answer, Budget, Receipt
 
 _WIDEST = 72
 _NARROWEST_BAR = 12
@@ -33,11 +32,11 @@ _INDENT = 2
 _GAP = 2
 
 
-def show_answer(screen: Screen, answer: Answer | SqlAnswer) -> None:
+def show_answer(screen: Screen, answer: Answer) -> None:
     """An answer with its interval, its posterior and what it cost."""
     screen.print(f"[bold]{screen.escape(answer.receipt.question)}[/]")
     screen.print()
-    if isinstance(answer, eke.Answer):
+    if answer.is_number:
         _show_number(screen, answer)
     else:
         _show_rows(screen, answer)
@@ -78,7 +77,7 @@ def _show_number(screen: Screen, answer: Answer) -> None:
         screen.show(Text(" " * _INDENT + line.rstrip(), style))
 
 
-def _show_rows(screen: Screen, answer: SqlAnswer) -> None:
+def _show_rows(screen: Screen, answer: Answer) -> None:
     """The rows, with an interval bar for each value; the rows of a column share one scale."""
     if not answer.rows:
         screen.print("[dim]No row is left after HAVING and LIMIT.[/]", indent=_INDENT)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eke.planning.release.section import Alternative
     from eke.privacy.measure import Measure
     from eke.publish import Published
-    from eke.session import Answer, Budget, Estimate, Preview, Price, Release, Session, SqlAnswer
+    from eke.session import Answer, Budget, Estimate, Preview, Price, Release, Session
 
 Widths: TypeAlias = float | Mapping[str, float] | None
 Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
@@ -92,7 +92,7 @@ class Place(ABC):
         *,
         policy: str | None,
         key: str | None,
-    ) -> Answer | SqlAnswer:
+    ) -> Answer:
         return self._asked.ask(sql, within, confidence, policy=policy, key=key)
 
     def preview(

@@ -13,7 +13,7 @@ import eke
 
 if TYPE_CHECKING:
     from eke.cli.place import Offer
-    from eke.session import Answer, Budget, Preview, Receipt, Release, SqlAnswer
+    from eke.session import Answer, Budget, Preview, Receipt, Release
 
 
 def json_text(document: Any) -> str:
@@ -21,10 +21,10 @@ def json_text(document: Any) -> str:
     return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def answer_document(answer: Answer | SqlAnswer) -> dict[str, Any]:
+def answer_document(answer: Answer) -> dict[str, Any]:
     """An answer: one number, or columns and rows."""
     receipt = receipt_document(answer.receipt)
-    if isinstance(answer, eke.Answer):
+    if answer.is_number:
         low, high = answer.interval
         return {"value": answer.value, "low": low, "high": high, **receipt}
     kinds = ["key" if is_key else "value" for is_key in answer.is_key]
@@ -34,7 +34,7 @@ def answer_document(answer: Answer | SqlAnswer) -> dict[str, Any]:
         ],
         "rows": [
             {
-                name: eke.domain.plain_label(cell) if is_key else asdict(cell)
+                name: eke.domain.plain_label(cell) if is_key else cell.to_dict()
                 for name, is_key, cell in zip(answer.columns, answer.is_key, row, strict=True)
             }
             for row in answer.rows

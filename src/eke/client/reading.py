@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from eke.errors import EstimateError
 from eke.inference import Posterior
 from eke.inference.shrinkage.large import Convergence
 from eke.planning import Workload, workload_from_document
+from eke.question import VALUE
 from eke.session import (
     Answer,
     Cell,
@@ -20,8 +21,6 @@ from eke.session import (
     Receipt,
     Release,
     ReleasedTable,
-    SqlAnswer,
-    TableAnswer,
     TableEstimate,
 )
 
@@ -52,29 +51,29 @@ def _table(found: Mapping[str, Any]) -> ReleasedTable:
     )
 
 
-def read_answer(found: Mapping[str, Any]) -> Answer | SqlAnswer | TableAnswer:
+def read_answer(found: Mapping[str, Any]) -> Answer:
     """The answer in a document."""
     receipt = Receipt(**found["receipt"])
     if found["kind"] == "number":
-        low, high = found["low"], found["high"]
-        drawn = _drawn(found)
-        return Answer(found["value"], (low, high), found["variance"], receipt, drawn)
+        cell = Cell(found["value"], found["low"], found["high"], found["variance"])
+        return Answer((VALUE,), (False,), ((cell,),), receipt, _belief=_drawn(found))
     if found["kind"] == "marginal":
-        return TableAnswer(
-            tuple(found["attributes"]),
-            _keys(found),
-            tuple(found["values"]),
-            tuple((low, high) for low, high in found["intervals"]),
-            tuple(found["variances"]),
-            receipt,
-            _no_posteriors,
-        )
+        ends = (found["values"], found["intervals"], found["variances"])
+        cells = [
+            Cell(value, low, high, variance)
+            for value, (low, high), variance in zip(*ends, strict=True)
+        ]
+        rows = tuple((*key, cell) for key, cell in zip(_keys(found), cells, strict=True))
+        names = tuple(found["attributes"])
+        is_key = (*(True for _ in names), False)
+        return Answer((*names, VALUE), is_key, rows, receipt, False, True, _no_belief)
     is_key = tuple(bool(column["key"]) for column in found["columns"])
     rows = tuple(
         tuple(_label(c) if key else Cell(**c) for key, c in zip(is_key, row, strict=True))
         for row in found["rows"]
     )
-    return SqlAnswer(tuple(column["name"] for column in found["columns"]), is_key, rows, receipt)
+    names = tuple(column["name"] for column in found["columns"])
+    return Answer(names, is_key, rows, receipt, found.get("named", True), _belief=_no_belief)
 
 
 def read_estimate(found: Mapping[str, Any]) -> Estimate | TableEstimate:
@@ -96,16 +95,17 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
         found["determined"],
         found["alpha"],
         None if found["convergence"] is None else Convergence(**found["convergence"]),
-        _drawn(found)() if found.get("posterior") else None,
+        _drawn(found)(0, 0) if found.get("posterior") else None,
         bool(found.get("public")),
     )
 
 
-def _drawn(found: Mapping[str, Any]) -> Callable[[], Curve]:
+def _drawn(found: Mapping[str, Any]) -> Callable[[int, int], Curve]:
     """What draws the posterior, when somebody looks."""
     drawn = found.get("posterior")
 
-    def posterior() -> Curve:
+    def posterior(row: int = 0, column: int = 0) -> Curve:
+        del row, column
         if drawn is None:
             raise EstimateError("the server sent no posterior with this answer")
         points, heights = tuple(drawn["points"]), tuple(drawn["density"])
@@ -114,7 +114,8 @@ def _drawn(found: Mapping[str, Any]) -> Callable[[], Curve]:
     return posterior
 
 
-def _no_posteriors() -> Sequence[Posterior]:
+def _no_belief(row: int, column: int) -> Posterior:
+    del row, column
     raise EstimateError(
         "a server sends no posteriors of a whole table; ask for its cells one by one"
     )

@@ -28,19 +28,19 @@ from eke.planning import workload_to_document
 from eke.privacy.record_loss import NANO
 from eke.publish import Published
 from eke.session import (
-    AnyAnswer,
+    Answer,
     Askable,
+    Asked,
     Budget,
     Estimate,
     EstimateMethod,
     Preview,
-    Question,
     Release,
     TableEstimate,
     Within,
 )
-from eke.session.question import bound
-from eke.session.release import Asked, workload_of
+from eke.session.question import question_of
+from eke.session.release import WorkloadLike, workload_of
 
 
 def connect(
@@ -89,14 +89,14 @@ class RemoteSession(Askable):
 
     def _answer(
         self,
-        query: Question,
+        query: Asked,
         within: Within,
         confidence: float | None,
         *,
         key: str | None,
         analyst: str | None,
         policy: str | None,
-    ) -> AnyAnswer:
+    ) -> Answer:
         if analyst is not None:
             raise ServiceError("a server knows you by your token; leave analyst= out")
         body = {**self._question(query, within, confidence, policy), "posterior": True}
@@ -104,7 +104,7 @@ class RemoteSession(Askable):
 
     def preview(
         self,
-        query: Question,
+        query: Asked,
         within: Within = None,
         confidence: float | None = None,
         *,
@@ -132,7 +132,7 @@ class RemoteSession(Askable):
 
     def estimate(
         self,
-        query: Question,
+        query: Asked,
         method: EstimateMethod = "shrinkage",
         confidence: float | None = None,
     ) -> Estimate | TableEstimate:
@@ -146,7 +146,7 @@ class RemoteSession(Askable):
 
     def plan(
         self,
-        workload: Asked,
+        workload: WorkloadLike,
         *,
         budget: float | None = None,
         within: float | Mapping[Any, float] | None = None,
@@ -246,18 +246,18 @@ class RemoteSession(Askable):
     # -- inside --------------------------------------------------------------------------------
 
     def _question(
-        self, query: Question, within: Within, confidence: float | None, policy: str | None
+        self, query: Asked, within: Within, confidence: float | None, policy: str | None
     ) -> dict[str, Any]:
         width = dict(within) if isinstance(within, Mapping) else within
         body = {"within": width, "confidence": confidence, "policy": policy}
         given = {name: value for name, value in body.items() if value is not None}
         return {**self._asked(query), **given}
 
-    def _asked(self, query: Question) -> dict[str, Any]:
-        """The part of a body that is the question: SQL, or the canonical linear form."""
+    def _asked(self, query: Asked) -> dict[str, Any]:
+        """The part of a body that is the question: SQL, or its canonical form."""
         if isinstance(query, str):
             return {"sql": query}
-        return {"query": bound(query, self.domain).to_document()}
+        return dict(question_of(query, self.domain).identity)
 
     def __enter__(self) -> Self:
         return self

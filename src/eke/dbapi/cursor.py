@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from eke.dbapi.binding import bound
 from eke.dbapi.failure import InterfaceError, NotSupportedError, ProgrammingError, translated
 from eke.dbapi.kind import NUMBER, STRING, TypeObject
-from eke.session import Answer, SqlAnswer
+from eke.session import Answer
 from eke.sql import parse
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Cursor:
         self.connection = connection
         self.description: tuple[Description, ...] | None = None
         self.rowcount = -1
-        self.answer: Answer | SqlAnswer | None = None
+        self.answer: Answer | None = None
         self._rows: list[Row] | None = None
         self._next = 0
         self._closed = False
@@ -50,8 +50,8 @@ class Cursor:
             text = bound(operation, parameters)
             connection = self.connection
             session = connection.session
-            statement = parse(text, session.domain)
-            inline = statement.requirement
+            question = parse(text, session.domain)
+            inline = question.requirement
             answer = session.ask(
                 text,
                 connection.within if inline is None else None,
@@ -59,7 +59,7 @@ class Cursor:
                 analyst=connection.analyst,
                 policy=connection.policy,
             )
-        names = [column.name for column in statement.columns]
+        names = [column.name for column in question.columns]
         self._take(answer, names[0])
         return self
 
@@ -112,9 +112,9 @@ class Cursor:
     ) -> None:
         self.close()
 
-    def _take(self, answer: Answer | SqlAnswer, name: str) -> None:
+    def _take(self, answer: Answer, name: str) -> None:
         self.answer, self._next = answer, 0
-        if isinstance(answer, Answer):
+        if answer.is_number:
             self.description = _value_columns(name)
             self._rows = [(answer.value, *answer.interval)]
         else:

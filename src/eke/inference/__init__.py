@@ -1,6 +1,6 @@
 """Inference: what the released history says about any question. Free, and blind to the data."""
 
-from eke.inference.functional import FormulaPosterior, evaluated, linear_ratio
+from eke.inference.functional import FormulaPosterior
 from eke.inference.joint import Joint
 from eke.inference.posterior import (
     ComposedNoise,
@@ -30,9 +30,7 @@ __all__ = [
     "Posterior",
     "ProductPosterior",
     "Regression",
-    "evaluated",
     "halfwidth",
-    "linear_ratio",
     "linear_representations",
     "noise_of",
     "table_weight",

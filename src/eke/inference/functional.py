@@ -20,7 +20,7 @@ from eke.errors import AccuracyError
 from eke.inference.joint import FloatArray, Joint
 from eke.inference.posterior import halfwidth
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
-from eke.sql.formula import Aggregate, Constant, Formula, Operation, Root
+from eke.question import Formula, evaluated
 
 DRAWS = 40_000
 _MOST_UNDEFINED = 0.1  # of the probability that an interval may miss
@@ -58,7 +58,7 @@ class FormulaPosterior:
     def interval(self, confidence: float) -> tuple[float, float]:
         """An interval that holds the formula of the true answers; infinite where none is known."""
         confidence = checked_confidence(confidence)
-        ratio = linear_ratio(self.formula, len(self.joint.values))
+        ratio = self.formula.ratio(len(self.joint.values))
         low, high = self.bounds
         if ratio is not None:
             ends = fieller(self.joint, *ratio, confidence)
@@ -155,75 +155,3 @@ def _estimate(joint: Joint, form: FloatArray) -> float:
 
 def _width(joint: Joint, form: FloatArray, confidence: float) -> float:
     return halfwidth(joint.combination(form[:-1])[1], confidence)
-
-
-def linear_ratio(formula: Formula, answers: int) -> tuple[FloatArray, FloatArray] | None:
-    """(numerator, denominator) of a formula that is a ratio of two linear forms, else None."""
-    unit = np.zeros(answers + 1)
-    unit[-1] = 1.0
-    match formula:
-        case Constant(value) if not isinstance(value, str):
-            return float(value) * unit, unit
-        case Aggregate(index):
-            return np.eye(answers + 1)[index], unit
-        case Operation(sign, left, right):
-            first, second = linear_ratio(left, answers), linear_ratio(right, answers)
-            if first is None or second is None:
-                return None
-            return _joined(sign, first, second)
-    return None
-
-
-def _joined(
-    sign: str, first: tuple[FloatArray, FloatArray], second: tuple[FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray] | None:
-    (top, bottom), (other_top, other_bottom) = first, second
-    if sign == "/":  # (t/b) / (T/B) = tB / bT, as long as one factor of each product is a number
-        return _joined("*", first, (other_bottom, other_top))
-    if sign == "*":
-        tops, bottoms = _product(top, other_top), _product(bottom, other_bottom)
-        return None if tops is None or bottoms is None else (tops, bottoms)
-    factor = -1.0 if sign == "-" else 1.0
-    if np.array_equal(bottom, other_bottom):
-        return top + factor * other_top, bottom
-    left, right = _product(top, other_bottom), _product(other_top, bottom)
-    bottoms = _product(bottom, other_bottom)
-    if left is None or right is None or bottoms is None:
-        return None
-    return left + factor * right, bottoms
-
-
-def _product(one: FloatArray, other: FloatArray) -> FloatArray | None:
-    """The product of two linear forms of which one is a number."""
-    if not one[:-1].any():
-        return np.asarray(one[-1] * other)
-    return None if other[:-1].any() else np.asarray(other[-1] * one)
-
-
-def evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
-    """The formula for many draws of its answers at once, (answers, draws); NaN where undefined."""
-    with np.errstate(all="ignore"):
-        return _evaluated(formula, answers)
-
-
-def _evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
-    match formula:
-        case Constant(value):
-            return np.full(answers.shape[1], float(value))
-        case Aggregate(index):
-            return np.asarray(answers[index])
-        case Root(of):
-            return np.sqrt(_evaluated(of, answers))
-        case Operation(sign, left, right):
-            return _operated(sign, _evaluated(left, answers), _evaluated(right, answers))
-    raise AccuracyError("a key of GROUP BY has no distribution")
-
-
-def _operated(sign: str, first: FloatArray, second: FloatArray) -> FloatArray:
-    if sign == "+":
-        return first + second
-    if sign == "-":
-        return first - second
-    if sign == "*":
-        return first * second
-    return np.asarray(np.where(second == 0.0, np.nan, first / second))

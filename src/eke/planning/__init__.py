@@ -1,7 +1,8 @@
 """Planning: what to measure, how much noise, whether it is affordable. Blind to the data."""
 
 from eke.planning.consistency import consistent_tables
-from eke.planning.decide import Decision, decide, decide_all
+from eke.planning.decide import decide
+from eke.planning.decision import Decision, decide_demands
 from eke.planning.facts import Facts, known_errors
 from eke.planning.look_ahead import look_ahead
 from eke.planning.past import Past
@@ -14,12 +15,11 @@ from eke.planning.policy import (
     only_history,
     policy_named,
 )
+from eke.planning.question_demand import QuestionDemand, checked
 from eke.planning.release import ReleasePlan, plan_of_block, plan_release
 from eke.planning.release.accuracies import plan_for_accuracies
 from eke.planning.rent import direct, narrowest_affordable, top_up
 from eke.planning.requirement import Demand, Requirement
-from eke.planning.statement import decide_statement
-from eke.planning.statement_demand import StatementDemand, checked, scale_of
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.suggestion import Point, Suggestion, suggestions
 from eke.planning.whole_numbers import whole_tables
@@ -49,9 +49,9 @@ __all__ = [
     "Point",
     "Policy",
     "PolicyName",
+    "QuestionDemand",
     "ReleasePlan",
     "Requirement",
-    "StatementDemand",
     "Suggestion",
     "Target",
     "Workload",
@@ -59,8 +59,7 @@ __all__ = [
     "checked",
     "consistent_tables",
     "decide",
-    "decide_all",
-    "decide_statement",
+    "decide_demands",
     "direct",
     "grouping_sets",
     "known_errors",
@@ -77,7 +76,6 @@ __all__ = [
     "policy_named",
     "prefixes",
     "ranges",
-    "scale_of",
     "suggestions",
     "top_up",
     "whole_tables",

@@ -1,99 +1,119 @@
-"""Decide: free, paid or refused, from public facts only.
+"""Decide: what to do about a question, so that every column of its result is accurate enough.
 
-The facts are the question, the history, the accountant and the limit. There is no handle on the
-data here, and the import contracts keep it that way, so a decision can be recomputed by anyone
-who holds the ledger. Next: `eke.engine` carries out a decision to measure.
+A linear column is a demand on its question. A formula (AVG, a ratio, a variance) has an interval
+whose width depends on the answers themselves, so it is approached in steps, each of them planned
+from what is known by then and paid for by itself:
+
+1. as long as nothing is known about a denominator, the aggregates are measured coarsely;
+2. then the formula is linear in its small errors, and what is measured is that linear question;
+3. until the interval is narrow enough, or the budget does not allow the next step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+import math
+from dataclasses import replace
 
-from eke.planning.facts import Facts, known_errors, offered
-from eke.planning.plan import Plan
+from eke.planning.decision import Decision, decide_demands
+from eke.planning.facts import Facts
+from eke.planning.known_formulas import KnownFormulas
 from eke.planning.policy import Policy
-from eke.planning.rent import loss_after
+from eke.planning.question_demand import QuestionDemand, demands_of
+from eke.planning.rent import direct
 from eke.planning.requirement import Demand, Requirement
-from eke.query import Marginal, Query
+from eke.privacy.record_loss import NANO
+from eke.query import sensitivity
+
+_COARSE = 0.005  # the share of the limit that a first, coarse look at one aggregate costs
+_MOST_ON_A_LOOK = 0.1  # of what is left, for one look at numbers that only help to plan
+_ATTEMPTS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What to do about a question.
+def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
+    """What to do next about a question; a decision to measure may be the first step of several.
 
-    `known` is the half-width that history alone offers at the confidence asked for (None when it
-    says nothing). `narrowest` is, for a refusal, the half-width that the rest of the budget buys
-    (None when that is nothing narrower).
+    Privacy: a function of public facts; unlike linear questions, formulas look at noisy values
+    that were released before.
     """
+    linear = _linear_demands(demand)
+    if not demand.curved:
+        return _whole(decide_demands(linear, facts, policy), demand)
+    known = KnownFormulas.of(demand, facts.inference)
+    if known is not None and known.worst() <= 1.0:
+        free = decide_demands(linear, facts, policy) if linear else None
+        if free is None or free.action == "history":
+            share = max(known.worst(), 0.0 if free is None else free.known_share or 0.0)
+            return _whole(Decision("history", 0, None, known_share=share), demand)
+        return _whole(free, demand)
+    if known is None:
+        first = _looked(decide_demands(_coarse(demand, facts), facts, policy), facts)
+        return _whole(replace(first, known_share=None), demand)
+    worst = known.worst()
+    if not known.clear():
+        hoped = known.linearised(known.hopeful())
+        decision = decide_demands([*linear, *(hoped or known.clarifying())], facts, policy)
+        if decision.action != "refuse":
+            decision = _looked(decide_demands(known.clarifying(), facts, policy), facts)
+        hint = decision.hint or known.hint()
+        return _whole(replace(decision, known_share=worst, hint=hint), demand)
+    demands = [*linear, *known.linearised([joint.values for joint in known.joints])]
+    decision = decide_demands(demands, facts, policy)
+    for _ in range(_ATTEMPTS):
+        if decision.action != "history":
+            break
+        # Accurate enough in the small, but the formula bends: ask for more.
+        demands = [one.relaxed(0.8) for one in demands]
+        decision = decide_demands(demands, facts, policy)
+    return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
 
-    action: Literal["history", "measure", "refuse"]
-    cost: int  # nano-units by which the dataset's loss would grow
-    known: float | None
-    plan: Plan | None = None
-    price: int = 0  # nano-units of the measurement by itself
-    narrowest: float | None = None
-    # The same two as shares of what was asked for: of several questions, the worst one counts.
-    known_share: float | None = field(default=None, compare=False)
-    stretch: float | None = field(default=None, compare=False)
-    hint: str = field(default="", compare=False)  # what makes it expensive, for a refusal
+
+def _looked(decision: Decision, facts: Facts) -> Decision:
+    """A decision to look first, refused when it would use up much of what is left."""
+    left = facts.limit - facts.accountant.spent
+    if decision.action == "measure" and decision.cost > _MOST_ON_A_LOOK * left:
+        hint = "only to see how large the numbers behind it are; no more than a tenth goes to that"
+        return replace(decision, action="refuse", plan=None, stretch=None, hint=hint)
+    return decision
 
 
-def decide(
-    query: Query | Marginal, requirement: Requirement, facts: Facts, policy: Policy
-) -> Decision:
-    """Free if history is accurate enough, else the least noise that is, else a refusal.
+def _whole(decision: Decision, demand: QuestionDemand) -> Decision:
+    """The decision with widths as those of the first column: all are stretched alike."""
+    if demand.question.is_block:  # what was demanded is the column itself
+        return decision
+    within = demand.columns[0][1]
+    share, stretch = decision.known_share, decision.stretch
+    return replace(
+        decision,
+        known=None if share is None or math.isinf(share) else share * within,
+        narrowest=None if stretch is None else stretch * within,
+    )
 
-    Privacy: a function of public facts. Widths depend on questions and noise laws, never on noisy
-    values, so that choosing by them does not bias the intervals.
-    """
-    return decide_all([Demand(query, requirement)], facts, policy)
 
-
-def decide_all(demands: Sequence[Demand], facts: Facts, policy: Policy) -> Decision:
-    """The same for several questions that are answered together, with one charge for all.
-
-    The plan tells which demands it was made for: the ledger keeps them, so that later decisions
-    can be made from what was paid for before.
-    """
-    known = [known_errors(one.query, facts.inference) for one in demands]
-    offers = [offered(e, d.requirement.confidence) for e, d in zip(known, demands, strict=True)]
-    known_width, share = _weakest(offers, demands)
-    missing = [
-        (demand, errors)
-        for demand, errors, offer in zip(demands, known, offers, strict=True)
-        if offer is None or offer > demand.requirement.within
+def _linear_demands(demand: QuestionDemand) -> list[Demand]:
+    """The linear columns as demands on their questions; the tighter one where two meet."""
+    tightest: dict[int, float] = {}
+    for formula, within in demand.columns:
+        scaled = formula.scale()
+        if scaled is not None:
+            index, scale = scaled
+            own = within / abs(scale)
+            tightest[index] = min(own, tightest.get(index, own))
+    return [
+        one
+        for index, within in tightest.items()
+        for one in demands_of(demand.question.blocks[index], Requirement(within, demand.confidence))
     ]
-    if not missing:
-        return Decision("history", 0, known_width, known_share=share)
-    plan = policy.plan(missing, facts)
-    plan = replace(plan, demands=tuple(demand for demand, _ in missing))
-    after = loss_after(plan, facts)
-    price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
-    cost = after - facts.accountant.spent
-    if after <= facts.limit:
-        return Decision("measure", cost, known_width, plan, price, known_share=share)
-    stretch = policy.least_stretch(missing, facts, plan.instead_of or plan.parts)
-    if stretch is not None and share is not None and stretch >= share:
-        stretch = None
-    narrowest = None if stretch is None else stretch * demands[0].requirement.within
-    return Decision("refuse", cost, known_width, None, price, narrowest, share, stretch)
 
 
-def _weakest(
-    offers: Sequence[float | None], demands: Sequence[Demand]
-) -> tuple[float | None, float | None]:
-    """What history offers for the demand it serves worst, and as a share of what is demanded.
-
-    None if it leaves one undetermined.
-    """
-    shares = [
-        (offer / demand.requirement.within, offer)
-        for offer, demand in zip(offers, demands, strict=True)
-        if offer is not None
-    ]
-    if len(shares) < len(demands):
-        return None, None
-    share, offer = max(shares)
-    return offer, share
+def _coarse(demand: QuestionDemand, facts: Facts) -> list[Demand]:
+    """A first look at the aggregates of which history says nothing."""
+    measure = facts.accountant.measure
+    budget = _COARSE * max(1, facts.limit) / NANO
+    found: list[Demand] = []
+    for index in demand.curved_blocks():
+        block = demand.question.blocks[index]
+        sizes = float(sensitivity(block.inside, "add_remove"))
+        noise_scale = measure.noise_scale(sizes, budget)
+        within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
+        found += demands_of(block, Requirement(within, demand.confidence))
+    return found

@@ -1,4 +1,4 @@
-"""What is known about the formulas of a statement, and what to measure to know them better.
+"""What is known about the formulas of a question, and what to measure to know them better.
 
 The error of a formula is nearly linear in the errors of its aggregates. What is measured is that
 linear question (for an average: the sum of x − r, with r the average itself), which a record moves
@@ -8,7 +8,7 @@ far less than the aggregates one by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -20,19 +20,12 @@ from eke.inference import (
     FormulaPosterior,
     Inference,
     Joint,
-    evaluated,
     halfwidth,
 )
-from eke.planning.blocks import demands_of, inside_of, with_inside
+from eke.planning.question_demand import QuestionDemand, demands_of
 from eke.planning.requirement import Demand, Requirement
-from eke.planning.statement_demand import (
-    StatementDemand,
-    curved_aggregates,
-    renumbered,
-    used_aggregates,
-)
 from eke.query import Query, sensitivity
-from eke.sql import Block, Constant, Formula, Operation, Root
+from eke.question import AskedBlock, Formula, evaluated
 
 FloatArray = NDArray[np.float64]
 
@@ -45,21 +38,21 @@ _BITS = 6  # of the weights in a question that is measured for a formula
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownFormulas:
-    """What history says about the aggregates behind the formulas of a statement, row by row."""
+    """What history says about the aggregates behind the formulas of a question, row by row."""
 
-    demand: StatementDemand
+    demand: QuestionDemand
     places: tuple[int, ...]  # the aggregates in question
     joints: tuple[Joint, ...]  # one for each row
     cells: tuple[tuple[int, FormulaPosterior, float], ...]  # row, belief, half-width asked for
     _found: list[tuple[int, float, float]] = field(default_factory=list, init=False, repr=False)
 
     @staticmethod
-    def of(demand: StatementDemand, inference: Inference) -> KnownFormulas | None:
+    def of(demand: QuestionDemand, inference: Inference) -> KnownFormulas | None:
         """What history says; None when it leaves an aggregate undetermined."""
-        places = tuple(curved_aggregates(demand))
+        places = tuple(demand.curved_blocks())
         joints = []
-        for row in range(demand.statement.rows):
-            joint = Joint.of(inference, [demand.statement.query(i, row) for i in places])
+        for row in range(demand.question.rows):
+            joint = Joint.of(inference, [demand.question.query(i, row) for i in places])
             if joint is None:
                 return None
             joints.append(joint)
@@ -70,7 +63,7 @@ class KnownFormulas:
         ]
         cells = [
             (row, posterior, within)
-            for row in range(demand.statement.rows)
+            for row in range(demand.question.rows)
             for column, within in columns
             if (posterior := demand.posterior(column, row, inference)) is not None
         ]
@@ -78,19 +71,19 @@ class KnownFormulas:
 
     def formulas(self) -> list[tuple[Formula, float]]:
         """The formulas over the aggregates in question, with their half-widths."""
-        return [(renumbered(f, self.places), w) for f, w in self.demand.curved]
+        return [(f.over(self.places), w) for f, w in self.demand.curved]
 
     def worst(self) -> float:
         """The largest half-width as a share of what is asked for."""
         return max(width / within for _, width, within in self._widths())
 
     def hint(self) -> str:
-        """Which group makes the statement expensive."""
-        if not self.demand.statement.group_by:
+        """Which group makes the question expensive."""
+        if not self.demand.question.group_by:
             return ""
         row = max(self._widths(), key=lambda found: found[1] / found[2])[0]
-        names = (key.name for key in self.demand.statement.group_by)
-        labels = self.demand.statement.keys()[row]
+        names = (key.name for key in self.demand.question.group_by)
+        labels = self.demand.question.keys()[row]
         group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
         return f"the group {group} decides the price"
 
@@ -130,12 +123,12 @@ class KnownFormulas:
     def hopeful(self) -> list[FloatArray]:
         """The estimates, with denominators as large as they may be.
 
-        What is planned for them is the least that the statement can cost.
+        What is planned for them is the least that the question can cost.
         """
         found = []
         for joint in self.joints:
             raised = joint.values.copy()
-            for k in {k for part in self._fragile_parts() for k in used_aggregates(part)}:
+            for k in {k for part in self._fragile_parts() for k in part.aggregates()}:
                 value, noise = joint.combination(np.eye(len(raised))[k])
                 width = halfwidth(noise, self.demand.confidence)
                 raised[k] = max(raised[k], abs(value) + width)
@@ -143,7 +136,7 @@ class KnownFormulas:
         return found
 
     def _fragile_parts(self) -> list[Formula]:
-        return list(dict.fromkeys(p for f, _ in self.formulas() for p in _fragile(f)))
+        return list(dict.fromkeys(p for f, _ in self.formulas() for p in f.fragile()))
 
     def _parts(self, part: Formula) -> list[tuple[float, float]]:
         """(value, half-width) of a part of a formula in each row, as if it were linear."""
@@ -164,14 +157,14 @@ class KnownFormulas:
         They are on the aggregates, and on one linear question for each formula: its derivative.
         """
         count = len(self.places)
-        blocks: list[Block] = [self.demand.statement.aggregates[i] for i in self.places]
+        blocks: list[AskedBlock] = [self.demand.question.blocks[i] for i in self.places]
         sizes = _sizes(blocks)
         pooled = np.sum(points, axis=0)
         shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
         for formula, aims in wanted:
             direction = _rounded(_gradient(formula, pooled), sizes)
-            combined = _combined(direction, [inside_of(block) for block in blocks[:count]])
-            blocks.append(with_inside(blocks[0], combined))
+            combined = _combined(direction, [block.inside for block in blocks[:count]])
+            blocks.append(blocks[0].with_inside(combined))
             for point, within in zip(points, aims, strict=True):
                 slope = _gradient(formula, point) / within
                 if not np.isfinite(slope).all():
@@ -213,19 +206,6 @@ class KnownFormulas:
         return np.asarray(widths * (_SAFETY / max([largest, *rest[:1]])))
 
 
-def _fragile(formula: Formula) -> Iterator[Formula]:
-    """The parts of a formula that must not be 0: what is divided by, and what has a root taken."""
-    match formula:
-        case Root(of):
-            yield of
-            yield from _fragile(of)
-        case Operation(sign, left, right):
-            if sign == "/" and not isinstance(right, Constant):
-                yield right
-            yield from _fragile(left)
-            yield from _fragile(right)
-
-
 def _gradient(formula: Formula, values: FloatArray) -> FloatArray:
     """The derivatives of a formula by central differences."""
     steps = 1e-5 * np.maximum(np.abs(values), 1.0)
@@ -235,9 +215,9 @@ def _gradient(formula: Formula, values: FloatArray) -> FloatArray:
     return np.asarray((found[:count] - found[count:]) / (2.0 * steps))
 
 
-def _sizes(blocks: Sequence[Block]) -> FloatArray:
+def _sizes(blocks: Sequence[AskedBlock]) -> FloatArray:
     """How much a record can move an answer of each block."""
-    return np.array([float(sensitivity(inside_of(block), "add_remove")) for block in blocks])
+    return np.array([float(sensitivity(block.inside, "add_remove")) for block in blocks])
 
 
 def _rounded(gradient: FloatArray, sizes: FloatArray) -> FloatArray:

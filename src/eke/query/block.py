@@ -59,6 +59,15 @@ class Marginal:
     def cells(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def grouped(self) -> tuple[str, ...]:
+        """The attributes that tell cells apart."""
+        return self.attributes
+
+    def with_inside(self, inside: Query) -> Marginal:
+        """Another question in the same cells."""
+        return Marginal(self.attributes, inside)
+
     def cell(self, index: int) -> Query:
         """The query of one cell, by its flat index in C order."""
         if not 0 <= index < self.cells:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,19 @@ from eke.query.vector import integer_vector, to_fraction
 
 Where = Mapping[str, Any]
 Build = Callable[[Domain], Query]
+GroupedT_co = TypeVar("GroupedT_co", covariant=True)
+
+
+class Groupable(Protocol[GroupedT_co]):
+    """What can be asked in every group: a linear expression, or a formula of some."""
+
+    def by(self, *attributes: str) -> GroupedT_co: ...
+
+
+class WiderExpression:
+    """What linear expressions can be a part of: it carries out the arithmetic with them."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +64,16 @@ class Expression:
         return Query.of(domain, terms, constant)
 
     def __add__(self, other: Expression | float | Fraction) -> Expression:
+        if isinstance(other, WiderExpression):
+            return NotImplemented
         right = _as_expression(other)
         return Expression(self.parts + right.parts, f"{self.text} + {right.text}")
 
     __radd__ = __add__
 
     def __sub__(self, other: Expression | float | Fraction) -> Expression:
+        if isinstance(other, WiderExpression):
+            return NotImplemented
         right = _as_expression(other)
         parts = self.parts + _scaled(right.parts, Fraction(-1))
         return Expression(parts, f"{self.text} - ({right.text})")
@@ -65,12 +82,18 @@ class Expression:
         return _as_expression(other) - self
 
     def __mul__(self, factor: float | Fraction) -> Expression:
+        if isinstance(factor, WiderExpression):
+            return NotImplemented
         parts = _scaled(self.parts, to_fraction(factor))
         return Expression(parts, f"{factor} * ({self.text})")
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float | Fraction) -> Expression:
+        if isinstance(divisor, WiderExpression):
+            return NotImplemented
+        if isinstance(divisor, Expression):
+            raise QueryError("the ratio of two questions is eke.ratio(one, other)")
         number = to_fraction(divisor)
         if number == 0:
             raise QueryError("a question cannot be divided by zero")
@@ -78,6 +101,10 @@ class Expression:
 
     def __neg__(self) -> Expression:
         return self * -1
+
+    def by(self, *attributes: str) -> MarginalExpression:
+        """The same question in every combination of values of some attributes."""
+        return MarginalExpression(attributes, self)
 
     def __str__(self) -> str:
         return self.text
@@ -92,7 +119,7 @@ class MarginalExpression:
 
     def on(self, domain: Domain) -> Marginal:
         """The block over a domain; raises when attributes or values are not declared there."""
-        _check_names(domain, self.attributes)
+        check_names(domain, self.attributes)
         return Marginal(domain.in_order(self.attributes), self.inside.on(domain))
 
     def __str__(self) -> str:
@@ -101,13 +128,26 @@ class MarginalExpression:
 
 def count(where: Where | None = None, **conditions: Any) -> Expression:
     """The number of records that meet all conditions; without conditions, of all records."""
-    wanted = _joined(where, conditions)
+    wanted = joined_conditions(where, conditions)
     return _atom(lambda d: _selected(d, wanted), _text("count", wanted))
+
+
+def present(attribute: str, where: Where) -> Expression:
+    """The number of records that meet all conditions and have a number of an attribute."""
+
+    def build(domain: Domain) -> Query:
+        check_names(domain, [attribute])
+        known = np.ones(domain[attribute].size, np.int64)
+        known[len(known) - domain[attribute].has_bucket :] = 0
+        having = Query.unrounded(domain, [Term(Fraction(1), ((attribute, known),))])
+        return having.pointwise(_selected(domain, where))
+
+    return _atom(build, _text(f"count with {attribute}", where))
 
 
 def total(attribute: str, where: Where | None = None, **conditions: Any) -> Expression:
     """The sum of a numeric attribute over the records that meet all conditions."""
-    return moment({attribute: 1}, where=_joined(where, conditions))
+    return moment({attribute: 1}, where=joined_conditions(where, conditions))
 
 
 def moment(
@@ -119,7 +159,7 @@ def moment(
     over the records that meet the conditions. The powers of each attribute are put on the
     coefficient grid of the largest of them.
     """
-    exponents = _joined(powers, named)
+    exponents = joined_conditions(powers, named)
     if not exponents:
         raise QueryError("a moment needs at least one attribute and its power, e.g. moment(age=2)")
     for name, power in exponents.items():
@@ -128,7 +168,7 @@ def moment(
     wanted = dict(where or {})
 
     def build(domain: Domain) -> Query:
-        _check_names(domain, exponents)
+        check_names(domain, exponents)
         weight, factors = Fraction(1), []
         for name, power in exponents.items():
             try:
@@ -163,7 +203,7 @@ def table(attributes: str | Sequence[str], coefficients: ArrayLike) -> Expressio
     flat = [to_fraction(v) for v in values.reshape(-1).tolist()]
 
     def build(domain: Domain) -> Query:
-        _check_names(domain, names)
+        check_names(domain, names)
         if values.shape != domain.sizes(names):
             raise QueryError(f"the table must have shape {domain.sizes(names)}, not {values.shape}")
         unit, integers = integer_vector(flat)
@@ -181,15 +221,15 @@ def constant(value: float | Fraction) -> Expression:
 
 
 def marginal(
-    *attributes: str, of: Expression | None = None, where: Where | None = None
-) -> MarginalExpression:
+    *attributes: str, of: Groupable[GroupedT_co] | None = None, where: Where | None = None
+) -> GroupedT_co | MarginalExpression:
     """One answer for each combination of values of the attributes: counts, or of `of`."""
     given: tuple[Any, ...] = attributes
     if len(given) == 1 and not isinstance(given[0], str):
         given = tuple(given[0])
     if of is not None and where is not None:
         raise QueryError("give either `of` or `where`: put the conditions into `of`")
-    return MarginalExpression(given, of if of is not None else count(where or {}))
+    return count(where or {}).by(*given) if of is None else of.by(*given)
 
 
 def _atom(build: Build, text: str) -> Expression:
@@ -206,7 +246,8 @@ def _as_expression(value: Expression | float | Fraction) -> Expression:
     return value if isinstance(value, Expression) else constant(value)
 
 
-def _joined(given: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Any]:
+def joined_conditions(given: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Conditions (or powers) that are given in both ways, each once."""
     mapping = {} if given is None else given
     if not isinstance(mapping, Mapping):
         raise QueryError("conditions and powers are a mapping of attribute names or keywords")
@@ -221,14 +262,15 @@ def _text(what: str, where: Where) -> str:
     return f"{what} where {conditions}" if conditions else what
 
 
-def _check_names(domain: Domain, names: Iterable[object]) -> None:
+def check_names(domain: Domain, names: Iterable[object]) -> None:
+    """Raise unless all are attributes of the domain."""
     for name in names:
         if name not in domain:
             raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
 
 
 def _selected(domain: Domain, where: Where) -> Query:
-    _check_names(domain, where)
+    check_names(domain, where)
     factors = []
     for name, condition in where.items():
         try:

@@ -83,6 +83,29 @@ class Query:
         """Itself, as blocks list theirs: whoever takes a question or a block need not ask which."""
         yield self
 
+    @property
+    def inside(self) -> Query:
+        """What is asked in every cell: itself."""
+        return self
+
+    @property
+    def grouped(self) -> tuple[str, ...]:
+        """The attributes that tell cells apart: none, for there is one cell."""
+        return ()
+
+    @property
+    def cells(self) -> int:
+        return 1
+
+    def cell(self, index: int) -> Query:
+        """The query of the only cell, whatever its number in other blocks."""
+        del index
+        return self
+
+    def with_inside(self, inside: Query) -> Query:
+        """Another question in the same cells."""
+        return inside
+
     @staticmethod
     def of(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
         """The canonical query with these terms; weights are put on the coefficient grid.

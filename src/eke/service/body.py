@@ -39,7 +39,17 @@ class MarginalForm(Body):
     inside: LinearForm
 
 
-QueryForm = LinearForm | MarginalForm
+class FormulaForm(Body):
+    """A formula of linear questions, for all or for each combination of some values."""
+
+    formula: dict[str, Any] = Field(
+        description='{"answer": 0}, {"constant": "1/2"}, {"root": …}, {"sign": "/", "of": […, …]}'
+    )
+    of: list[LinearForm] = Field(min_length=1, max_length=64)
+    by: list[str] = Field(default=[], max_length=20)
+
+
+QueryForm = LinearForm | MarginalForm | FormulaForm
 
 
 class SqlQuestion(Body):
@@ -57,7 +67,7 @@ class _SqlOrQuery(Body):
     """Either a text or a linear form."""
 
     sql: str | None = Field(None, min_length=1, max_length=MOST_CHARACTERS)
-    query: QueryForm | None = Field(None, description="Instead of SQL, a linear form.")
+    query: QueryForm | None = Field(None, description="Instead of SQL, a canonical form.")
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:

@@ -11,7 +11,7 @@ import numpy as np
 
 from eke.privacy.record_loss import NANO
 from eke.service.account import Account
-from eke.session import Answer, Estimate, Session, SqlAnswer, TableAnswer, TableEstimate
+from eke.session import Answer, Estimate, Session, TableEstimate
 
 _POINTS = 161
 _MOST_CELLS = 1_000_000
@@ -32,7 +32,7 @@ def _finite(document: Any) -> Any:
     return document
 
 
-def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool) -> dict[str, Any]:
+def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
     """An answer with its receipt; the same bytes for the same stored answer."""
     receipt = answer.receipt
     shared = {
@@ -44,12 +44,12 @@ def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool
         "why": receipt.sentence(),
         "receipt": asdict(receipt),
     }
-    if isinstance(answer, Answer):
+    if answer.is_number:
         low, high = answer.interval
         number = {"kind": "number", "value": answer.value, "low": low, "high": high}
         drawn = {"posterior": _curve(answer)} if posterior else {}
         return finite({**number, "variance": answer.variance, **shared, **drawn})
-    if isinstance(answer, TableAnswer):  # of a linear form; SQL never gives one
+    if answer.is_block:  # of a linear form; SQL never gives one
         return finite(
             {
                 "kind": "marginal",
@@ -63,7 +63,7 @@ def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool
         )
     rows = [
         [
-            plain_key(cell) if is_key else asdict(cell)
+            plain_key(cell) if is_key else cell.to_dict()
             for is_key, cell in zip(answer.is_key, row, strict=True)
         ]
         for row in answer.rows
@@ -72,7 +72,8 @@ def answer_document(answer: Answer | SqlAnswer | TableAnswer, *, posterior: bool
         {"name": name, "key": is_key}
         for name, is_key in zip(answer.columns, answer.is_key, strict=True)
     ]
-    return finite({"kind": "table", "columns": columns, "rows": rows, **shared})
+    named = {} if answer.is_named else {"named": False}
+    return finite({"kind": "table", "columns": columns, "rows": rows, **named, **shared})
 
 
 def estimate_document(estimate: Estimate | TableEstimate) -> dict[str, Any]:

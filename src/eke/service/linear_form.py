@@ -9,8 +9,10 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.planning import Workload, grouping_sets, workload_from_document
 from eke.query import Marginal, Query
-from eke.service.body import LinearForm, MarginalForm, QueryForm
+from eke.question import formula_from_document, formula_question
+from eke.service.body import FormulaForm, LinearForm, MarginalForm, QueryForm
 from eke.service.release_body import Tables
+from eke.session import Asked
 from eke.sql import parse_grouping_sets
 
 MOST_COEFFICIENTS = 4_000_000
@@ -18,12 +20,17 @@ MOST_TABLES = 5000
 MOST_QUESTIONS = 1_000_000
 
 
-def question_of(sql: str | None, query: QueryForm | None, domain: Domain) -> str | Query | Marginal:
+def question_of(sql: str | None, query: QueryForm | None, domain: Domain) -> Asked:
     """The question as a session takes it."""
     if query is None:
         if sql is None:
             raise QueryError("give the question as sql or as query")
         return sql
+    if isinstance(query, FormulaForm):
+        _check_size(query.of, domain)
+        queries = [Query.from_document(domain, form.model_dump()) for form in query.of]
+        formula = formula_from_document(query.formula, len(queries))
+        return formula_question(domain, formula, queries, query.by)
     if isinstance(query, MarginalForm):
         _check_size([query.inside], domain)
         return Marginal.from_document(domain, query.model_dump())

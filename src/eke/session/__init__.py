@@ -1,7 +1,7 @@
 """The public face: sessions, answers, budgets, histories."""
 
 from eke.session.advise import Advice, Advised
-from eke.session.answer import Answer, TableAnswer, simultaneous
+from eke.session.answer import Answer, Cell, simultaneous
 from eke.session.archive import Archive, Record
 from eke.session.askable import Askable
 from eke.session.budget import Budget
@@ -11,22 +11,21 @@ from eke.session.opening import create, open_dataset
 from eke.session.preview import Preview
 from eke.session.price import Price
 from eke.session.publish import PublishRequest
-from eke.session.question import Question, Within
+from eke.session.question import Asked
 from eke.session.reading import measurement_document, preview_document, question_document
 from eke.session.receipt import Receipt
 from eke.session.released import Release, ReleasedTable
 from eke.session.report import write_report
-from eke.session.request import AnyAnswer
+from eke.session.request import Within
 from eke.session.session import Session
-from eke.session.sql_answer import Cell, SqlAnswer
 
 __all__ = [
     "Advice",
     "Advised",
     "Answer",
-    "AnyAnswer",
     "Archive",
     "Askable",
+    "Asked",
     "Budget",
     "Cell",
     "Estimate",
@@ -35,14 +34,11 @@ __all__ = [
     "Preview",
     "Price",
     "PublishRequest",
-    "Question",
     "Receipt",
     "Record",
     "Release",
     "ReleasedTable",
     "Session",
-    "SqlAnswer",
-    "TableAnswer",
     "TableEstimate",
     "Within",
     "create",

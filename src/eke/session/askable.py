@@ -6,12 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Literal, overload
 
 from eke.errors import EstimateError, QueryError, Refused
-from eke.query import Expression, Marginal, MarginalExpression, Query
-from eke.session.answer import Answer, TableAnswer
+from eke.session.answer import Answer
 from eke.session.estimate import Estimate, EstimateMethod, TableEstimate
-from eke.session.question import Question, Within
-from eke.session.request import AnyAnswer
-from eke.session.sql_answer import SqlAnswer
+from eke.session.question import Asked
+from eke.session.request import Within
 
 
 class Askable(ABC):
@@ -20,40 +18,7 @@ class Askable(ABC):
     @overload
     def ask(
         self,
-        query: Expression | Query,
-        within: float,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-    ) -> Answer: ...
-    @overload
-    def ask(
-        self,
-        query: MarginalExpression | Marginal,
-        within: float,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-    ) -> TableAnswer: ...
-    @overload
-    def ask(
-        self,
-        query: str,
-        within: Within = ...,
-        confidence: float | None = ...,
-        *,
-        key: str | None = ...,
-        analyst: str | None = ...,
-        policy: str | None = ...,
-    ) -> Answer | SqlAnswer: ...
-    @overload
-    def ask(
-        self,
-        query: Question,
+        query: Asked,
         within: Within = ...,
         confidence: float | None = ...,
         *,
@@ -61,11 +26,11 @@ class Askable(ABC):
         analyst: str | None = ...,
         policy: str | None = ...,
         allow_estimate: Literal[False] = ...,
-    ) -> AnyAnswer: ...
+    ) -> Answer: ...
     @overload
     def ask(
         self,
-        query: Question,
+        query: Asked,
         within: Within = ...,
         confidence: float | None = ...,
         *,
@@ -73,10 +38,10 @@ class Askable(ABC):
         analyst: str | None = ...,
         policy: str | None = ...,
         allow_estimate: bool,
-    ) -> AnyAnswer | Estimate | TableEstimate: ...
+    ) -> Answer | Estimate | TableEstimate: ...
     def ask(
         self,
-        query: Question,
+        query: Asked,
         within: Within = None,
         confidence: float | None = None,
         *,
@@ -84,17 +49,17 @@ class Askable(ABC):
         analyst: str | None = None,
         policy: str | None = None,
         allow_estimate: bool = False,
-    ) -> AnyAnswer | Estimate | TableEstimate:
+    ) -> Answer | Estimate | TableEstimate:
         """The answer to a question, at most ± within with this confidence (0.95 if not given).
 
-        The question is SQL or an expression. A marginal gives a `TableAnswer`; SQL gives an
-        `Answer` if its result is one number and a `SqlAnswer` otherwise, and may state the accuracy
-        itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from columns to
-        half-widths. With `key` the same request gets the same stored answer, however often it is
-        sent and whatever crashes in between. Raises `Refused`, having spent nothing, when the
-        budget does not allow it; a formula such as AVG is approached in steps, and a refusal says
-        what the steps before it cost. With `allow_estimate` a refused linear question gets what
-        `estimate` says instead, with an honest interval, which may be wider than asked for.
+        The question is SQL or an expression; the `Answer` is one number or a table. SQL may state
+        the accuracy itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from
+        columns to half-widths. With `key` the same request gets the same stored answer, however
+        often it is sent and whatever crashes in between. Raises `Refused`, having spent nothing,
+        when the budget does not allow it; a formula such as AVG is approached in steps, and a
+        refusal says what the steps before it cost. With `allow_estimate` a refused linear question
+        gets what `estimate` says instead, with an honest interval, which may be wider than asked
+        for.
         """
         try:
             return self._answer(query, within, confidence, key=key, analyst=analyst, policy=policy)
@@ -109,7 +74,7 @@ class Askable(ABC):
     @abstractmethod
     def estimate(
         self,
-        query: Question,
+        query: Asked,
         method: EstimateMethod = "shrinkage",
         confidence: float | None = None,
     ) -> Estimate | TableEstimate:
@@ -118,12 +83,12 @@ class Askable(ABC):
     @abstractmethod
     def _answer(
         self,
-        query: Question,
+        query: Asked,
         within: Within,
         confidence: float | None,
         *,
         key: str | None,
         analyst: str | None,
         policy: str | None,
-    ) -> AnyAnswer:
+    ) -> Answer:
         """The answer, from history or paid for, or `Refused`."""

@@ -58,4 +58,4 @@ class Budget:
         )
 
     def _repr_html_(self) -> str:
-        return html.budget(self)
+        return html.bar(str(self), self.spent / self.limit)

@@ -16,9 +16,13 @@ import pandas as pd
 from eke.errors import EstimateError, QueryError
 from eke.inference import Posterior
 from eke.inference.shrinkage.large import Convergence
-from eke.query import Query
-from eke.sql import Aggregate, Statement
+from eke.query import Marginal, Query
+from eke.question import Aggregate, Partition, Question
 
+_LINEAR = (
+    "an estimate needs one count or sum, such as SELECT COUNT(*) FROM t WHERE age > 40, for all or "
+    "by columns in the order of the domain"
+)
 EstimateMethod: TypeAlias = Literal["blue", "shrinkage", "max_entropy"]
 
 
@@ -134,12 +138,13 @@ class TableEstimate:
         return pd.concat([labels, pd.DataFrame(numbers)], axis=1)
 
 
-def linear_question(statement: Statement) -> Query:
-    """The linear question that a SQL statement asks; others have no estimate yet."""
-    (column, *others) = statement.columns
-    if others or statement.group_by or not isinstance(column.formula, Aggregate):
-        raise QueryError(
-            "an estimate needs one count or sum, such as SELECT COUNT(*) FROM t WHERE age > 40; "
-            "for groups pass eke.marginal(…)"
-        )
-    return statement.query(column.formula.index, 0)
+def linear_block(question: Question) -> Query | Marginal:
+    """The block of linear answers that a question asks for; others have no estimate yet."""
+    values = [column.formula for column in question.columns if not column.is_key]
+    block = question.blocks[0]
+    plain = question.having is None and not question.order_by and question.limit is None
+    if len(values) != 1 or not isinstance(values[0], Aggregate) or not plain or question.offset:
+        raise QueryError(_LINEAR)
+    if isinstance(block, Partition) or question.cells() != list(range(question.rows)):
+        raise QueryError(_LINEAR)
+    return block

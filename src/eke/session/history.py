@@ -154,4 +154,7 @@ class History(Sequence[Measurement]):
         return f"History({len(self)} measurements)"
 
     def _repr_html_(self) -> str:
-        return html.history(self)
+        frame = self.to_pandas()
+        if frame.empty:
+            return html.lines("No measurement was released yet.")
+        return str(frame.tail(html.MOST_ROWS).to_html(index=False))

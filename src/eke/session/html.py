@@ -2,97 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from eke.inference import Posterior
-    from eke.session.answer import Answer, TableAnswer
-    from eke.session.budget import Budget
-    from eke.session.history import History
-    from eke.session.preview import Preview
-    from eke.session.sql_answer import SqlAnswer
+from eke.inference import Posterior
 
 _WIDTH, _HEIGHT, _LABELS = 360, 90, 18
-_MOST_ROWS = 50
+MOST_ROWS = 50
 
 
-def answer(shown: Answer) -> str:
-    """An answer with its posterior drawn."""
-    low, high = shown.interval
-    tag = "free" if shown.free else "paid"
+def number(
+    value: float, interval: tuple[float, float], confidence: float, posterior: Posterior
+) -> str:
+    """A number with its interval and its posterior drawn."""
+    low, high = interval
     return (
-        f"<div><b>{escape(shown.receipt.question)}</b><br>"
-        f"<span style='font-size:1.4em'>{shown.value:,.6g}</span> "
-        f"({low:,.6g} to {high:,.6g} at {shown.confidence:.4g}) · {tag}, "
-        f"cost {shown.receipt.measure} {shown.cost:.6g}"
-        f"{curve(shown.posterior, shown.interval)}"
-        f"<small>{escape(shown.receipt.sentence())}</small></div>"
+        f"{curve(posterior, interval)}<span style='font-size:1.4em'>{value:,.6g}</span> "
+        f"({low:,.6g} to {high:,.6g} at {confidence:.4g})"
     )
 
 
-def table(shown: TableAnswer) -> str:
-    """A table of answers."""
-    head = "".join(f"<th>{escape(n)}</th>" for n in (*shown.attributes, "value", "low", "high"))
-    rows = []
-    for key, value, (low, high) in list(
-        zip(shown.keys, shown.values, shown.intervals, strict=True)
-    )[:_MOST_ROWS]:
-        cells = [*(escape("missing" if k is None else str(k)) for k in key)]
-        texts = "".join(f"<td>{c}</td>" for c in cells)
-        numbers = "".join(f"<td style='text-align:right'>{v:,.6g}</td>" for v in (value, low, high))
-        rows.append(f"<tr>{texts}{numbers}</tr>")
-    return _framed(shown, head, rows)
+def table(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    """Rows of texts and numbers, the first of them if there are many."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:MOST_ROWS])
+    more = "" if len(rows) <= MOST_ROWS else f"<small>{len(rows) - MOST_ROWS} more rows</small>"
+    return f"<div style='overflow-x:auto'><table><tr>{head}</tr>{body}</table></div>{more}"
 
 
-def result(shown: SqlAnswer) -> str:
-    """The result of a statement."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in shown.flat_columns)
-    rows = []
-    for row in shown.flat_rows()[:_MOST_ROWS]:
-        cells = "".join(
-            f"<td style='text-align:right'>{v:,.6g}</td>"
-            if isinstance(v, float)
-            else f"<td>{escape('missing' if v is None else str(v))}</td>"
-            for v in row
-        )
-        rows.append(f"<tr>{cells}</tr>")
-    return _framed(shown, head, rows)
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"<td style='text-align:right'>{value:,.6g}</td>"
+    return f"<td>{escape('missing' if value is None else str(value))}</td>"
 
 
-def _framed(shown: TableAnswer | SqlAnswer, head: str, rows: list[str]) -> str:
-    more = "" if len(shown) <= _MOST_ROWS else f"<small>{len(shown) - _MOST_ROWS} more rows</small>"
+def framed(title: str, body: str, sentence: str) -> str:
+    """What was asked, what was found, and why it cost what it cost."""
+    return f"<div><b>{escape(title)}</b><br>{body}<br><small>{escape(sentence)}</small></div>"
+
+
+def lines(text: str) -> str:
+    """A text of some lines."""
+    return f"<div>{'<br>'.join(escape(line) for line in text.splitlines())}</div>"
+
+
+def bar(text: str, share: float) -> str:
+    """A share as a bar under a sentence."""
     return (
-        f"<div><b>{escape(shown.receipt.question)}</b>"
-        f"<div style='overflow-x:auto'><table><tr>{head}</tr>{''.join(rows)}</table></div>"
-        f"{more}<small>{escape(shown.receipt.sentence())}</small></div>"
-    )
-
-
-def preview(shown: Preview) -> str:
-    """A price."""
-    return f"<div>{'<br>'.join(escape(line) for line in shown.explain().splitlines())}</div>"
-
-
-def budget(shown: Budget) -> str:
-    """A budget as a bar."""
-    share = 100.0 * shown.spent / shown.limit
-    return (
-        f"<div>{escape(str(shown))}"
+        f"<div>{escape(text)}"
         "<div style='width:360px;max-width:100%;height:10px;border:1px solid;border-radius:5px'>"
-        f"<div style='width:{share:.2f}%;height:100%;background:currentColor;opacity:.6'></div>"
-        "</div></div>"
+        f"<div style='width:{100.0 * share:.2f}%;height:100%;background:currentColor;opacity:.6'>"
+        "</div></div></div>"
     )
-
-
-def history(shown: History) -> str:
-    """The latest measurements."""
-    frame = shown.to_pandas()
-    if frame.empty:
-        return "<div>No measurement was released yet.</div>"
-    return str(frame.tail(_MOST_ROWS).to_html(index=False))
 
 
 def curve(posterior: Posterior, interval: tuple[float, float]) -> str:

@@ -49,7 +49,7 @@ class Preview:
         return f"{self.question}\nWould cost {price}; history gives {known}."
 
     def _repr_html_(self) -> str:
-        return html.preview(self)
+        return html.lines(self.explain())
 
 
 def advice(preview: Preview, spent: str = "Nothing was spent") -> str:

@@ -1,36 +1,31 @@
-"""Question: what may be asked, and how it is tied to the domain of a dataset."""
+"""What may be asked, and how it becomes a question over the domain of a dataset."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeAlias
 
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Expression, Marginal, MarginalExpression, Query
+from eke.question import FormulaExpression, Question
 
-Question: TypeAlias = str | Expression | MarginalExpression | Query | Marginal
-Within: TypeAlias = float | Mapping[str, float] | None
-"""A half-width for all values, one for each column of a statement, or none given."""
-MOST_CELLS = 4096
+Expressed: TypeAlias = Expression | MarginalExpression | FormulaExpression
+Posed: TypeAlias = Expressed | Query | Marginal | Question
+Asked: TypeAlias = str | Posed
+"""A question as people write it: in SQL, as an expression, or tied to a domain already."""
 
 
-def bound(question: Question, domain: Domain) -> Query | Marginal:
-    """The question over the domain; SQL is read elsewhere (`eke.sql`)."""
-    if isinstance(question, (Expression, MarginalExpression)):
-        found: Query | Marginal = question.on(domain)
-    elif isinstance(question, (Query, Marginal)):
-        if question.domain != domain:
-            raise QueryError("the question is over another domain than this dataset's")
-        found = question
-    else:
+def question_of(asked: Posed, domain: Domain) -> Question:
+    """The question that is asked of a dataset; SQL is read elsewhere (`eke.sql`)."""
+    if isinstance(asked, (Expression, MarginalExpression, FormulaExpression)):
+        asked = asked.on(domain)
+    if isinstance(asked, (Query, Marginal)):
+        asked = Question.of_block(asked)
+    if not isinstance(asked, Question):
         raise QueryError(
             "a question is SQL or an expression such as eke.count(age=(30, 40)), "
-            f"not {type(question).__name__}"
+            f"not {type(asked).__name__}"
         )
-    if isinstance(found, Marginal) and found.cells > MOST_CELLS:
-        raise QueryError(
-            f"a marginal of {found.cells:,} cells cannot be asked online; "
-            f"at most {MOST_CELLS:,} can"
-        )
-    return found
+    if asked.domain != domain:
+        raise QueryError("the question is over another domain than this dataset's")
+    return asked

@@ -9,14 +9,14 @@ from typing import Any
 from eke.errors import QueryError
 from eke.privacy.record_loss import NANO
 from eke.query import Query, describe
+from eke.question import AskedBlock, Formula, Partition, Question
 from eke.session.history import History
 from eke.session.preview import Preview
-from eke.session.question import Within
+from eke.session.request import DEFAULT_CONFIDENCE, Within
 from eke.session.session import Session
-from eke.sql import Partition, Statement, formula_text, parse
+from eke.sql import parse
 
 _MOST_CELLS = 64
-_DEFAULT_CONFIDENCE = 0.95
 
 
 def preview_document(preview: Preview) -> dict[str, Any]:
@@ -45,36 +45,36 @@ def question_document(
     policy: str | None = None,
 ) -> dict[str, Any]:
     """How a question is read, what history offers for each part, and what it would cost."""
-    statement = parse(text, session.domain)
-    inline = statement.requirement
-    sure = confidence or (inline and inline.confidence) or _DEFAULT_CONFIDENCE
+    question = parse(text, session.domain)
+    inline = question.requirement
+    sure = confidence or (inline and inline.confidence) or DEFAULT_CONFIDENCE
     priced = None
     if within is not None or inline is not None:
         found = session.preview(text, within, confidence, analyst=analyst, policy=policy)
         priced = {**preview_document(found), "sentence": found.explain().split("\n", 1)[1]}
     history = session.history
-    shown = 2 * min(statement.rows, _MOST_CELLS) * len(statement.aggregates)
+    shown = 2 * min(question.rows, _MOST_CELLS) * len(question.blocks)
     with session.at_work(shown, "Select fewer columns at a time", analyst):
         aggregates = {
-            f"a{place}": _aggregate(statement, place, history, sure)
-            for place in range(len(statement.aggregates))
+            f"a{place}": _aggregate(question, place, history, sure)
+            for place in range(len(question.blocks))
         }
     return {
         "columns": [
-            {"name": column.name, "formula": _formula(statement, column.formula)}
-            for column in statement.columns
+            {"name": column.name, "formula": _formula(question, column.formula)}
+            for column in question.columns
         ],
-        "clauses": _clauses(statement),
+        "clauses": _clauses(question),
         "aggregates": aggregates,
         "confidence": sure,
         "price": priced,
     }
 
 
-def _formula(statement: Statement, formula: Any) -> str:
+def _formula(question: Question, formula: Formula) -> str:
     """The formula with a0, a1, … for aggregates and the names of keys."""
-    keys = [key.name for key in statement.group_by]
-    text = formula_text(formula)
+    keys = [key.name for key in question.group_by]
+    text = formula.text
     text = re.sub(r"\bk(\d+)\b", lambda found: f"key {keys[int(found[1])]}", text)
     return text[1:-1] if text.startswith("(") and _wrapped(text) else text
 
@@ -89,34 +89,34 @@ def _wrapped(text: str) -> bool:
     return False
 
 
-def _clauses(statement: Statement) -> list[str]:
+def _clauses(question: Question) -> list[str]:
     found = []
-    if statement.group_by:
-        names = ", ".join(key.name for key in statement.group_by)
-        found.append(f"for each of the {statement.rows} declared groups of {names}")
-    if statement.having is not None or statement.order_by or statement.limit is not None:
+    if question.group_by:
+        names = ", ".join(key.name for key in question.group_by)
+        found.append(f"for each of the {question.rows} declared groups of {names}")
+    if question.having is not None or question.order_by or question.limit is not None:
         found.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
     return found
 
 
 def _aggregate(
-    statement: Statement, place: int, history: History, confidence: float
+    question: Question, place: int, history: History, confidence: float
 ) -> dict[str, Any]:
     """One sum over records, or one for each group: in words, and what history offers."""
-    block = statement.aggregates[place]
-    rows = min(statement.rows, _MOST_CELLS)
-    cells = [statement.query(place, row) for row in range(rows)]
+    block = question.blocks[place]
+    rows = min(question.rows, _MOST_CELLS)
+    cells = [question.query(place, row) for row in range(rows)]
     return {
-        "question": _words(statement, block),
-        "cells": statement.rows,
+        "question": _words(question, block),
+        "cells": question.rows,
         "known": _known(history, cells, confidence),
         "sources": _sources(history, cells),
     }
 
 
-def _words(statement: Statement, block: Any) -> str:
+def _words(question: Question, block: AskedBlock) -> str:
     if isinstance(block, Partition):
-        names = ", ".join(key.name for key in statement.group_by)
+        names = ", ".join(key.name for key in question.group_by)
         return f"{describe(block.inside)} by {names}"
     return describe(block)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eke.planning import Facts
 from eke.privacy.law import NoiseLaw
+from eke.question import Question
+from eke.session.answer import Cell
 from eke.session.receipt import Receipt, Source
 
 
@@ -54,6 +56,33 @@ def stored_text(
         "steps": finding.steps,
     }
     return json.dumps({**body, "receipt": receipt}, allow_nan=False)
+
+
+def answer_body(
+    question: Question, shown: Sequence[int], cells: Sequence[Sequence[Cell]]
+) -> dict[str, Any]:
+    """The rows that are shown and their values, as they are stored.
+
+    The cells of a plain block are all shown, each with its variance.
+    """
+    if question.is_block:
+        return {"cells": [[c.value, c.low, c.high, c.variance] for (c,) in cells]}
+    values = [[[one.value, one.low, one.high] for one in row] for row in cells]
+    body: dict[str, Any] = {"shown": list(shown), "cells": values}
+    if question.is_number and cells and cells[0][0].variance is not None:
+        body["variance"] = cells[0][0].variance
+    return body
+
+
+def read_rows(question: Question, body: Mapping[str, Any]) -> tuple[list[int], list[list[Cell]]]:
+    """The rows and values that `answer_body` wrote down."""
+    if question.is_block:
+        cells = [[Cell(*cell)] for cell in body["cells"]]
+        return list(range(len(cells))), cells
+    cells = [[Cell(*cell) for cell in row] for row in body["cells"]]
+    if "variance" in body:
+        cells = [[replace(cells[0][0], variance=body["variance"])]]
+    return body["shown"], cells
 
 
 def read_text(text: str) -> tuple[dict[str, Any], Receipt]:

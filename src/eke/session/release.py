@@ -41,7 +41,7 @@ from eke.session.price import price_of
 from eke.session.released import release_text
 from eke.sql import parse_grouping_sets
 
-Asked: TypeAlias = Workload | str | Iterable[Any]
+WorkloadLike: TypeAlias = Workload | str | Iterable[Any]
 """A workload, SQL with GROUP BY CUBE, ROLLUP or GROUPING SETS, or a list of what `Workload.of`
 takes."""
 
@@ -52,7 +52,7 @@ MOST_SINGLE_ANSWERS = 4096
 """
 
 
-def workload_of(asked: Asked, domain: Domain) -> Workload:
+def workload_of(asked: WorkloadLike, domain: Domain) -> Workload:
     """The workload that was meant."""
     if isinstance(asked, Workload):
         if asked.domain != domain:

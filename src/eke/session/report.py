@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from eke.privacy.record_loss import NANO
-from eke.session.answer import Answer, TableAnswer
+from eke.session.answer import Answer
 from eke.session.session import Session
 
 _WIDTH, _HEIGHT = 720, 240
@@ -64,7 +64,7 @@ def charges(session: Session) -> list[Charge]:
 def write_report(
     session: Session,
     path: str | Path,
-    answers: Sequence[Answer | TableAnswer] = (),
+    answers: Sequence[Answer] = (),
     title: str = "Privacy budget report",
 ) -> Path:
     """Write the report and return where it is."""

@@ -17,39 +17,34 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.engine import Shares, Vault
-from eke.errors import AccuracyError
 from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.ledger.book import require_name
-from eke.planning import Plan, ReleasePlan, Requirement, policy_named
+from eke.planning import Plan, ReleasePlan, policy_named
 from eke.planning.effort import steps_for
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.budget import nano_floor
 from eke.privacy.measure import Measure
 from eke.publish import Published
-from eke.query import Marginal, check_neighbours
+from eke.query import check_neighbours
+from eke.question import Question
 from eke.session.advise import Advice, advice_from
+from eke.session.answer import Answer
 from eke.session.answering import Answering, single_use
 from eke.session.archive import Archive
 from eke.session.askable import Askable
 from eke.session.budget import Budget
-from eke.session.estimate import (
-    Estimate,
-    EstimateMethod,
-    TableEstimate,
-    linear_question,
-)
+from eke.session.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
 from eke.session.estimator import Estimator
 from eke.session.history import History
 from eke.session.preview import Preview
 from eke.session.price import Price, price_of
 from eke.session.publish import PublishRequest, publication_plan, publish
-from eke.session.question import Question, Within, bound
-from eke.session.release import Asked, checked_parts, measured, planned, workload_of
+from eke.session.question import Asked, question_of
+from eke.session.question_store import QuestionStore
+from eke.session.release import WorkloadLike, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
-from eke.session.request import FEWER_CELLS, AnyAnswer, QueryRequest, Request, Work
-from eke.session.statement_request import statement_request
-from eke.session.statement_store import StatementStore
+from eke.session.request import FEWER_CELLS, Request, Within, Work, request_of
 from eke.session.turn import Turns, at_once
 
 
@@ -67,7 +62,7 @@ class Session(Askable):
     ) -> None:
         policy_named(policy)
         self._vault = vault
-        self._statements = StatementStore(vault.domain)
+        self._questions = QuestionStore(vault.domain)
         self._answering = Answering(vault, measure)
         self._turns: Turns = at_once
         self._measure: Measure = measure
@@ -80,14 +75,14 @@ class Session(Askable):
 
     def _answer(
         self,
-        query: Question,
+        query: Asked,
         within: Within,
         confidence: float | None,
         *,
         key: str | None,
         analyst: str | None,
         policy: str | None,
-    ) -> AnyAnswer:
+    ) -> Answer:
         """What `ask` gives: decided on, paid for if need be, stored, and read back."""
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
         text = self._answering.text(request, key)
@@ -95,7 +90,7 @@ class Session(Askable):
 
     def preview(
         self,
-        query: Question,
+        query: Asked,
         within: Within = None,
         confidence: float | None = None,
         *,
@@ -108,7 +103,7 @@ class Session(Askable):
 
     def curve(
         self,
-        query: Question,
+        query: Asked,
         within: Sequence[float],
         confidence: float | None = None,
         *,
@@ -125,7 +120,7 @@ class Session(Askable):
 
     def estimate(
         self,
-        query: Question,
+        query: Asked,
         method: EstimateMethod = "shrinkage",
         confidence: float | None = None,
         *,
@@ -138,18 +133,14 @@ class Session(Askable):
         linear question, with an interval; "max_entropy" answers from a fitted distribution.
         `progress` is called with what is being done and how much of it is done, from 0 to 1.
         """
-        asked = bound(
-            linear_question(self._statements.read(query)) if isinstance(query, str) else query,
-            self.domain,
-        )
+        asked = linear_block(self._question(query))
         now = self._vault.snapshot()
         kept = self._estimator
         if kept is None or kept[0] != now.sequence:
             before = None if kept is None else kept[1]
             fresh = Estimator(self.domain, now.measurements, now.facts.inference, before)
             kept = self._estimator = (now.sequence, fresh)
-        cells = asked.cells if isinstance(asked, Marginal) else 1
-        work = Work(cells, kept[1].steps_for(cells), FEWER_CELLS)
+        work = Work(asked.cells, kept[1].steps_for(asked.cells), FEWER_CELLS)
         work.check()
         sure = 0.95 if confidence is None else confidence
         with (
@@ -163,7 +154,7 @@ class Session(Askable):
 
     def plan(
         self,
-        workload: Asked,
+        workload: WorkloadLike,
         *,
         budget: float | None = None,
         within: float | Mapping[Any, float] | None = None,
@@ -335,7 +326,7 @@ class Session(Askable):
 
     def _request(
         self,
-        query: Question,
+        query: Asked,
         within: Within,
         confidence: float | None,
         *,
@@ -345,11 +336,10 @@ class Session(Askable):
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
+        question = self._question(query)
+        return request_of(question, within, confidence, policy=chosen, analyst=who)
+
+    def _question(self, query: Asked) -> Question:
         if isinstance(query, str):
-            statement = self._statements.read(query)
-            return statement_request(statement, within, confidence, policy=chosen, analyst=who)
-        asked = bound(query, self.domain)
-        if within is None or isinstance(within, Mapping):
-            raise AccuracyError("within must be a number, for example within=50")
-        wanted = Requirement(within, 0.95 if confidence is None else confidence)
-        return QueryRequest(asked, wanted, chosen, who)
+            return self._questions.read(query)
+        return question_of(query, self.domain)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+from eke.question.accuracy import Accuracy
 from eke.sql.guard import Token
 from eke.sql.place import SqlText
 
 _FORM = "write ERROR WITHIN 60 AT CONFIDENCE 0.95 at the end of the statement"
 _LARGEST = 1e300
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """The accuracy a statement asks for; no confidence means that of the session."""
-
-    within: float
-    confidence: float | None = None
 
 
 def without_accuracy(

@@ -14,10 +14,11 @@ from sqlglot import exp
 
 from eke.query import Query, Term
 from eke.query.canonical import DENSE_CELLS
+from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.logic import both
 from eke.sql.diagram import Diagram
 from eke.sql.draft import SPREADS, Draft, Joined, Linear, RootOf, joined, rooted, spread
-from eke.sql.formula import Aggregate, Constant, Formula, Operation, Root, Sign
-from eke.sql.logic import both, same_as
+from eke.sql.logic import same_as
 from eke.sql.polynomial import Polynomial, TooLarge, constant
 from eke.sql.scalar import as_number, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
@@ -237,8 +238,8 @@ class Aggregates:
 
 
 def _shifted(formula: Formula, shift: Fraction) -> Formula:
-    if isinstance(formula, Constant) and isinstance(formula.value, Fraction):
-        return Constant(formula.value + shift)
+    if isinstance(formula, Constant) and isinstance(formula.number, Fraction):
+        return Constant(formula.number + shift)
     return Operation("+", formula, Constant(shift)) if shift else formula
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from eke.query.vector import SAFE
-from eke.sql.logic import both
+from eke.question.logic import both
 from eke.sql.polynomial import TooLarge, column
 from eke.sql.value import Line, Number, Reading
 

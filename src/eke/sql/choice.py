@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from eke.question.logic import both, either
 from eke.sql.diagram import Diagram, Label
-from eke.sql.logic import both, either, otherwise, same_as, taken
+from eke.sql.logic import otherwise, same_as, taken
 from eke.sql.polynomial import constant, summed
 from eke.sql.value import (
     Missing,

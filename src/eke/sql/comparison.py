@@ -17,9 +17,10 @@ import numpy as np
 from sqlglot import exp
 
 from eke.query.canonical import DENSE_CELLS
+from eke.question.logic import either
 from eke.sql.bins import cut_message, line_codes
 from eke.sql.diagram import Diagram
-from eke.sql.logic import either, folded, if_true
+from eke.sql.logic import folded, if_true
 from eke.sql.place import echo, listing, suggestion
 from eke.sql.polynomial import constant
 from eke.sql.value import Missing, Number, Reading, Text, Truth, Value, is_literal

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from eke.sql.formula import Sign
+from eke.question.formula import Sign
 from eke.sql.value import Reading
 
 _MOST_LEVELS = 40

@@ -6,15 +6,14 @@ condition, FLOOR(age / 10)), which parts the cells of the domain into labelled g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
-from eke.domain import Domain
 from eke.query import Query, Term
+from eke.question.groups import GroupKey
 from eke.sql.diagram import Diagram
 from eke.sql.logic import if_true
 from eke.sql.polynomial import TooLarge
@@ -22,28 +21,6 @@ from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weig
 
 MOST_GROUPS = 65_536
 MOST_LABELS = 1_024
-
-
-@dataclass(frozen=True, slots=True)
-class GroupKey:
-    """One key of GROUP BY: its labels in declared order.
-
-    A bin is labelled by its two edges, and NULL by None. `parts` holds the indicator of each label
-    when the key is not simply a column.
-    """
-
-    name: str
-    attribute: str | None
-    labels: tuple[Any, ...]
-    parts: tuple[Query, ...] = ()
-
-    def part(self, domain: Domain, place: int) -> Query:
-        """The count of records with the label at a place."""
-        if self.attribute is None:
-            return self.parts[place]
-        indicator = np.zeros(domain[self.attribute].size, np.int64)
-        indicator[place] = 1
-        return Query.of(domain, [Term(Fraction(1), ((self.attribute, indicator),))])
 
 
 def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> GroupKey:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from eke.sql.grouping import GroupKey, group_key, labelled, plain_attribute
+from eke.question.groups import GroupKey
+from eke.sql.grouping import group_key, labelled, plain_attribute
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
 from eke.sql.scope import Relation, matching

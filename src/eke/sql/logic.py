@@ -1,6 +1,6 @@
-"""Logic: SQL's three truth values, and other operations on the labels of diagrams.
+"""Logic: operations on the labels of diagrams; None is SQL's NULL.
 
-None is SQL's NULL: unknown. All functions take two labels, as `Diagrams.joined` wants them.
+All take two labels, as `Diagrams.joined` wants them; truth values: `eke.question.logic`.
 """
 
 from __future__ import annotations
@@ -8,26 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from eke.question.logic import opposite
 from eke.sql.diagram import Diagram, Diagrams, Operation
-
-
-def both(first: bool | None, second: bool | None) -> bool | None:
-    """SQL's AND: false if either is, unknown if that may be."""
-    if first is False or second is False:
-        return False
-    return None if first is None or second is None else True
-
-
-def either(first: bool | None, second: bool | None) -> bool | None:
-    """SQL's OR: true if either is, unknown if that may be."""
-    if first is True or second is True:
-        return True
-    return None if first is None or second is None else False
-
-
-def opposite(first: bool | None, _: object) -> bool | None:
-    """SQL's NOT: what is unknown stays unknown."""
-    return None if first is None else not first
 
 
 def same_as(first: object, second: object) -> bool:
@@ -57,9 +39,13 @@ def otherwise(first: Any, second: Any) -> Any:
     return second if first is PASSED else first
 
 
+def _opposite(first: bool | None, _: object) -> bool | None:
+    return opposite(first)
+
+
 def negated(diagrams: Diagrams, diagram: Diagram) -> Diagram:
     """NOT of a condition."""
-    return diagrams.mapped(opposite, diagram)
+    return diagrams.mapped(_opposite, diagram)
 
 
 def folded(diagrams: Diagrams, operation: Operation, parts: Sequence[Diagram]) -> Diagram:

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from eke.question.formula import Constant, Formula, Key
+from eke.question.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
 from eke.sql.aggregate import Aggregates
 from eke.sql.comparison import COMPARISONS
-from eke.sql.formula import Constant, Formula, Key
 from eke.sql.keys import Items, Keys
-from eke.sql.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import matching
@@ -129,7 +129,7 @@ class NoisyClauses:
     def _kind(self, node: exp.Expr, formula: Formula) -> str:
         value: object = Fraction(0)
         if isinstance(formula, Constant):
-            value = formula.value
+            value = formula.number
         elif isinstance(formula, Key):
             labels = self._keys.found[formula.index].labels
             value = next((label for label in labels if label is not None), value)

@@ -1,4 +1,4 @@
-"""Reader: from text to `Statement`, one pass after the other.
+"""Reader: from text to `Question`, one pass after the other.
 
 guard       caps, characters, comments, one statement
 accuracy    the suffix ERROR WITHIN … AT CONFIDENCE …
@@ -17,13 +17,15 @@ from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import EkeError, SqlError
-from eke.query import Marginal, Query
-from eke.sql.accuracy import Accuracy, without_accuracy
+from eke.question.accuracy import Accuracy
+from eke.question.formula import Formula, Key
+from eke.question.groups import grouped
+from eke.question.question import Column, Question
+from eke.sql.accuracy import without_accuracy
 from eke.sql.aggregate import Aggregates
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
-from eke.sql.formula import Formula, Key
-from eke.sql.grouping import MOST_GROUPS, GroupKey
+from eke.sql.grouping import MOST_GROUPS
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
@@ -31,13 +33,12 @@ from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import Relation, Tables
-from eke.sql.statement import Block, OutputColumn, Partition, Statement
 from eke.sql.table import add_common, filtered, protected_table
 from eke.sql.tree import name_of, parsed
 from eke.sql.value import Reading
 
 
-def parse(text: str, domain: Domain, table: str | None = None) -> Statement:
+def parse(text: str, domain: Domain, table: str | None = None) -> Question:
     """The question that a SQL text asks about a domain.
 
     `table` is the name of the protected table; None accepts whatever name the text uses. Raises
@@ -51,7 +52,7 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Statement:
         raise SqlError(f"a SQL question is a text, not {type(text).__name__}")
     sql = SqlText(text)
     try:
-        return _statement(sql, domain, table)
+        return _question(sql, domain, table)
     except SqlError:
         raise
     except (EkeError, TooLarge) as problem:
@@ -60,7 +61,7 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Statement:
         raise sql.error(0, "the text is nested too deeply; write the question flatter") from None
 
 
-def _statement(text: SqlText, domain: Domain, table: str | None) -> Statement:
+def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     tokens = single_statement(text, scanned(text))
     tokens, requirement = without_accuracy(text, tokens)
     select = parsed(text, cleaned(text, tokens), tokens)
@@ -74,7 +75,7 @@ def _statement(text: SqlText, domain: Domain, table: str | None) -> Statement:
 
 def _selected(
     reading: Reading, relation: Relation, select: exp.Select, requirement: Accuracy | None
-) -> Statement:
+) -> Question:
     items = [_item(reading, item, place) for place, item in enumerate(select.expressions, 1)]
     keys = Keys(reading, relation, select.args.get("group"), items)
     groups = math.prod(len(key.labels) for key in keys.found)
@@ -85,9 +86,7 @@ def _selected(
             "group by fewer or coarser keys",
         )
     aggregates = Aggregates(reading, relation, grouped=bool(keys.found))
-    columns = [
-        OutputColumn(name, _formula(keys, aggregates, node)) for name, node in _unique(items)
-    ]
+    columns = [Column(name, _formula(keys, aggregates, node)) for name, node in _unique(items)]
     noisy = NoisyClauses(reading, keys, aggregates, items)
     having = noisy.having(select.args.get("having"))
     order_by = noisy.order_by(select.args.get("order"), [c.formula for c in columns])
@@ -96,11 +95,12 @@ def _selected(
             select.expressions[0] if select.expressions else select,
             "no data is needed for this; select an aggregate such as COUNT(*)",
         )
-    return Statement(
-        text=reading.text.characters,
+    return Question(
+        text=" ".join(reading.text.characters.split()),
+        identity={"sql": reading.text.characters},
         domain=reading.domain,
         columns=tuple(columns),
-        aggregates=tuple(_block(query, keys.found) for query in aggregates.queries),
+        blocks=tuple(grouped(query, keys.found) for query in aggregates.queries),
         group_by=tuple(keys.found),
         having=having,
         order_by=order_by,
@@ -138,12 +138,3 @@ def _unique(items: list[tuple[str, exp.Expr]]) -> list[tuple[str, exp.Expr]]:
         used[name] = used.get(name, 0) + 1
         named.append((name if used[name] == 1 else f"{name}_{used[name]}", node))
     return named
-
-
-def _block(query: Query, keys: list[GroupKey]) -> Block:
-    if not keys:
-        return query
-    names = [key.attribute for key in keys if key.attribute is not None]
-    if len(names) == len(keys):
-        return Marginal(query.domain.in_order(names), query)
-    return Partition(tuple(keys), query)

@@ -12,11 +12,12 @@ from fractions import Fraction
 from sqlglot import exp
 
 from eke.errors import SqlError
+from eke.question.logic import both, either
 from eke.sql import arithmetic
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare, contained, like
 from eke.sql.diagram import Diagram
-from eke.sql.logic import both, either, folded, negated, same_as
+from eke.sql.logic import folded, negated, same_as
 from eke.sql.place import echo
 from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, find_column

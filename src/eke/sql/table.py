@@ -8,7 +8,7 @@ from functools import partial
 from sqlglot import exp
 
 from eke.domain import Domain
-from eke.sql.logic import both
+from eke.question.logic import both
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, condition_of, value_of
 from eke.sql.scope import LazyColumns, Relation, Tables, column_name

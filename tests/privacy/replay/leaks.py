@@ -29,7 +29,7 @@ from eke.service.job import Jobs
 from eke.service.route import question
 from eke.session import answering, history, question_document, reading, release, session
 from eke.session.estimator import Estimator
-from eke.session.statement_request import StatementRequest
+from eke.session.request import Request
 from tests.privacy.replay.asking import shown
 from tests.privacy.replay.releasing import published
 from tests.privacy.replay.retrying import Death, Fault, struck
@@ -133,7 +133,7 @@ LEAKS: dict[str, Control] = {
     ),
     "an empty group is left out": Control(
         "sql",
-        around(StatementRequest, "answer", _without_last_group),
+        around(Request, "answer", _without_last_group),
         lambda w: shown(w.session.ask(_GROUPS, 50.0)),
     ),
     "a cursor sorts by exact counts": Control(
@@ -141,7 +141,7 @@ LEAKS: dict[str, Control] = {
     ),
     "an explanation shows more of one table": Control(
         "explanation",
-        around(reading, "formula_text", lambda text: f"{text} + 0"),
+        around(reading, "_formula", lambda text: f"{text} + 0"),
         lambda w: question_document(w.session, _GROUPS, 50.0, None),
     ),
     "an estimate fails for one table": Control(

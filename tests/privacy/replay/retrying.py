@@ -15,8 +15,7 @@ from eke.engine import draws, vault
 from eke.errors import DataError, EkeError
 from eke.ledger import book, store
 from eke.ledger.failpoint import FAILPOINTS, failpoint
-from eke.session.request import QueryRequest
-from eke.session.statement_request import StatementRequest
+from eke.session.request import Request
 from tests.privacy.replay.asking import Maker, pick, random_sql, random_width, shown
 from tests.privacy.replay.neighbours import Neighbours
 from tests.privacy.replay.outside import publication_body
@@ -71,8 +70,7 @@ def struck(fault: Fault) -> Iterator[None]:
             patch.setattr(module, "failpoint", passing)
         for source in (CellSource, MarginalSource):
             patch.setattr(source, "counts", before("counting", source.counts))
-        for request in (QueryRequest, StatementRequest):
-            patch.setattr(request, "text", before("answering", request.text))
+        patch.setattr(Request, "text", before("answering", Request.text))
         yield
 
 

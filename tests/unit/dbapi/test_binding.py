@@ -110,4 +110,4 @@ def test_a_text_can_only_ever_be_a_value(value: str) -> None:
 def test_a_number_can_only_ever_be_a_value(value: float) -> None:
     spelled = parse(bound("SELECT ? + COUNT(*) - ? FROM adult", [value, value]), DOMAIN)
     plain = parse("SELECT COUNT(*) FROM adult", DOMAIN)
-    assert spelled.aggregates == plain.aggregates
+    assert spelled.blocks == plain.blocks

@@ -11,20 +11,12 @@ from types import FunctionType, ModuleType
 import numpy as np
 import pytest
 
+from eke import planning
 from eke.domain import Domain, Integer
 from eke.history import Measurement, Row
 from eke.inference import Inference, halfwidth
 from eke.mechanism import Secret
-from eke.planning import (
-    Decision,
-    Facts,
-    Requirement,
-    decide,
-    direct,
-    known_errors,
-    part_for,
-    top_up,
-)
+from eke.planning import Decision, Facts, Requirement, direct, known_errors, part_for, top_up
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteLaplace
@@ -32,6 +24,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query, count, marginal
+from tests.deciding import decide
 from tests.random_questions import random_question
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
@@ -288,7 +281,7 @@ def private(root: object) -> list[object]:
 def test_decide_has_no_handle_on_the_data():
     facts = random_facts(np.random.default_rng(1), PURE)
     assert private(facts) == []
-    assert list(inspect.signature(decide).parameters) == ["query", "requirement", "facts", "policy"]
+    assert list(inspect.signature(planning.decide).parameters) == ["demand", "facts", "policy"]
     # Positive control: a handle hidden deep inside would be found.
     facts.inference.rows.append(Row(Secret([3], 0), 0.0, DiscreteLaplace(1, 0)))  # type: ignore[arg-type]
     assert len(private(facts)) == 1

@@ -19,7 +19,6 @@ from eke.planning import (
     Plan,
     Policy,
     Requirement,
-    decide,
     direct,
     look_ahead,
     part_for,
@@ -33,6 +32,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query, Term, count, marginal
+from tests.deciding import decide
 
 DOMAIN = Domain(a=Integer(0, 9), b=Integer(0, 3), c=Integer(0, 2))
 MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)

@@ -10,7 +10,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.inference import Inference
-from eke.planning import Decision, Demand, Facts, Requirement, decide, look_ahead, part_for, top_up
+from eke.planning import Decision, Demand, Facts, Requirement, look_ahead, part_for, top_up
 from eke.planning.look_ahead import RESERVE
 from eke.planning.offer import Offer, offers
 from eke.planning.prospect import Prospect, prospect_of
@@ -21,6 +21,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Kronecker, Query, Term
+from tests.deciding import decide
 
 LONG = Domain(a=Integer(0, 39), b=Integer(0, 2))
 MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)

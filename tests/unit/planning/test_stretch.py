@@ -8,7 +8,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.inference import Inference
-from eke.planning import Decision, Demand, Facts, Requirement, decide_all, top_up
+from eke.planning import Decision, Demand, Facts, Requirement, decide_demands, top_up
 from eke.planning.facts import known_errors
 from eke.planning.rent import Rent, loss_after, released_as_zeros
 from eke.privacy.accountant import Accountant
@@ -64,13 +64,13 @@ def least_by_bisection(wanted: list[Demand], facts: Facts) -> float:
 @pytest.mark.parametrize("within", [1.0, 12.0])
 def test_advice_holds_and_is_nearly_the_least(measure: Measure, known: bool, within: float) -> None:
     facts, wanted = facts_of(measure, known=known), demands(within)
-    decision = decide_all(wanted, facts, top_up)
+    decision = decide_demands(wanted, facts, top_up)
     assert decision.action == "refuse"
     assert decision.stretch is not None
     least = least_by_bisection(wanted, facts)
     assert least / 1.01 <= decision.stretch <= 1.02 * least
     advised = [one.relaxed(decision.stretch) for one in wanted]
-    assert decide_all(advised, facts, top_up).action != "refuse"
+    assert decide_demands(advised, facts, top_up).action != "refuse"
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["nothing known", "something known"])
@@ -83,7 +83,7 @@ def test_a_refusal_plans_a_few_times_only(known: bool, monkeypatch: pytest.Monke
         return plain(self, *words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Rent, "plan", counted)
-    decision: Decision = decide_all(demands(1.0), facts, top_up)
+    decision: Decision = decide_demands(demands(1.0), facts, top_up)
     assert decision.action == "refuse"
     assert len(made) <= MOST_PLANS
     made.clear()
@@ -93,4 +93,4 @@ def test_a_refusal_plans_a_few_times_only(known: bool, monkeypatch: pytest.Monke
 
 def test_nothing_is_advised_when_nothing_is_left() -> None:
     facts = facts_of(PURE, known=False, limit=0.0)
-    assert decide_all(demands(5.0), facts, top_up).stretch is None
+    assert decide_demands(demands(5.0), facts, top_up).stretch is None

@@ -110,7 +110,7 @@ def test_intervals_that_hold_together(session):
     table = session.ask(eke.marginal("city"), within=60)
     together = table.simultaneous(0.9)
     assert len(together) == 3
-    np.testing.assert_allclose(together[0], table._posteriors()[0].interval(1 - 0.1 / 3))
+    np.testing.assert_allclose(together[0], table.belief(0, 1).interval(1 - 0.1 / 3))
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -1, 2, float("nan")])

@@ -102,8 +102,18 @@ def test_sql_with_one_count_is_a_question_too(informed: eke.Session) -> None:
     assert isinstance(by_sql, Estimate)
     assert isinstance(by_hand, Estimate)
     assert by_sql.value == pytest.approx(by_hand.value)
-    with pytest.raises(QueryError, match="marginal"):
-        informed.estimate("SELECT sex, COUNT(*) FROM people GROUP BY sex")
+    grouped = informed.estimate("SELECT sex, COUNT(*) FROM people GROUP BY sex")
+    assert isinstance(grouped, TableEstimate)
+    assert grouped == informed.estimate(eke.marginal("sex"))
+    for text in (
+        "SELECT AVG(age) FROM people",
+        "SELECT COUNT(*), SUM(age) FROM people",
+        "SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING COUNT(*) > 3",
+        "SELECT age > 20, COUNT(*) FROM people GROUP BY 1",
+        "SELECT age, sex, COUNT(*) FROM people GROUP BY age, sex",
+    ):
+        with pytest.raises(QueryError, match="one count or sum"):
+            informed.estimate(text)
 
 
 def test_a_refusal_becomes_an_estimate_when_allowed(informed: eke.Session) -> None:

@@ -155,16 +155,16 @@ def test_the_check_catches_a_preview_under_the_lock(known: Session) -> None:
 def slow_previews_of(analyst: str, patch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """While it lasts, planning for one analyst does not end; the event says that it has begun."""
     begun, go_on = threading.Event(), threading.Event()
-    plain = requests.QueryRequest.decide
+    plain = requests.Request.decide
 
-    def slow(self: requests.QueryRequest, *words: Any) -> Any:
+    def slow(self: requests.Request, *words: Any) -> Any:
         if self.analyst == analyst:
             begun.set()
             assert go_on.wait(PATIENCE)
         return plain(self, *words)
 
     with patch.context() as inner:
-        inner.setattr(requests.QueryRequest, "decide", slow)
+        inner.setattr(requests.Request, "decide", slow)
         try:
             yield begun
         finally:
@@ -254,10 +254,10 @@ def test_a_decision_made_outside_the_lock_is_made_again_when_the_ledger_moved(
     known: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both want the same; whoever comes second finds it known, and pays nothing."""
-    plain = requests.QueryRequest.decide
+    plain = requests.Request.decide
     overtaken: list[object] = []
 
-    def decided(self: requests.QueryRequest, *words: Any) -> Any:
+    def decided(self: requests.Request, *words: Any) -> Any:
         decision = plain(self, *words)
         if decision.action == "measure" and not overtaken:
             overtaken.append(None)
@@ -265,7 +265,7 @@ def test_a_decision_made_outside_the_lock_is_made_again_when_the_ledger_moved(
             overtaken.append(twin.ask(COUNT, within=30, analyst="ben"))
         return decision
 
-    monkeypatch.setattr(requests.QueryRequest, "decide", decided)
+    monkeypatch.setattr(requests.Request, "decide", decided)
     spent = known.budget.spent
     answer = known.ask(COUNT, within=30, analyst="ann")
     assert answer.free

@@ -8,6 +8,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.errors import SqlError
+from eke.question import logic as truth
 from eke.sql import logic
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import MOST_STEPS, Effort
@@ -33,9 +34,9 @@ def random_pair(diagrams, rng, depth):
         return diagrams.over(name, leaves, codes), lambda cell: LABELS[codes[cell[axis]]]
     first, one = random_pair(diagrams, rng, depth - 1)
     if rng.random() < 0.2:
-        return logic.negated(diagrams, first), lambda cell: logic.opposite(one(cell), None)
+        return logic.negated(diagrams, first), lambda cell: truth.opposite(one(cell))
     second, two = random_pair(diagrams, rng, depth - 1)
-    operation = (logic.both, logic.either)[int(rng.integers(2))]
+    operation = (truth.both, truth.either)[int(rng.integers(2))]
     return (
         diagrams.joined(operation, first, second),
         lambda cell: operation(one(cell), two(cell)),
@@ -71,11 +72,11 @@ def test_equal_functions_are_the_same_object():
     a = diagrams.where("a", np.arange(5) > 2)
     b = diagrams.where("b", np.arange(3) > 0)
     not_a, not_b = logic.negated(diagrams, a), logic.negated(diagrams, b)
-    left = logic.negated(diagrams, diagrams.joined(logic.both, a, b))
-    assert left is diagrams.joined(logic.either, not_a, not_b)
-    assert left is diagrams.joined(logic.either, not_b, not_a)
-    assert diagrams.joined(logic.either, a, not_a) is diagrams.true
-    assert diagrams.joined(logic.both, b, not_b) is diagrams.false
+    left = logic.negated(diagrams, diagrams.joined(truth.both, a, b))
+    assert left is diagrams.joined(truth.either, not_a, not_b)
+    assert left is diagrams.joined(truth.either, not_b, not_a)
+    assert diagrams.joined(truth.either, a, not_a) is diagrams.true
+    assert diagrams.joined(truth.both, b, not_b) is diagrams.false
 
 
 def test_a_table_is_the_diagram_of_its_entries():
@@ -90,7 +91,7 @@ def test_a_disjunction_of_many_columns_stays_short():
     domain = Domain({f"a{i}": Integer(0, 9) for i in range(30)})
     diagrams = Diagrams(domain, Effort(SqlText("")))
     parts = [diagrams.where(name, np.arange(10) == 3) for name in domain.names]
-    whole = logic.folded(diagrams, logic.either, parts)
+    whole = logic.folded(diagrams, truth.either, parts)
     assert diagrams.paths(whole, True) == 30
     assert [w for w, _ in weighted_boxes(diagrams, whole)] == [1, -1]
 
@@ -120,6 +121,6 @@ def test_three_valued_logic(first, second):
     """Kleene's tables: AND is the minimum and OR the maximum of false < unknown < true."""
     rank = {False: 0, None: 1, True: 2}
     label = {value: key for key, value in rank.items()}
-    assert logic.both(first, second) is label[min(rank[first], rank[second])]
-    assert logic.either(first, second) is label[max(rank[first], rank[second])]
-    assert logic.opposite(first, None) is label[2 - rank[first]]
+    assert truth.both(first, second) is label[min(rank[first], rank[second])]
+    assert truth.either(first, second) is label[max(rank[first], rank[second])]
+    assert truth.opposite(first) is label[2 - rank[first]]

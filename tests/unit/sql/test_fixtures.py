@@ -14,7 +14,8 @@ import pytest
 
 from eke.errors import SqlError
 from eke.query import Query, constant, count, moment, table, total
-from eke.sql import Aggregate, parse
+from eke.question import Aggregate
+from eke.sql import parse
 from tests.sql_adult import WORKCLASSES, compact_domain
 from tests.sql_text import statement_text
 
@@ -67,7 +68,7 @@ def test_case(case):
         assert statement_text(statement) == case.expected
         return
     question = eval(case.expected, dict(NAMES))  # the repository's own fixtures
-    (asked,) = statement.aggregates
+    (asked,) = statement.blocks
     assert isinstance(asked, Query)
     assert asked == question.on(DOMAIN)
     assert [column.formula for column in statement.columns] == [Aggregate(0)]

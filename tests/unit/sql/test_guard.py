@@ -3,8 +3,9 @@
 import pytest
 
 from eke.errors import SqlError
+from eke.question import Accuracy
 from eke.sql import guard
-from eke.sql.accuracy import Accuracy, without_accuracy
+from eke.sql.accuracy import without_accuracy
 from eke.sql.place import SqlText
 
 

@@ -51,7 +51,7 @@ def test_every_refusal_says_that(text: str, sentence: str) -> None:
 )
 def test_every_named_aggregate_is_one(aggregate: str) -> None:
     text = f"SELECT {aggregate}(age) FILTER (WHERE sex = 'Male') FROM adult"
-    assert parse(text, DOMAIN).aggregates
+    assert parse(text, DOMAIN).blocks
 
 
 def test_sizes_are_those_of_the_code() -> None:

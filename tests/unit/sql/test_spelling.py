@@ -50,13 +50,13 @@ WIDE_SPELLINGS = [
 @pytest.mark.parametrize("conditions", SPELLINGS, ids=lambda c: c[0])
 @pytest.mark.parametrize("what", ["COUNT(*)", "SUM(hours)", "AVG(age)"])
 def test_conditions(conditions, what):
-    asked = {parse(f"SELECT {what} FROM t WHERE {c}", DOMAIN).aggregates for c in conditions}
+    asked = {parse(f"SELECT {what} FROM t WHERE {c}", DOMAIN).blocks for c in conditions}
     assert len(asked) == 1
 
 
 @pytest.mark.parametrize("conditions", WIDE_SPELLINGS, ids=lambda c: c[0])
 def test_conditions_over_supports_that_no_table_can_hold(conditions):
-    asked = {parse(f"SELECT COUNT(*) FROM t WHERE {c}", WIDE).aggregates for c in conditions}
+    asked = {parse(f"SELECT COUNT(*) FROM t WHERE {c}", WIDE).blocks for c in conditions}
     assert len(asked) == 1
 
 
@@ -80,11 +80,11 @@ def test_conditions_over_supports_that_no_table_can_hold(conditions):
     ids=range(4),
 )  # fmt: skip
 def test_statements(texts):
-    assert len({parse(text, DOMAIN).aggregates for text in texts}) == 1
+    assert len({parse(text, DOMAIN).blocks for text in texts}) == 1
 
 
 def test_other_questions_do_not_meet():
     """Positive control."""
     texts = ["age > 40", "age > 41", "age >= 40", "age > 40 AND sex = 'Male'", "gain >= 1"]
-    asked = {parse(f"SELECT COUNT(*) FROM t WHERE {c}", DOMAIN).aggregates for c in texts}
+    asked = {parse(f"SELECT COUNT(*) FROM t WHERE {c}", DOMAIN).blocks for c in texts}
     assert len(asked) == len(texts)

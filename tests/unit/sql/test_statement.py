@@ -7,15 +7,15 @@ import pytest
 from eke.domain import Binned, Categorical, Domain, Integer
 from eke.errors import QueryError, SqlError
 from eke.query import Marginal, Query, count, marginal, total
-from eke.sql import Accuracy, Constant, Operation, Partition, Root, Row, evaluate, parse
-from eke.sql.formula import is_linear, leaves
+from eke.question import Accuracy, Constant, Operation, Partition, Root, Row
+from eke.sql import parse
 from tests.sql_adult import compact_domain
 
 DOMAIN = compact_domain()
 
 
 def block(text):
-    (found,) = parse(text, DOMAIN).aggregates
+    (found,) = parse(text, DOMAIN).blocks
     return found
 
 
@@ -24,7 +24,7 @@ def test_plain_keys_make_one_block_for_all_groups():
         ("sex", "income"), count().on(DOMAIN)
     )
     statement = parse("SELECT sex, SUM(age), COUNT(*) FROM t GROUP BY sex", DOMAIN)
-    assert statement.aggregates == (
+    assert statement.blocks == (
         marginal("sex", of=total("age")).on(DOMAIN),
         marginal("sex").on(DOMAIN),
     )
@@ -32,7 +32,7 @@ def test_plain_keys_make_one_block_for_all_groups():
 
 def test_rows_follow_group_by_and_cells_follow_the_domain():
     statement = parse("SELECT income, sex, COUNT(*) FROM t GROUP BY income, sex", DOMAIN)
-    (found,) = statement.aggregates
+    (found,) = statement.blocks
     assert isinstance(found, Marginal)
     assert statement.keys() == [
         ("<=50K", "Female"),
@@ -53,7 +53,7 @@ def test_the_groups_of_a_partition_add_up_to_the_whole():
         "AS k, sex, SUM(age) FROM t WHERE education_num > 3 GROUP BY k, sex"
     )
     statement = parse(text, DOMAIN)
-    (found,) = statement.aggregates
+    (found,) = statement.blocks
     assert isinstance(found, Partition)
     assert found.shape == (3, 2)
     assert found.keys() == statement.keys()
@@ -147,9 +147,9 @@ def test_unknown_is_not_true_and_its_negation_neither():
 
 def test_formulas_work_on_fractions_and_floats():
     half = Operation("/", Constant(Fraction(1)), Constant(Fraction(2)))
-    assert evaluate(half, ()) == Fraction(1, 2)
-    assert evaluate(Root(half), ()) == 0.5**0.5
-    assert evaluate(Root(Operation("-", half, Constant(Fraction(1)))), ()) is None
+    assert half.value(()) == Fraction(1, 2)
+    assert Root(half).value(()) == 0.5**0.5
+    assert Root(Operation("-", half, Constant(Fraction(1)))).value(()) is None
     statement = parse("SELECT AVG(age), VARIANCE(age), STDDEV_POP(age) FROM t", DOMAIN)
     values = (Fraction(90), Fraction(3), Fraction(2750))
     mean, variance, deviation = statement.shown(Row((), values))
@@ -168,9 +168,9 @@ def test_a_bin_stands_for_its_midpoint_in_order_by():
 def test_leaves_and_linearity_of_formulas():
     statement = parse("SELECT 100 * COUNT(*) / SUM(age) + 1 FROM t", DOMAIN)
     (column,) = statement.columns
-    assert len(list(leaves(column.formula))) == 4
-    assert not is_linear(column.formula)
-    assert not is_linear(Constant(Fraction(1)))
+    assert len(list(column.formula.leaves())) == 4
+    assert not column.is_linear
+    assert Constant(Fraction(1)).scale() is None
 
 
 # -- names and domains ---------------------------------------------------------------------------
@@ -178,11 +178,11 @@ def test_leaves_and_linearity_of_formulas():
 
 def test_names_that_differ_in_case_only_need_quotes():
     domain = Domain({"Age": Integer(0, 9), "age": Integer(0, 9), "Two Words": Integer(0, 9)})
-    assert parse('SELECT SUM("Two Words") FROM t', domain).aggregates[0] == total("Two Words").on(
+    assert parse('SELECT SUM("Two Words") FROM t', domain).blocks[0] == total("Two Words").on(
         domain
     )
-    assert parse("SELECT SUM(age) FROM t", domain).aggregates[0] == total("age").on(domain)
-    assert parse('SELECT SUM("Age") FROM t', domain).aggregates[0] == total("Age").on(domain)
+    assert parse("SELECT SUM(age) FROM t", domain).blocks[0] == total("age").on(domain)
+    assert parse('SELECT SUM("Age") FROM t', domain).blocks[0] == total("Age").on(domain)
     with pytest.raises(SqlError, match="several columns differ from 'AGE'"):
         parse("SELECT SUM(AGE) FROM t", domain)
 
@@ -196,9 +196,9 @@ def test_any_single_table_name_will_do_when_none_is_given():
 def test_values_with_quotes_and_non_ascii_letters():
     domain = Domain({"ville": Categorical("L'Haÿ", "Île", 'a"b'), "âge": Integer(0, 9)})
     found = parse("SELECT COUNT(*) FROM t WHERE ville = 'L''Haÿ' AND âge > 3", domain)
-    assert found.aggregates[0] == count({"ville": "L'Haÿ", "âge": (4, 9)}).on(domain)
+    assert found.blocks[0] == count({"ville": "L'Haÿ", "âge": (4, 9)}).on(domain)
     found = parse("""SELECT COUNT(*) FROM t WHERE ville = 'a"b'""", domain)
-    assert found.aggregates[0] == count({"ville": 'a"b'}).on(domain)
+    assert found.blocks[0] == count({"ville": 'a"b'}).on(domain)
 
 
 def test_bins_with_fractional_edges():
@@ -211,7 +211,7 @@ def test_an_edge_that_is_no_decimal_fraction_is_met_by_its_shortest_spelling():
     domain = Domain(x=Binned([0, 0.1, 0.3, 1]))
     for condition in ("x >= 0.1", "10 * x >= 1", "NOT x < 0.1", "x - 0.1 >= 0"):
         found = parse(f"SELECT COUNT(*) FROM t WHERE {condition}", domain)
-        assert found.aggregates[0] == count(x=(0.1, 1)).on(domain)
+        assert found.blocks[0] == count(x=(0.1, 1)).on(domain)
 
 
 @pytest.mark.parametrize("text", [None, 3, b"SELECT COUNT(*) FROM t"])
@@ -223,4 +223,4 @@ def test_a_question_is_a_text(text):
 def test_categories_that_are_truth_values():
     domain = Domain(ok=Categorical(True, False, null="bucket"))
     found = parse("SELECT COUNT(*) FROM t WHERE ok", domain)
-    assert found.aggregates[0] == count(ok=True).on(domain)
+    assert found.blocks[0] == count(ok=True).on(domain)

@@ -1,4 +1,4 @@
-"""StatementStore: statements that were read before, by their texts.
+"""QuestionStore: questions in SQL that were read before, by their texts.
 
 Reading a text takes milliseconds and depends on nothing but the domain; servers see each one often.
 """
@@ -9,15 +9,16 @@ import threading
 from collections import OrderedDict
 
 from eke.domain import Domain
-from eke.sql import Statement, parse
+from eke.question import Question
+from eke.sql import parse
 
 MOST_CHARACTERS = 2**18
-"""Of the texts kept in all: a few thousand statements; a long text may take hundreds of bytes a
+"""Of the texts kept in all: a few thousand questions; a long text may take hundreds of bytes a
 character once it is read."""
 
 
-class StatementStore:
-    """The statements used last, as many as have short texts or as few as have long ones.
+class QuestionStore:
+    """The questions used last, as many as have short texts or as few as have long ones.
 
     Threads may share it.
     """
@@ -25,11 +26,11 @@ class StatementStore:
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Statement] = OrderedDict()
+        self._kept: OrderedDict[str, Question] = OrderedDict()
         self._characters = 0
 
-    def read(self, text: str) -> Statement:
-        """The statement that a text stands for; a text with a mistake is read again each time."""
+    def read(self, text: str) -> Question:
+        """The question that a text stands for; a text with a mistake is read again each time."""
         with self._lock:
             known = self._kept.get(text)
             if known is not None:

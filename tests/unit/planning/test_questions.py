@@ -11,10 +11,11 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.errors import AccuracyError, QueryError
 from eke.inference import halfwidth
-from eke.planning import Facts, StatementDemand, checked, decide_statement, scale_of, top_up
+from eke.planning import Facts, QuestionDemand, checked, decide, top_up
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal
-from eke.sql import Constant, Operation, parse
+from eke.question import Constant, Operation
+from eke.sql import parse
 from tests.formula_lab import DOMAIN, carried_out, demanded, exact, interval, truth
 
 
@@ -24,7 +25,7 @@ def rng() -> np.random.Generator:
 
 
 def half(demand, facts: Facts, aggregate: int, row: int) -> float:
-    found = facts.inference.linear(demand.statement.query(aggregate, row))
+    found = facts.inference.linear(demand.question.query(aggregate, row))
     assert found is not None
     return halfwidth(found[1], demand.confidence)
 
@@ -98,7 +99,7 @@ def test_an_average_over_nobody_is_refused_soon(rng):
     """A group that may be empty has no average; the look at its size stays cheap."""
     demand = demanded("SELECT AVG(x) FROM t WHERE \"group\" = 'b' AND x BETWEEN 0 AND 1", 0.001)
     facts, decisions = carried_out(demand, rng)
-    assert exact(demand.statement.query(0, 0)) >= 0
+    assert exact(demand.question.query(0, 0)) >= 0
     assert decisions[-1].action == "refuse"
     assert facts.accountant.spent < 0.1 * NANO
 
@@ -111,17 +112,17 @@ def test_a_refusal_names_the_group_and_what_can_be_had(rng):
     assert last.hint == "the group group = b decides the price"
     assert last.narrowest is not None
     wider = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 1.1 * last.narrowest)
-    assert decide_statement(wider, facts, top_up).action == "measure"
+    assert decide(wider, facts, top_up).action == "measure"
 
 
 def test_scales_are_those_of_columns_with_one_aggregate():
     columns = parse("SELECT COUNT(*), AVG(x) FROM t", DOMAIN).columns
-    assert scale_of(columns[0].formula) == (0, 1.0)
-    assert scale_of(columns[1].formula) is None
+    assert columns[0].formula.scale() == (0, 1.0)
+    assert columns[1].formula.scale() is None
     shifted = Operation(
         "-", Constant(Fraction(3)), Operation("/", columns[0].formula, Constant(Fraction(2)))
     )
-    assert scale_of(shifted) == (0, -0.5)
+    assert shifted.scale() == (0, -0.5)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_results_with_too_many_groups_are_refused(keys, sizes, too_large):
     def ask(x: int, y: int) -> None:
         domain = Domain(x=Integer(0, x - 1), y=Integer(0, y - 1))
         statement = parse(f"SELECT {keys}, COUNT(*) AS n FROM t GROUP BY {keys}", domain)
-        checked(StatementDemand(statement, (None, None, 10.0), 0.95))
+        checked(QuestionDemand(statement, (None, None, 10.0), 0.95))
 
     ask(*sizes)
     with pytest.raises(QueryError, match="groups and at most"):
@@ -161,13 +162,13 @@ def test_results_with_too_many_groups_are_refused(keys, sizes, too_large):
 def test_an_average_lies_between_the_values_it_averages(rng):
     """Nobody needs to be asked for an average to within more than the range of its values."""
     demand = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 0.5)
-    assert demand.bounds(demand.statement.columns[1].formula) == (0.0, 20.0)
+    assert demand.question.bounds(demand.question.columns[1].formula) == (0.0, 20.0)
     wide = demanded("SELECT AVG(x) FROM t WHERE x < 4 AND \"group\" = 'b'", 11)
     facts, decisions = carried_out(wide, rng)
     assert decisions[-1].action == "history"
     value, low, high = interval(wide, facts, 0, 0)
     assert 0.0 <= low <= value <= high <= 20.0
     ratio = demanded("SELECT COUNT(*) FILTER (WHERE x > 3) / COUNT(*) FROM t", 0.5)
-    assert ratio.bounds(ratio.statement.columns[0].formula) == (0.0, 1.0)
+    assert ratio.question.bounds(ratio.question.columns[0].formula) == (0.0, 1.0)
     other = demanded("SELECT SUM(x) / COUNT(*) FILTER (WHERE x > 3) FROM t", 0.5)
-    assert other.bounds(other.statement.columns[0].formula) == (-math.inf, math.inf)
+    assert other.question.bounds(other.question.columns[0].formula) == (-math.inf, math.inf)

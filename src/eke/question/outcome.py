@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from eke.sql.formula import Formula, evaluate
-from eke.sql.logic import both, either, opposite
+from eke.question.formula import Formula
+from eke.question.logic import both, either, opposite
 
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -81,8 +81,8 @@ def holds(condition: Condition, row: Row) -> bool | None:
     """True, False, or None when it is unknown."""
     match condition:
         case Compared(sign, left, right):
-            first = evaluate(left, row.values, row.keys)
-            second = evaluate(right, row.values, row.keys)
+            first = left.value(row.values, row.keys)
+            second = right.value(row.values, row.keys)
             return None if first is None or second is None else SIGNS[sign](first, second)
         case AllOf(parts):
             known: bool | None = True
@@ -95,9 +95,9 @@ def holds(condition: Condition, row: Row) -> bool | None:
                 known = either(known, holds(part, row))
             return known
         case Not(part):
-            return opposite(holds(part, row), None)
+            return opposite(holds(part, row))
         case IsNull(of):
-            return evaluate(of, row.values, row.keys) is None
+            return of.value(row.values, row.keys) is None
 
 
 def arranged(
@@ -114,7 +114,7 @@ def arranged(
     """
     kept = [i for i, row in enumerate(rows) if having is None or holds(having, row) is True]
     for one in reversed(order_by):
-        values = {i: evaluate(one.by, rows[i].values, rows[i].keys) for i in kept}
+        values = {i: one.by.value(rows[i].values, rows[i].keys) for i in kept}
         nulls = [i for i in kept if values[i] is None]
         others = [i for i in kept if values[i] is not None]
         others.sort(key=values.__getitem__, reverse=one.descending)

@@ -1,0 +1,54 @@
+"""Questions: what is asked, however it was written: columns that are formulas over blocks."""
+
+from eke.question.accuracy import Accuracy
+from eke.question.document import formula_from_document
+from eke.question.expression import (
+    FormulaExpression,
+    deviation,
+    mean,
+    ratio,
+    root,
+    variance,
+)
+from eke.question.formula import (
+    Aggregate,
+    Constant,
+    Formula,
+    Key,
+    Operation,
+    Root,
+    evaluated,
+)
+from eke.question.groups import AskedBlock, GroupKey, Partition, grouped
+from eke.question.lowered import formula_question
+from eke.question.outcome import Condition, Ordering, Row
+from eke.question.question import VALUE, Column, Question
+
+__all__ = [
+    "VALUE",
+    "Accuracy",
+    "Aggregate",
+    "AskedBlock",
+    "Column",
+    "Condition",
+    "Constant",
+    "Formula",
+    "FormulaExpression",
+    "GroupKey",
+    "Key",
+    "Operation",
+    "Ordering",
+    "Partition",
+    "Question",
+    "Root",
+    "Row",
+    "deviation",
+    "evaluated",
+    "formula_from_document",
+    "formula_question",
+    "grouped",
+    "mean",
+    "ratio",
+    "root",
+    "variance",
+]

@@ -1,0 +1,176 @@
+"""How users write formulas in Python: averages, ratios, variances, and arithmetic on them.
+
+A `FormulaExpression` is a formula over linear questions without a domain; `on(domain)` makes it a
+`Question`, the same that SQL's AVG, VARIANCE or `SUM(a) / SUM(b)` make:
+
+    eke.mean("hours", sex="Female")
+    eke.ratio(eke.count(income=">50K"), eke.count())
+    eke.mean("age").by("sex")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query import Expression, count, total
+from eke.query.expression import (
+    Where,
+    WiderExpression,
+    joined_conditions,
+    moment,
+    present,
+)
+from eke.query.vector import to_fraction
+from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.lowered import formula_question
+from eke.question.question import Question
+
+Operand: TypeAlias = "FormulaExpression | Expression | float | Fraction"
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaExpression(WiderExpression):
+    """A formula of linear questions not yet tied to a domain; supports + - * / and `by`.
+
+    Example:
+        >>> import eke
+        >>> domain = eke.Domain(age=eke.Integer(0, 99), sex=eke.Categorical("F", "M"))
+        >>> question = eke.mean("age").by("sex").on(domain)
+        >>> [column.name for column in question.columns]
+        ['sex', 'value']
+    """
+
+    formula: Formula
+    of: tuple[Expression, ...]  # what its aggregates are
+    text: str
+    attributes: tuple[str, ...] = ()
+
+    def by(self, *attributes: str) -> FormulaExpression:
+        """The same formula in every combination of values of some attributes."""
+        return FormulaExpression(self.formula, self.of, self.text, attributes)
+
+    def on(self, domain: Domain) -> Question:
+        """The question over a domain; raises when attributes or values are not declared there."""
+        queries = [expression.on(domain) for expression in self.of]
+        return formula_question(domain, self.formula, queries, self.attributes)
+
+    def __add__(self, other: Operand) -> FormulaExpression:
+        return _joined("+", self, other)
+
+    def __radd__(self, other: Operand) -> FormulaExpression:
+        return _joined("+", other, self)
+
+    def __sub__(self, other: Operand) -> FormulaExpression:
+        return _joined("-", self, other)
+
+    def __rsub__(self, other: Operand) -> FormulaExpression:
+        return _joined("-", other, self)
+
+    def __mul__(self, other: Operand) -> FormulaExpression:
+        return _joined("*", self, other)
+
+    def __rmul__(self, other: Operand) -> FormulaExpression:
+        return _joined("*", other, self)
+
+    def __truediv__(self, other: Operand) -> FormulaExpression:
+        return _joined("/", self, other)
+
+    def __rtruediv__(self, other: Operand) -> FormulaExpression:
+        return _joined("/", other, self)
+
+    def __neg__(self) -> FormulaExpression:
+        return _joined("*", -1, self)
+
+    def __str__(self) -> str:
+        return f"{self.text} by {', '.join(self.attributes)}" if self.attributes else self.text
+
+
+def ratio(numerator: Operand, denominator: Operand) -> FormulaExpression:
+    """One question divided by another.
+
+    Example:
+        >>> import eke
+        >>> print(eke.ratio(eke.count(sex="F"), eke.count()))
+        (count where sex = 'F') / (count)
+    """
+    return _joined("/", numerator, denominator)
+
+
+def mean(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
+    """The average of a numeric attribute over the records that meet all conditions.
+
+    Records without a number (the bucket for others, if the attribute has one) are left out, as
+    SQL's AVG leaves out NULL.
+
+    Example:
+        >>> import eke
+        >>> print(eke.mean("age", sex="F"))
+        mean of age where sex = 'F'
+    """
+    wanted = joined_conditions(where, conditions)
+    parts = total(attribute, wanted), present(attribute, wanted)
+    average = Operation("/", Aggregate(0), Aggregate(1))
+    return FormulaExpression(average, parts, _named("mean", attribute, wanted))
+
+
+def variance(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
+    """The sample variance of a numeric attribute over the records that meet all conditions.
+
+    It is SQL's VARIANCE; `deviation` is its root.
+
+    Example:
+        >>> import eke
+        >>> print(eke.variance("age"))
+        variance of age
+    """
+    wanted = joined_conditions(where, conditions)
+    squares, values, rows = Aggregate(0), Aggregate(1), Aggregate(2)
+    about = Operation("-", squares, Operation("/", Operation("*", values, values), rows))
+    parts = (
+        moment({attribute: 2}, where=wanted),
+        total(attribute, wanted),
+        present(attribute, wanted),
+    )
+    spread = Operation("/", about, Operation("+", rows, Constant(Fraction(-1))))
+    return FormulaExpression(spread, parts, _named("variance", attribute, wanted))
+
+
+def deviation(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
+    """The sample standard deviation of a numeric attribute (SQL's STDDEV)."""
+    wanted = joined_conditions(where, conditions)
+    squared = variance(attribute, wanted)
+    text = _named("standard deviation", attribute, wanted)
+    return FormulaExpression(Root(squared.formula), squared.of, text)
+
+
+def root(of: Operand) -> FormulaExpression:
+    """The square root of a formula."""
+    inner = _as_formula(of)
+    return FormulaExpression(Root(inner.formula), inner.of, f"sqrt({inner})", inner.attributes)
+
+
+def _joined(sign: Sign, left: Operand, right: Operand) -> FormulaExpression:
+    first, second = _as_formula(left), _as_formula(right)
+    by = {formula.attributes for formula in (first, second) if formula.of}
+    if len(by) > 1:
+        raise QueryError("both sides of a formula must be by the same attributes")
+    moved = [Aggregate(place + len(first.of)) for place in range(len(second.of))]
+    formula = Operation(sign, first.formula, second.formula.on_answers(moved))
+    text = f"({first.text}) {sign} ({second.text})"
+    return FormulaExpression(formula, first.of + second.of, text, next(iter(by), ()))
+
+
+def _as_formula(value: Operand) -> FormulaExpression:
+    if isinstance(value, FormulaExpression):
+        return value
+    if isinstance(value, Expression):
+        return FormulaExpression(Aggregate(0), (value,), str(value))
+    return FormulaExpression(Constant(to_fraction(value)), (), str(value))
+
+
+def _named(what: str, attribute: str, where: Where) -> str:
+    return str(count(where)).replace("count", f"{what} of {attribute}", 1)

@@ -1,0 +1,308 @@
+"""Formulas: what a column of a result is, as arithmetic on noisy answers.
+
+A linear question is one `Aggregate`. Averages, ratios, variances, products and roots are trees over
+several. What others need of a formula are methods, so that a new kind is one class like `Root`: its
+value on answers and its text. If it can be a ratio of linear forms, or has no value somewhere, it
+says so as well.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.errors import AccuracyError
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Sign: TypeAlias = Literal["+", "-", "*", "/"]
+Ratio: TypeAlias = tuple[FloatArray, FloatArray]
+"""Numerator and denominator, each a linear form of the answers: coefficients, constant last."""
+
+
+class Formula(ABC):
+    """A function of the answers to some questions, and of the keys of a row."""
+
+    __slots__ = ()
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        """The formulas it is made of; those without any are leaves."""
+        return ()
+
+    @abstractmethod
+    def with_parts(self, *parts: Formula) -> Formula:
+        """The same kind of formula, made of others."""
+
+    @abstractmethod
+    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
+        """The value in a row, exact where the answers are Fractions (but for roots).
+
+        None is NULL: where the formula has no value, which noise can bring about.
+        """
+
+    @abstractmethod
+    def values(self, answers: FloatArray) -> FloatArray:
+        """The values for many draws of the answers, (answers, draws); NaN where there is none.
+
+        Call it by way of `evaluated`, which keeps NumPy from warning.
+        """
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """As people write it, with a0, a1, … for aggregates and k0, k1, … for keys."""
+
+    @abstractmethod
+    def to_document(self) -> dict[str, Any]:
+        """As requests and their digests hold it; `document.py` reads it."""
+
+    def ratio(self, answers: int) -> Ratio | None:
+        """The formula as a ratio of two linear forms of so many answers; None if it is none."""
+        del answers
+        return None
+
+    def fragile(self) -> Iterator[Formula]:
+        """The parts that must not be 0, or the formula has no value or no derivative there."""
+        for part in self.parts:
+            yield from part.fragile()
+
+    def leaves(self) -> Iterator[Formula]:
+        """The constants, aggregates and keys, from left to right."""
+        waiting: list[Formula] = [self]
+        while waiting:
+            formula = waiting.pop()
+            if not formula.parts:
+                yield formula
+            waiting += reversed(formula.parts)
+
+    def aggregates(self) -> list[int]:
+        """The places of the answers that the formula depends on, each once, in order."""
+        return sorted({leaf.index for leaf in self.leaves() if isinstance(leaf, Aggregate)})
+
+    def over(self, places: Sequence[int]) -> Formula:
+        """The same formula over the answers at some places only."""
+        return self.on_answers({place: Aggregate(new) for new, place in enumerate(places)})
+
+    def on_answers(self, by: Mapping[int, Formula] | Sequence[Formula]) -> Formula:
+        """The formula with others in place of its answers."""
+        return self.with_parts(*(part.on_answers(by) for part in self.parts))
+
+    def scale(self) -> tuple[int, float] | None:
+        """(aggregate, factor) of a formula that is one answer, scaled and shifted."""
+        places = self.aggregates()
+        if len(places) != 1:
+            return None
+        ratio = self.over(places).ratio(1)
+        if ratio is None or ratio[1][0] != 0.0 or ratio[0][0] == 0.0:
+            return None
+        return places[0], float(ratio[0][0] / ratio[1][1])
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Formula):
+    """A public number; in HAVING and ORDER BY also a text or a truth value."""
+
+    number: Fraction | str | bool
+
+    def with_parts(self, *parts: Formula) -> Formula:
+        return self
+
+    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
+        return self.number
+
+    def values(self, answers: FloatArray) -> FloatArray:
+        return np.full(answers.shape[1], float(self.number))
+
+    def ratio(self, answers: int) -> Ratio | None:
+        unit = _unit(answers)
+        return None if isinstance(self.number, str) else (float(self.number) * unit, unit)
+
+    @property
+    def text(self) -> str:
+        return repr(self.number) if isinstance(self.number, str) else str(self.number)
+
+    def to_document(self) -> dict[str, Any]:
+        return {"constant": str(self.number)}
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Formula):
+    """The answer to `question.blocks[index]` (in this row's cell)."""
+
+    index: int
+
+    def with_parts(self, *parts: Formula) -> Formula:
+        return self
+
+    def on_answers(self, by: Mapping[int, Formula] | Sequence[Formula]) -> Formula:
+        return by[self.index]
+
+    def scale(self) -> tuple[int, float] | None:
+        return self.index, 1.0
+
+    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
+        return answers[self.index]
+
+    def values(self, answers: FloatArray) -> FloatArray:
+        return np.asarray(answers[self.index])
+
+    def ratio(self, answers: int) -> Ratio | None:
+        return np.eye(answers + 1)[self.index], _unit(answers)
+
+    @property
+    def text(self) -> str:
+        return f"a{self.index}"
+
+    def to_document(self) -> dict[str, Any]:
+        return {"answer": self.index}
+
+
+@dataclass(frozen=True, slots=True)
+class Key(Formula):
+    """The label of this row in `question.group_by[index]`; a bin stands for its midpoint."""
+
+    index: int
+
+    def with_parts(self, *parts: Formula) -> Formula:
+        return self
+
+    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
+        label = keys[self.index]
+        return (label[0] + label[1]) / 2 if isinstance(label, tuple) else label
+
+    def values(self, answers: FloatArray) -> FloatArray:
+        raise AccuracyError("a key of GROUP BY has no distribution")
+
+    @property
+    def text(self) -> str:
+        return f"k{self.index}"
+
+    def to_document(self) -> dict[str, Any]:
+        return {"key": self.index}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Formula):
+    """Two formulas joined by + - * or /."""
+
+    sign: Sign
+    left: Formula
+    right: Formula
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return self.left, self.right
+
+    def with_parts(self, *parts: Formula) -> Formula:
+        return Operation(self.sign, *parts)
+
+    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
+        left, right = self.left.value(answers, keys), self.right.value(answers, keys)
+        if left is None or right is None or (self.sign == "/" and right == 0):
+            return None
+        return _operated(self.sign, left, right)
+
+    def values(self, answers: FloatArray) -> FloatArray:
+        left, right = self.left.values(answers), self.right.values(answers)
+        divisor = np.where(right == 0.0, np.nan, right) if self.sign == "/" else right
+        return np.asarray(_operated(self.sign, left, divisor))
+
+    def ratio(self, answers: int) -> Ratio | None:
+        left, right = self.left.ratio(answers), self.right.ratio(answers)
+        return None if left is None or right is None else _joined(self.sign, left, right)
+
+    def fragile(self) -> Iterator[Formula]:
+        if self.sign == "/" and self.right.aggregates():
+            yield self.right
+        yield from self.left.fragile()
+        yield from self.right.fragile()
+
+    @property
+    def text(self) -> str:
+        return f"({self.left.text} {self.sign} {self.right.text})"
+
+    def to_document(self) -> dict[str, Any]:
+        return {"sign": self.sign, "of": [self.left.to_document(), self.right.to_document()]}
+
+
+@dataclass(frozen=True, slots=True)
+class Root(Formula):
+    """The square root."""
+
+    of: Formula
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.of,)
+
+    def with_parts(self, *parts: Formula) -> Formula:
+        return Root(*parts)
+
+    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
+        inner = self.of.value(answers, keys)
+        return None if inner is None or inner < 0 else math.sqrt(inner)
+
+    def values(self, answers: FloatArray) -> FloatArray:
+        return np.sqrt(self.of.values(answers))
+
+    def fragile(self) -> Iterator[Formula]:
+        yield self.of
+        yield from self.of.fragile()
+
+    @property
+    def text(self) -> str:
+        return f"sqrt({self.of.text})"
+
+    def to_document(self) -> dict[str, Any]:
+        return {"root": self.of.to_document()}
+
+
+def evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
+    """The formula for many draws of its answers at once, (answers, draws); NaN where undefined."""
+    with np.errstate(all="ignore"):
+        return formula.values(answers)
+
+
+def _operated(sign: Sign, left: Any, right: Any) -> Any:
+    if sign == "+":
+        return left + right
+    if sign == "-":
+        return left - right
+    return left * right if sign == "*" else left / right
+
+
+def _unit(answers: int) -> FloatArray:
+    unit = np.zeros(answers + 1)
+    unit[-1] = 1.0
+    return unit
+
+
+def _joined(sign: str, first: Ratio, second: Ratio) -> Ratio | None:
+    (top, bottom), (other_top, other_bottom) = first, second
+    if sign == "/":  # (t/b) / (T/B) = tB / bT, as long as one factor of each product is a number
+        return _joined("*", first, (other_bottom, other_top))
+    if sign == "*":
+        tops, bottoms = _product(top, other_top), _product(bottom, other_bottom)
+        return None if tops is None or bottoms is None else (tops, bottoms)
+    factor = -1.0 if sign == "-" else 1.0
+    if np.array_equal(bottom, other_bottom):
+        return top + factor * other_top, bottom
+    left, right = _product(top, other_bottom), _product(other_top, bottom)
+    bottoms = _product(bottom, other_bottom)
+    if left is None or right is None or bottoms is None:
+        return None
+    return left + factor * right, bottoms
+
+
+def _product(one: FloatArray, other: FloatArray) -> FloatArray | None:
+    """The product of two linear forms of which one is a number."""
+    if not one[:-1].any():
+        return np.asarray(one[-1] * other)
+    return None if other[:-1].any() else np.asarray(other[-1] * one)

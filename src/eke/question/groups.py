@@ -1,0 +1,105 @@
+"""Groups: the keys of a grouped question, exactly the declared ones, whatever the data.
+
+A key is a column with its declared values, or parts the cells of the domain in another way, as CASE
+and FLOOR(age / 10) do. A question asked in every group is a block: a `Marginal` where all keys are
+columns, otherwise a `Partition`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query import Marginal, Query, Term
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """One key: its labels in declared order.
+
+    A bin is labelled by its two edges, and NULL by None. `parts` holds the indicator of each label
+    when the key is not simply a column.
+    """
+
+    name: str
+    attribute: str | None
+    labels: tuple[Any, ...]
+    parts: tuple[Query, ...] = ()
+
+    @staticmethod
+    def of_column(domain: Domain, name: str) -> GroupKey:
+        """The key that a column is."""
+        return GroupKey(name, name, domain[name].labels)
+
+    def part(self, domain: Domain, place: int) -> Query:
+        """The count of records with the label at a place."""
+        if self.attribute is None:
+            return self.parts[place]
+        indicator = np.zeros(domain[self.attribute].size, np.int64)
+        indicator[place] = 1
+        return Query.of(domain, [Term(Fraction(1), ((self.attribute, indicator),))])
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A block whose cells are groups that are not simply values of columns, as CASE makes them.
+
+    It is used like a `Marginal`: the cells are disjoint, and each is a query.
+    """
+
+    keys_by: tuple[GroupKey, ...]
+    inside: Query
+
+    @property
+    def domain(self) -> Domain:
+        return self.inside.domain
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(key.labels) for key in self.keys_by)
+
+    @property
+    def cells(self) -> int:
+        return math.prod(self.shape)
+
+    def with_inside(self, inside: Query) -> Partition:
+        """Another question in the same groups."""
+        return Partition(self.keys_by, inside)
+
+    def cell(self, index: int) -> Query:
+        """The query of one group, by its flat index in C order."""
+        if not 0 <= index < self.cells:
+            raise QueryError(f"the groups are numbered 0 to {self.cells - 1}, not {index}")
+        places = np.unravel_index(index, self.shape)
+        parts = (k.part(self.domain, int(p)) for k, p in zip(self.keys_by, places, strict=True))
+        return reduce(Query.pointwise, parts, self.inside)
+
+    def queries(self) -> Iterator[Query]:
+        return (self.cell(i) for i in range(self.cells))
+
+    def keys(self) -> list[tuple[object, ...]]:
+        """The labels of each cell, in order: exactly the declared ones, whatever the data."""
+        return list(product(*(key.labels for key in self.keys_by)))
+
+
+AskedBlock: TypeAlias = Query | Marginal | Partition
+"""What is asked of every group: one query, or a block of one for each group."""
+
+
+def grouped(query: Query, keys: Sequence[GroupKey]) -> AskedBlock:
+    """The query asked in every group; without keys, the query itself."""
+    if not keys:
+        return query
+    names = [key.attribute for key in keys if key.attribute is not None]
+    if len(names) == len(keys):
+        return Marginal(query.domain.in_order(names), query)
+    return Partition(tuple(keys), query)

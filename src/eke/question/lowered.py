@@ -1,0 +1,73 @@
+"""Questions made of a formula over linear questions, as Python and HTTP ask them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query import Query, describe
+from eke.query.expression import check_names
+from eke.question.formula import Aggregate, Constant, Formula, Key, Operation
+from eke.question.groups import GroupKey, grouped
+from eke.question.question import VALUE, Column, Question
+
+MOST_QUERIES = 64
+
+
+def formula_question(
+    domain: Domain, formula: Formula, queries: Sequence[Query], by: Sequence[str] = ()
+) -> Question:
+    """The question for a formula of some queries, in every combination of values of `by`."""
+    check_names(domain, by)
+    if not queries or len(queries) > MOST_QUERIES:
+        raise QueryError(f"a formula is made of 1 to {MOST_QUERIES} questions")
+    if any(query.is_zero for query in queries):
+        raise QueryError("a part of the formula is the same whatever the data; leave it out")
+    keys = [GroupKey.of_column(domain, name) for name in domain.in_order(by)]
+    bare = [Query(query.domain, query.terms, Fraction(0)) for query in queries]
+    distinct = list(dict.fromkeys(bare))
+    answers = [
+        _shifted(Aggregate(distinct.index(one)), query.constant)
+        for one, query in zip(bare, queries, strict=True)
+    ]
+    whole = formula.on_answers(answers)
+    identity = {
+        "formula": formula.to_document(),
+        "of": [query.to_document() for query in queries],
+        "by": [key.name for key in keys],
+    }
+    columns = [Column(key.name, Key(place)) for place, key in enumerate(keys)]
+    return Question(
+        _text(whole, distinct, keys),
+        {"query": identity},
+        domain,
+        (*columns, Column(VALUE, whole)),
+        tuple(grouped(query, keys) for query in distinct),
+        tuple(keys),
+        is_named=False,
+    )
+
+
+def _shifted(formula: Formula, shift: Fraction) -> Formula:
+    return Operation("+", formula, Constant(shift)) if shift else formula
+
+
+def _text(formula: Formula, queries: Sequence[Query], keys: Sequence[GroupKey]) -> str:
+    """The formula in words, however it was written."""
+    words = [describe(query) for query in queries]
+    found = re.sub(r"\ba(\d+)\b", lambda place: f"({words[int(place[1])]})", formula.text)
+    by = f" by {', '.join(key.name for key in keys)}" if keys else ""
+    return f"{found.removeprefix('(').removesuffix(')') if _wrapped(found) else found}{by}"
+
+
+def _wrapped(text: str) -> bool:
+    """True when the first parenthesis closes at the very end."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False

@@ -1,0 +1,153 @@
+"""Question: what is asked, however it was written.
+
+`blocks` are what must be answered; each is one query, or one for each group. The columns of the
+result are formulas over them, and HAVING, ORDER BY and LIMIT act on the noisy rows. SQL, Python
+expressions, HTTP and DB-API all come to this one form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query import Marginal, Query, describe
+from eke.question.accuracy import Accuracy
+from eke.question.formula import Aggregate, Formula, Key, Operation
+from eke.question.groups import AskedBlock, GroupKey
+from eke.question.outcome import Condition, Ordering, Row, arranged
+
+VALUE = "value"
+"""The name of the one value of a question that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the result: a key, a linear question, or a formula over several."""
+
+    name: str
+    formula: Formula
+
+    @property
+    def is_key(self) -> bool:
+        return isinstance(self.formula, Key)
+
+    @property
+    def is_linear(self) -> bool:
+        """True when its interval follows from one block's by scaling and shifting."""
+        return self.formula.scale() is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Named columns over blocks with keys, ready to be asked.
+
+    `identity` is what a stored answer belongs to: the request's own words, as a document.
+    """
+
+    text: str
+    identity: Mapping[str, Any]
+    domain: Domain
+    columns: tuple[Column, ...]
+    blocks: tuple[AskedBlock, ...]
+    group_by: tuple[GroupKey, ...] = ()
+    having: Condition | None = None
+    order_by: tuple[Ordering, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    requirement: Accuracy | None = None
+    is_named: bool = field(default=True, kw_only=True)  # False where the value has no name
+    is_block: bool = field(default=False, kw_only=True)  # a query or a marginal as it is
+
+    @staticmethod
+    def of_block(block: Query | Marginal) -> Question:
+        """The question that a query or a marginal is: its answers, one for each cell."""
+        keys = tuple(GroupKey.of_column(block.domain, name) for name in block.grouped)
+        shown = [Column(key.name, Key(place)) for place, key in enumerate(keys)]
+        return Question(
+            describe(block),
+            {"query": block.to_document()},
+            block.domain,
+            (*shown, Column(VALUE, Aggregate(0))),
+            (block,),
+            keys,
+            is_named=False,
+            is_block=True,
+        )
+
+    @property
+    def is_number(self) -> bool:
+        """True when the result is one value."""
+        return not self.group_by and len(self.columns) == 1
+
+    @property
+    def rows(self) -> int:
+        """The number of rows before HAVING and LIMIT; 1 without keys."""
+        return math.prod(len(key.labels) for key in self.group_by)
+
+    def keys(self) -> list[tuple[Any, ...]]:
+        """The keys of each row, the last one changing fastest."""
+        return list(product(*(key.labels for key in self.group_by)))
+
+    def cells(self) -> list[int]:
+        """The cell of each row within every block: blocks follow the domain's order of columns."""
+        return [self.cell(row) for row in range(self.rows)]
+
+    def cell(self, row: int) -> int:
+        """The cell of one row within every block."""
+        if not 0 <= row < self.rows:
+            raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
+        by_name = {key.attribute: axis for axis, key in enumerate(self.group_by)}
+        if None in by_name or not by_name:
+            return row
+        places = np.unravel_index(row, tuple(len(key.labels) for key in self.group_by))
+        axes = [by_name[name] for name in self.domain.in_order(filter(None, by_name))]
+        shape = [len(self.group_by[axis].labels) for axis in axes]
+        return int(np.ravel_multi_index([int(places[axis]) for axis in axes], shape))
+
+    def query(self, block: int, row: int) -> Query:
+        """The query behind one block of one row."""
+        return self.blocks[block].cell(self.cell(row))
+
+    def bounds(self, formula: Formula) -> tuple[float, float]:
+        """What a formula lies between whatever the data, if it is an average; else no bounds."""
+        match formula:
+            case Operation("/", Aggregate(top), Aggregate(bottom)):
+                return average_bounds(self.blocks[top].inside, self.blocks[bottom].inside)
+        return -math.inf, math.inf
+
+    def result(self, rows: Sequence[Row]) -> list[int]:
+        """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
+        return arranged(
+            rows,
+            having=self.having,
+            order_by=self.order_by,
+            limit=self.limit,
+            offset=self.offset,
+        )
+
+    def shown(self, row: Row) -> tuple[Any, ...]:
+        """The values of the columns in one row; a key is shown by its label."""
+        return tuple(
+            row.keys[column.formula.index]
+            if isinstance(column.formula, Key)
+            else column.formula.value(row.values, row.keys)
+            for column in self.columns
+        )
+
+
+def average_bounds(total: Query, rows: Query) -> tuple[float, float]:
+    """The least and the largest value that a total over some rows, divided by them, can have."""
+    counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
+    plain = not total.constant and not rows.constant
+    if counted and plain and total.pointwise(rows) == total:
+        low, high = total.extremes()
+        return float(low), float(high)
+    return -math.inf, math.inf
