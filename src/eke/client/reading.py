@@ -56,7 +56,8 @@ def read_answer(found: Mapping[str, Any]) -> Answer:
     receipt = Receipt(**found["receipt"])
     if found["kind"] == "number":
         cell = Cell(found["value"], found["low"], found["high"], found["variance"])
-        return Answer((VALUE,), (False,), ((cell,),), receipt, _belief=_drawn(found))
+        name, named = found.get("column", VALUE), "column" in found
+        return Answer((name,), (False,), ((cell,),), receipt, named, _belief=_drawn(found))
     if found["kind"] == "marginal":
         ends = (found["values"], found["intervals"], found["variances"])
         cells = [

@@ -47,8 +47,9 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
     if answer.is_number:
         low, high = answer.interval
         number = {"kind": "number", "value": answer.value, "low": low, "high": high}
+        named = {"column": answer.columns[0]} if answer.is_named else {}
         drawn = {"posterior": _curve(answer)} if posterior else {}
-        return finite({**number, "variance": answer.variance, **shared, **drawn})
+        return finite({**number, "variance": answer.variance, **named, **shared, **drawn})
     if answer.is_block:  # of a linear form; SQL never gives one
         return finite(
             {

@@ -51,7 +51,7 @@ class Answer(Receipted):
     rows: tuple[tuple[Any, ...], ...]
     receipt: Receipt
     is_named: bool = True  # False where a question has no name for its value
-    is_block: bool = False  # the cells of a query or a marginal, each with its variance
+    is_block: bool = field(default=False, compare=False)  # a query or a marginal as it is
     _belief: Belief | None = field(default=None, repr=False, compare=False)
 
     # -- one number ----------------------------------------------------------------------------
