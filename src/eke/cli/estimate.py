@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -17,9 +17,10 @@ from eke.cli.options import (
     ServerToken,
     question_text,
 )
-from eke.cli.place import Method
 from eke.cli.screen import output, progress_bar
 from eke.cli.shape import json_text
+
+Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
 
 EXAMPLES = """\
 Examples:

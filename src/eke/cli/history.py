@@ -39,7 +39,7 @@ def history(
     """
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Reading the history"):
-            records = place.history()
+            records = place.history.to_records()
         shown = records[-last:] if last else records
         screen = output()
         if as_json:

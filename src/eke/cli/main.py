@@ -3,7 +3,7 @@
     draft → init → ask, preview, estimate, plan, release, budget, history, explain → publish,
     export, verify → serve, token
 
-Commands about one dataset speak to a place (`place.py`): `opening.py` finds it here or on a server.
+Commands about one dataset speak to a `Dataset`: `opening.py` finds it here or on a server.
 Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
 files imports the engine: `import eke` fetches names on first use, so that help is quick.
 """

@@ -12,14 +12,11 @@ import typer
 
 import eke
 from eke.cli.failure import failures
-from eke.cli.here import Here
-from eke.cli.screen import errors, working
-from eke.cli.there import There
+from eke.cli.screen import working
 from eke.errors import ServiceError
 
 if TYPE_CHECKING:
-    from eke.cli.place import Place
-    from eke.session import Session
+    from eke.session import Dataset, Session
 
 _ANSWER_SECONDS = 600.0  # plans and releases of many tables take a while
 
@@ -33,13 +30,13 @@ def opened(
     as_json: bool,
     data: str | None = None,
     analyst: str | None = None,
-) -> Iterator[Place]:
+) -> Iterator[Dataset]:
     """A dataset, wherever it is; eke's own errors within become a sentence and an exit code."""
     if not server:  # an empty --server, or EKE_SERVER, is none
         if _typed(token, "EKE_TOKEN"):
             raise typer.BadParameter("say --server as well", param_hint="--token")
         with dataset(path, as_json=as_json, data=data, analyst=analyst) as session:
-            yield Here(session)
+            yield session
         return
     if data is not None:
         raise typer.BadParameter(
@@ -49,8 +46,8 @@ def opened(
         raise typer.BadParameter(
             "a server knows you by your token; leave it out with --server", param_hint="--analyst"
         )
-    with failures(as_json=as_json), _remote(server, token, path, as_json=as_json) as place:
-        yield place
+    with failures(as_json=as_json), _remote(server, token, path) as remote:
+        yield remote
 
 
 @contextmanager
@@ -70,7 +67,7 @@ def short_name(place: str) -> str:
 
 
 @contextmanager
-def _remote(server: str, token: str | None, name: str, *, as_json: bool) -> Iterator[Place]:
+def _remote(server: str, token: str | None, name: str) -> Iterator[Dataset]:
     if not token:
         raise ServiceError(
             "a server needs a token: put yours into the variable EKE_TOKEN. Curators make them "
@@ -89,16 +86,7 @@ def _remote(server: str, token: str | None, name: str, *, as_json: bool) -> Iter
             ) from None
         raise
     with session:
-        yield There(session, _silent if as_json else _tell)
-
-
-def _tell(sentence: str) -> None:
-    screen = errors()
-    screen.print(f"[dim]{screen.escape(sentence)}[/]")
-
-
-def _silent(_: str) -> None:
-    """Programs read one line of JSON, or nothing, from stderr."""
+        yield session
 
 
 def _typed(given: str | None, variable: str) -> bool:

@@ -13,8 +13,9 @@ from eke.cli.drawing import chart
 from eke.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from eke.cli.place import Offer, Plan
+    from eke.cli.workload import Offer
     from eke.planning.release import Alternative
+    from eke.session import PlannedRelease
 
 _INDENT = 2
 _MOST_ROWS = 12
@@ -80,7 +81,7 @@ def tables(number: int) -> str:
     return "1 table" if number == 1 else f"{number:,} tables"
 
 
-def _show_plot(screen: Screen, plan: Plan) -> None:
+def _show_plot(screen: Screen, plan: PlannedRelease) -> None:
     budgets = [plan.budget * 8.0 ** (2.0 * i / (_STEPS - 1) - 1.0) for i in range(_STEPS)]
     lines: dict[str, list[tuple[float, float]]] = {}
     for name, budget, error in plan.errors_at(budgets):

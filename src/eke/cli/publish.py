@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eke.cli.going_on import going_on, tell_key
 from eke.cli.opening import opened
 from eke.cli.options import Analyst, AsJson, Data, Dataset, ServerAddress, ServerToken
 from eke.cli.screen import output, progress_bar
@@ -90,9 +91,18 @@ def publish(
     ) as place:
         if not target.parent.is_dir():  # what cannot be written must not be bought
             raise DataError(f"there is no folder {target.parent}; make it, or choose another file")
-        with progress_bar("Publishing") as progress:
+        with progress_bar("Publishing") as progress, going_on(key) as own:
+            said = as_json or key is not None
+
+            def followed(doing: str, done: float) -> None:
+                nonlocal said
+                if not said:  # now that it is charged, it can be finished
+                    tell_key(own)
+                    said = True
+                progress(doing, done)
+
             made = place.publish(
-                mechanism, epsilon=epsilon, rho=rho, key=key, progress=progress, options=options
+                mechanism, epsilon=epsilon, rho=rho, key=own, progress=followed, **options
             )
         _write(made, target)
         screen = output()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import eke
+from eke.cli.going_on import going_on
 from eke.cli.opening import opened
 from eke.cli.options import (
     Analyst,
@@ -126,8 +127,8 @@ def release(
             typer.confirm("Release it?", abort=True, err=True)
         if target is not None:
             target.mkdir(parents=True, exist_ok=True)  # what cannot be written must not be bought
-        with working(f"Measuring {offer.plan.answers:,} answers"):
-            released = offer.release(key)
+        with working(f"Measuring {offer.plan.answers:,} answers"), going_on(key) as own:
+            released = place.release(offer.plan, key=own)
         files: list[Path] = []
         if target is not None:
             with working("Writing"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import eke
 
 if TYPE_CHECKING:
-    from eke.cli.place import Offer
+    from eke.cli.workload import Offer
     from eke.session import Answer, Budget, Preview, Receipt, Release
 
 

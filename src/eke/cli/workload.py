@@ -12,9 +12,9 @@ from eke.cli.options import half_widths, question_text
 from eke.cli.screen import working
 
 if TYPE_CHECKING:
-    from eke.cli.place import Offer, Place
     from eke.domain import Domain
     from eke.planning import Workload
+    from eke.session import Dataset, PlannedRelease, Price
 
 _PANEL = "Workload"
 _WITHIN = "--within"
@@ -140,7 +140,15 @@ class Wanted:
             )
 
 
-def offer_for(place: Place, wanted: Wanted) -> Offer:
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A plan with its price now."""
+
+    plan: PlannedRelease
+    price: Price
+
+
+def offer_for(place: Dataset, wanted: Wanted) -> Offer:
     """The plan with its price, with a spinner while it is made."""
     given = half_widths(wanted.within)
     within: float | dict[tuple[str, ...], float] | None
@@ -149,13 +157,14 @@ def offer_for(place: Place, wanted: Wanted) -> Offer:
     else:
         within = given
     with working("Comparing strategies"):
-        return place.plan(
+        plan = place.plan(
             workload_of(wanted, place.domain),
             budget=wanted.budget,
             within=within,
             confidence=0.95 if wanted.confidence is None else wanted.confidence,
             strategy=wanted.strategy,
         )
+        return Offer(plan, place.price(plan))
 
 
 def workload_of(wanted: Wanted, domain: Domain) -> Workload:

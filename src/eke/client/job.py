@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from eke.client.wire import Wire, error_in
 from eke.errors import Unanswered
+from eke.inference.progress import Progress
 
 _POLL_SECONDS = 0.5
 
@@ -16,15 +17,14 @@ def publication_of(
     wire: Wire,
     dataset: str,
     job: Mapping[str, Any],
-    progress: Callable[[str, float], None] | None,
+    progress: Progress,
 ) -> int:
     """The entry of the ledger that holds what a job has made; waits until it is there.
 
     `dataset` is its address on the server.
     """
     while job["state"] in ("queued", "running"):
-        if progress is not None:
-            progress(job["step"], job["progress"])
+        progress(job["step"], job["progress"])
         time.sleep(_POLL_SECONDS)
         job = wire.get(f"{dataset}/jobs/{job['id']}")
     if job["state"] == "failed":

@@ -10,7 +10,7 @@ Next: `reading.py` makes answers of what comes back.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 from urllib.parse import quote
@@ -24,17 +24,20 @@ from eke.client.reading import read_answer, read_estimate, read_release
 from eke.client.wire import Wire
 from eke.domain import Domain, domain_from_document
 from eke.errors import EkeError, QueryError, ServiceError
+from eke.inference.progress import Progress, silent
 from eke.planning import workload_to_document
 from eke.privacy.record_loss import NANO
 from eke.publish import Published
 from eke.session import (
     Answer,
-    Askable,
     Asked,
     Budget,
+    Dataset,
     Estimate,
     EstimateMethod,
+    PlannedRelease,
     Preview,
+    Price,
     Release,
     TableEstimate,
     Within,
@@ -79,7 +82,7 @@ def _address(dataset: str) -> str:
     return f"/api/v1/datasets/{quote(dataset, safe='')}"
 
 
-class RemoteSession(Askable):
+class RemoteSession(Dataset):
     """A dataset on a server. Made by `eke.connect`."""
 
     def __init__(self, wire: Wire, dataset: str) -> None:
@@ -97,8 +100,7 @@ class RemoteSession(Askable):
         analyst: str | None,
         policy: str | None,
     ) -> Answer:
-        if analyst is not None:
-            raise ServiceError("a server knows you by your token; leave analyst= out")
+        _without(analyst)
         body = {**self._question(query, within, confidence, policy), "posterior": True}
         return read_answer(self._wire.post(f"{self._place}/ask", body, key))
 
@@ -108,13 +110,30 @@ class RemoteSession(Askable):
         within: Within = None,
         confidence: float | None = None,
         *,
+        analyst: str | None = None,
         policy: str | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing."""
+        _without(analyst)
         body = self._question(query, within, confidence, policy)
         found = self._wire.post(f"{self._place}/preview", body)
         found.pop("sentence")
         return Preview(**found)
+
+    def curve(
+        self,
+        query: Asked,
+        within: Sequence[float],
+        confidence: float | None = None,
+        *,
+        analyst: str | None = None,
+        policy: str | None = None,
+    ) -> list[Preview]:
+        """The previews at several half-widths, one after the other; spends nothing."""
+        return [
+            self.preview(query, width, confidence, analyst=analyst, policy=policy)
+            for width in within
+        ]
 
     def explain(
         self,
@@ -122,9 +141,11 @@ class RemoteSession(Askable):
         within: Within = None,
         confidence: float | None = None,
         *,
+        analyst: str | None = None,
         policy: str | None = None,
     ) -> dict[str, Any]:
-        """How a question is read, what history says about it, and its price."""
+        """How SQL is read, what history says about each part of it, and its price."""
+        _without(analyst)
         if not isinstance(query, str):
             raise QueryError("a server explains SQL; an expression says itself what it is")
         body = self._question(query, within, confidence, policy)
@@ -135,8 +156,13 @@ class RemoteSession(Askable):
         query: Asked,
         method: EstimateMethod = "shrinkage",
         confidence: float | None = None,
+        *,
+        analyst: str | None = None,
+        progress: Progress = silent,
     ) -> Estimate | TableEstimate:
         """What history says about a question, asked before or not; free."""
+        _without(analyst)
+        progress("waiting for the server", 0.0)  # it does not say how far it is
         body = {**self._asked(query), "method": method}
         if confidence is not None:
             body["confidence"] = confidence
@@ -171,15 +197,22 @@ class RemoteSession(Askable):
         }
         return read_plan(self._wire.post(f"{self._place}/plans", body), wanted, body)
 
-    def release(self, plan: RemotePlan, *, key: str | None = None) -> Release:
+    def price(self, wanted: PlannedRelease, *, analyst: str | None = None) -> Price:
+        """What a release would have cost when it was planned, and what was left for it."""
+        _without(analyst)
+        plan = _own(wanted)
+        return Price(plan.cost, plan.remaining, plan.measure.name)
+
+    def release(
+        self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None
+    ) -> Release:
         """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
 
         The request is sent under a key in any case, so that a broken connection charges once.
         """
-        if not isinstance(plan, RemotePlan):
-            raise QueryError("a server releases its own plans; make one with plan() of this object")
+        _without(analyst)
         own = key or f"once-{secrets.token_hex(16)}"
-        found = self._wire.post(f"{self._place}/releases", plan.request, own)
+        found = self._wire.post(f"{self._place}/releases", _own(plan).request, own)
         return read_release(found, self.domain)
 
     def publish(
@@ -189,7 +222,8 @@ class RemoteSession(Askable):
         epsilon: float | None = None,
         rho: float | None = None,
         key: str | None = None,
-        progress: Callable[[str, float], None] | None = None,
+        analyst: str | None = None,
+        progress: Progress = silent,
         **options: Any,
     ) -> Published:
         """A whole table of new rows, made by the server in the background; waits until it is done.
@@ -197,6 +231,7 @@ class RemoteSession(Askable):
         `progress` is told of each step and of the share that is done. With `key` the same request
         gets the same rows, whatever happens in between to this process or to the server.
         """
+        _without(analyst)
         body = {"mechanism": mechanism, "epsilon": epsilon, "rho": rho, "options": options}
         sent = {name: value for name, value in body.items() if value is not None}
         own = key or f"once-{secrets.token_hex(16)}"
@@ -267,6 +302,17 @@ class RemoteSession(Askable):
 
     def __repr__(self) -> str:
         return f"RemoteSession({self.dataset})"
+
+
+def _without(analyst: str | None) -> None:
+    if analyst is not None:
+        raise ServiceError("a server knows you by your token; leave analyst= out")
+
+
+def _own(plan: PlannedRelease) -> RemotePlan:
+    if not isinstance(plan, RemotePlan):
+        raise QueryError("a server releases its own plans; make one with plan() of this object")
+    return plan
 
 
 def _nano(amount: float) -> int:

@@ -10,11 +10,11 @@ from typing import Any, Self
 from eke.dbapi import failure
 from eke.dbapi.cursor import Cursor
 from eke.dbapi.failure import InterfaceError, translated
-from eke.session import Session, open_dataset
+from eke.session import Dataset, open_dataset
 
 
 def connect(
-    dataset: str | os.PathLike[str] | Session,
+    dataset: str | os.PathLike[str] | Dataset,
     within: float | Mapping[str, float] | None = None,
     confidence: float = 0.95,
     *,
@@ -23,13 +23,13 @@ def connect(
     mark: str | None = None,
     policy: str | None = None,
 ) -> Connection:
-    """A connection to a dataset, given by its path or as an open session.
+    """A connection to a dataset, given by its path or open already, here or on a server.
 
     `within` and `confidence` are the accuracy of every question that does not say its own with
-    ERROR WITHIN … AT CONFIDENCE …; the other arguments are those of `eke.open` and `Session.ask`.
+    ERROR WITHIN … AT CONFIDENCE …; the other arguments are those of `eke.open` and `ask`.
     """
     with translated():
-        if isinstance(dataset, Session):
+        if isinstance(dataset, Dataset):
             session = dataset
         else:
             session = open_dataset(dataset, data=data, analyst=analyst, mark=mark)
@@ -52,7 +52,7 @@ class Connection:
 
     def __init__(
         self,
-        session: Session,
+        session: Dataset,
         *,
         within: float | Mapping[str, float] | None,
         confidence: float,

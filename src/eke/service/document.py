@@ -73,8 +73,8 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
         {"name": name, "key": is_key}
         for name, is_key in zip(answer.columns, answer.is_key, strict=True)
     ]
-    named = {} if answer.is_named else {"named": False}
-    return finite({"kind": "table", "columns": columns, "rows": rows, **named, **shared})
+    unnamed = {} if answer.is_named else {"named": False}
+    return finite({"kind": "table", "columns": columns, "rows": rows, **unnamed, **shared})
 
 
 def estimate_document(estimate: Estimate | TableEstimate) -> dict[str, Any]:

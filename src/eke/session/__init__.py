@@ -3,8 +3,8 @@
 from eke.session.advise import Advice, Advised
 from eke.session.answer import Answer, Cell, simultaneous
 from eke.session.archive import Archive, Record
-from eke.session.askable import Askable
 from eke.session.budget import Budget
+from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.estimate import Estimate, EstimateMethod, TableEstimate
 from eke.session.history import History
 from eke.session.opening import create, open_dataset
@@ -12,7 +12,7 @@ from eke.session.preview import Preview
 from eke.session.price import Price
 from eke.session.publish import PublishRequest
 from eke.session.question import Asked
-from eke.session.reading import measurement_document, preview_document, question_document
+from eke.session.reading import preview_document
 from eke.session.receipt import Receipt
 from eke.session.released import Release, ReleasedTable
 from eke.session.report import write_report
@@ -24,13 +24,14 @@ __all__ = [
     "Advised",
     "Answer",
     "Archive",
-    "Askable",
     "Asked",
     "Budget",
     "Cell",
+    "Dataset",
     "Estimate",
     "EstimateMethod",
     "History",
+    "PlannedRelease",
     "Preview",
     "Price",
     "PublishRequest",
@@ -42,10 +43,8 @@ __all__ = [
     "TableEstimate",
     "Within",
     "create",
-    "measurement_document",
     "open_dataset",
     "preview_document",
-    "question_document",
     "simultaneous",
     "write_report",
 ]

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
+from eke.domain import plain_label
 from eke.errors import EstimateError, QueryError
 from eke.inference import Posterior
 from eke.inference.shrinkage.large import Convergence
@@ -130,6 +131,23 @@ class TableEstimate:
     attributes: tuple[str, ...]
     keys: tuple[tuple[object, ...], ...]
     cells: tuple[Estimate, ...]
+
+    def explain(self) -> str:
+        """A line for each cell, and what they rest on."""
+        lines = [f"by {', '.join(self.attributes)}"]
+        for key, cell in zip(self.keys, self.cells, strict=True):
+            labels = ", ".join(str(plain_label(label)) for label in key)
+            low, high = cell.interval or (None, None)
+            ends = "" if low is None else f"   {low:,.6g} to {high:,.6g}"
+            lines.append(f"{labels}: {cell.value:,.6g}{ends}")
+        return "\n".join([*lines, *self.cells[0].explain().split("\n")[2:]])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attributes": list(self.attributes),
+            "keys": [[plain_label(label) for label in key] for key in self.keys],
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
 
     def to_pandas(self) -> pd.DataFrame:
         labels = pd.DataFrame(self.keys, columns=list(self.attributes))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 from eke.errors import QueryError
+from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
 from eke.query import Query, describe
 from eke.question import AskedBlock, Formula, Partition, Question
 from eke.session.history import History
 from eke.session.preview import Preview
-from eke.session.request import DEFAULT_CONFIDENCE, Within
-from eke.session.session import Session
-from eke.sql import parse
+from eke.session.request import DEFAULT_CONFIDENCE
 
 _MOST_CELLS = 64
 
@@ -36,39 +36,32 @@ def preview_document(preview: Preview) -> dict[str, Any]:
 
 
 def question_document(
-    session: Session,
-    text: str,
-    within: Within,
-    confidence: float | None,
-    *,
-    analyst: str | None = None,
-    policy: str | None = None,
+    question: Question, history: History, confidence: float | None, preview: Preview | None
 ) -> dict[str, Any]:
     """How a question is read, what history offers for each part, and what it would cost."""
-    question = parse(text, session.domain)
     inline = question.requirement
     sure = confidence or (inline and inline.confidence) or DEFAULT_CONFIDENCE
     priced = None
-    if within is not None or inline is not None:
-        found = session.preview(text, within, confidence, analyst=analyst, policy=policy)
-        priced = {**preview_document(found), "sentence": found.explain().split("\n", 1)[1]}
-    history = session.history
-    shown = 2 * min(question.rows, _MOST_CELLS) * len(question.blocks)
-    with session.at_work(shown, "Select fewer columns at a time", analyst):
-        aggregates = {
-            f"a{place}": _aggregate(question, place, history, sure)
-            for place in range(len(question.blocks))
-        }
+    if preview is not None:
+        priced = {**preview_document(preview), "sentence": preview.explain().split("\n", 1)[1]}
     return {
         "columns": [
             {"name": column.name, "formula": _formula(question, column.formula)}
             for column in question.columns
         ],
         "clauses": _clauses(question),
-        "aggregates": aggregates,
+        "aggregates": {
+            f"a{place}": _aggregate(question, place, history, sure)
+            for place in range(len(question.blocks))
+        },
         "confidence": sure,
         "price": priced,
     }
+
+
+def explained_answers(question: Question) -> int:
+    """How many answers are looked at for it."""
+    return 2 * min(question.rows, _MOST_CELLS) * len(question.blocks)
 
 
 def _formula(question: Question, formula: Formula) -> str:
@@ -150,15 +143,16 @@ def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
     return [{**found[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(found)]
 
 
-def measurement_document(session: Session, sequence: int) -> dict[str, Any]:
+def measurement_document(
+    sequence: int, entries: Mapping[int, Entry], history: History, measure: str
+) -> dict[str, Any]:
     """What one entry of the ledger released, with the charge that was made for it."""
-    entries = {entry.sequence: entry for entry in session.ledger_entries()}
     asked = entries.get(sequence)
     if asked is None or asked.kind not in ("reserve", "commit"):
         raise QueryError(f"entry {sequence} released nothing; `eke history` lists those that did")
     released = [
         (measurement, record)
-        for measurement, record in zip(session.history, session.history.to_records(), strict=True)
+        for measurement, record in zip(history, history.to_records(), strict=True)
         if sequence in (measurement.sequence, entries[measurement.sequence].about["reservation"])
     ]
     if not released:
@@ -169,7 +163,7 @@ def measurement_document(session: Session, sequence: int) -> dict[str, Any]:
         "sequence": closing.sequence,
         "at": opening.at,
         "analyst": opening.about["analyst"],
-        "measure": session.budget.measure,
+        "measure": measure,
         "cost": int(str(opening.payload["cost"])) / NANO,
         "charged_by": opening.sequence,
         "measurements": [

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from eke.domain import Domain
 from eke.engine import Shares, Vault
+from eke.errors import QueryError
 from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.ledger.book import require_name
-from eke.planning import Plan, ReleasePlan, policy_named
+from eke.planning import ReleasePlan, policy_named
 from eke.planning.effort import steps_for
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.budget import nano_floor
@@ -32,8 +34,8 @@ from eke.session.advise import Advice, advice_from
 from eke.session.answer import Answer
 from eke.session.answering import Answering, single_use
 from eke.session.archive import Archive
-from eke.session.askable import Askable
 from eke.session.budget import Budget
+from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
 from eke.session.estimator import Estimator
 from eke.session.history import History
@@ -42,13 +44,14 @@ from eke.session.price import Price, price_of
 from eke.session.publish import PublishRequest, publication_plan, publish
 from eke.session.question import Asked, question_of
 from eke.session.question_store import QuestionStore
+from eke.session.reading import explained_answers, measurement_document, question_document
 from eke.session.release import WorkloadLike, checked_parts, measured, planned, workload_of
 from eke.session.released import Release, release_of
 from eke.session.request import FEWER_CELLS, Request, Within, Work, request_of
 from eke.session.turn import Turns, at_once
 
 
-class Session(Askable):
+class Session(Dataset):
     """A protected dataset, open for questions. Made by `eke.create` and `eke.open`."""
 
     def __init__(
@@ -118,6 +121,23 @@ class Session(Askable):
             ]
         )
 
+    def explain(
+        self,
+        query: str,
+        within: Within = None,
+        confidence: float | None = None,
+        *,
+        analyst: str | None = None,
+        policy: str | None = None,
+    ) -> dict[str, Any]:
+        """How SQL is read, what history says about each part of it, and its price."""
+        question = self._questions.read(query)
+        preview = None
+        if within is not None or question.requirement is not None:
+            preview = self.preview(query, within, confidence, analyst=analyst, policy=policy)
+        with self.at_work(explained_answers(question), "Select fewer columns at a time", analyst):
+            return question_document(question, self.history, confidence, preview)
+
     def estimate(
         self,
         query: Asked,
@@ -177,12 +197,14 @@ class Session(Askable):
         )
 
     def release(
-        self, plan: ReleasePlan, *, key: str | None = None, analyst: str | None = None
+        self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None
     ) -> Release:
         """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
 
         What is released stays in the history, and later answers use it.
         """
+        if not isinstance(plan, ReleasePlan):
+            raise QueryError("this dataset releases its own plans; make one with its plan()")
         name = single_use() if key is None else key
         text = measured(self._vault, plan, self._measure, analyst or self.analyst, name)
         return release_of(plan.workload, text, plan)
@@ -226,12 +248,16 @@ class Session(Askable):
         """Releases and publications that the ledger holds, to be read again."""
         return Archive(self._vault)
 
-    def price(self, wanted: ReleasePlan | PublishRequest, *, analyst: str | None = None) -> Price:
+    def price(
+        self, wanted: PlannedRelease | PublishRequest, *, analyst: str | None = None
+    ) -> Price:
         """What a release or a publication would cost, and what is left for it; spends nothing."""
-        if isinstance(wanted, ReleasePlan):
-            plan: Plan | None = checked_parts(self._vault, wanted, self._measure)
-        else:
+        if isinstance(wanted, PublishRequest):
             plan = publication_plan(self._vault, self.settings, self._measure, wanted)
+        elif isinstance(wanted, ReleasePlan):
+            plan = checked_parts(self._vault, wanted, self._measure)
+        else:
+            raise QueryError("this dataset prices its own plans; make one with its plan()")
         return price_of(self._vault, plan, self._measure, analyst or self.analyst)
 
     # -- looking -------------------------------------------------------------------------------
@@ -246,10 +272,22 @@ class Session(Askable):
         return Budget(self._measure.name, balance.limit, balance.spent)
 
     @property
+    def remaining(self) -> float:
+        """What this session's analyst may still spend: what is left, or less under a cap."""
+        budget = self.budget
+        limit = self.shares.limit_for(self.analyst, budget.limit_nano, budget.spent_nano)
+        return replace(budget, limit_nano=limit).remaining
+
+    @property
     def history(self) -> History:
         """Everything released so far, by anyone."""
         now = self._vault.snapshot()
         return History(self.domain, now.measurements, now.facts.inference)
+
+    def measurement(self, sequence: int) -> dict[str, Any]:
+        """One entry of the history: who measured what, with which noise, at what cost."""
+        entries = {entry.sequence: entry for entry in self.ledger_entries()}
+        return measurement_document(sequence, entries, self.history, self._measure.name)
 
     def change_limit(self, limit: float, *, by: str | None = None) -> Budget:
         """Raise or lower the limit, in the dataset's own measure; for the curator.

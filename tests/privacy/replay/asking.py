@@ -10,7 +10,6 @@ import numpy as np
 
 import eke
 from eke import dbapi
-from eke.session import measurement_document, question_document
 from tests.privacy.replay.neighbours import TOWNS, Neighbours
 from tests.privacy.replay.world import World
 from tests.random_questions import random_question
@@ -155,7 +154,7 @@ def explanation(rng: np.random.Generator, _: Neighbours) -> Callable[[World], ob
     def do(world: World) -> object:
         session = world.session
         if kind == 0:
-            return measurement_document(session, number)
+            return session.measurement(number)
         if kind == 1:
             found = session.preview(text, within)
             return [repr(found), found.explain(), found._repr_html_()]
@@ -169,7 +168,7 @@ def explanation(rng: np.random.Generator, _: Neighbours) -> Callable[[World], ob
                 repr(session.shares),
                 str(session.verify()),
             ]
-        return question_document(session, text, within, None)
+        return session.explain(text, within, None)
 
     return do
 

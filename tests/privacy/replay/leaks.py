@@ -27,7 +27,7 @@ from eke.publish.max_entropy import _Workshop
 from eke.service import failure, gate
 from eke.service.job import Jobs
 from eke.service.route import question
-from eke.session import answering, history, question_document, reading, release, session
+from eke.session import answering, history, reading, release, session
 from eke.session.estimator import Estimator
 from eke.session.request import Request
 from tests.privacy.replay.asking import shown
@@ -142,7 +142,7 @@ LEAKS: dict[str, Control] = {
     "an explanation shows more of one table": Control(
         "explanation",
         around(reading, "_formula", lambda text: f"{text} + 0"),
-        lambda w: question_document(w.session, _GROUPS, 50.0, None),
+        lambda w: w.session.explain(_GROUPS, 50.0, None),
     ),
     "an estimate fails for one table": Control(
         "estimate",

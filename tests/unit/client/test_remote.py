@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 import eke
+from eke import dbapi
 from eke.client import RemotePlan, RemoteSession
 from eke.client.job import publication_of
 from eke.errors import (
@@ -22,6 +23,7 @@ from eke.errors import (
     SqlError,
     Unanswered,
 )
+from eke.inference.progress import silent
 from eke.session import Estimate, TableEstimate
 from tests.service import BY_SEX, COUNT, Server, listening, serving
 
@@ -93,7 +95,7 @@ def test_previews_budget_history_and_domain(
     priced = remote.explain(COUNT, within=7, policy="direct")["price"]
     assert priced["cost"] == local.preview(COUNT, within=7, policy="direct", analyst="ann").cost
     first = local.history[0].sequence
-    assert remote.measurement(first) == eke.session.measurement_document(local, first)
+    assert remote.measurement(first) == local.measurement(first)
     with pytest.raises(ServiceError, match="entry 1 released nothing"):
         remote.measurement(1)
 
@@ -204,7 +206,9 @@ def test_plans_and_releases_are_those_of_a_local_session(
     with pytest.raises(BudgetExceeded, match="nothing was spent"):
         remote.release(remote.plan(cube, budget=50))
     with pytest.raises(QueryError, match="its own plans"):
-        remote.release(own)  # type: ignore[arg-type]
+        remote.release(own)
+    with pytest.raises(QueryError, match="its own plans"):
+        local.release(remote.plan(cube, budget=0.05))
 
 
 def assert_same_comparison(there: RemotePlan, here: eke.ReleasePlan) -> None:
@@ -297,7 +301,7 @@ def test_a_publication_that_stopped_says_its_key(
 ) -> None:
     job = {"state": state, "key": "rows-9"}
     with pytest.raises(Unanswered, match=f"{told}.*the key rows-9: what is charged already"):
-        publication_of(remote._wire, "", job, None)
+        publication_of(remote._wire, "", job, silent)
 
 
 class Flaky(httpx.BaseTransport):
@@ -335,3 +339,24 @@ def test_a_lost_answer_is_fetched_again_and_paid_once(
     assert server.session.budget.spent == pytest.approx(before + price)
     with pytest.raises(ServiceError, match="cannot be reached"):
         eke.connect(url, server.tokens["ann"], transport=Flaky(9))
+
+
+def test_formulas_and_cursors_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    asked = eke.mean("age").by("sex")
+    there, here = remote.ask(asked, within=5), local.ask(asked, within=5)
+    assert (there.rows, there.flat_columns) == (here.rows, ["sex", "value", "low", "high"])
+    assert here.free
+    assert [one.cost for one in remote.curve(asked, [5, 6])] == [0.0, 0.0]
+    with pytest.raises(ServiceError, match="leave analyst= out"):
+        remote.preview(asked, within=5, analyst="eve")
+    body = {"query": {"formula": {"answer": 7}, "of": [{"terms": []}]}, "within": 5}
+    with pytest.raises(QueryError, match="not a formula"):
+        remote._wire.post(f"{remote._place}/ask", body)
+    cursor = dbapi.connect(remote, within=5).cursor()
+    rows = cursor.execute("SELECT sex, AVG(age) FROM people GROUP BY sex").fetchall()
+    assert rows == here.flat_rows()
+    assert cursor.answer is not None
+    assert cursor.answer.free

@@ -79,7 +79,7 @@ def test_within_may_differ_by_column(path: Path) -> None:
 def test_who_asks_is_written_down(path: Path) -> None:
     connection = eke.dbapi.connect(path, within=90, analyst="zoe")
     connection.cursor().execute("SELECT COUNT(*) FROM people WHERE age = 77")
-    assert connection.session.history[-1].analyst == "zoe"
+    assert connection.session.history.to_records()[-1]["analyst"] == "zoe"
 
 
 def test_an_open_session_can_be_connected_to(path: Path) -> None:

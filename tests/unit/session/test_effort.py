@@ -20,7 +20,7 @@ from eke.inference import Inference
 from eke.planning import effort
 from eke.planning.effort import MOST_STEPS, steps_for
 from eke.planning.rent import Rent
-from eke.session import Session, question_document
+from eke.session import Session
 from eke.session.estimator import Estimator
 
 DOMAIN = eke.Domain(a=eke.Integer(0, 63), b=eke.Integer(0, 63), hours=eke.Integer(0, 9))
@@ -54,7 +54,7 @@ TOO_MUCH: dict[str, tuple[Callable[[Session], object], str]] = {
     "ask": (lambda s: s.ask(WIDE, within=50), "group by fewer or coarser keys"),
     "ask for formulas": (lambda s: s.ask(CURVED, within=1), "ask for SUM and COUNT"),
     "curve": (lambda s: s.curve(ONE, list(np.arange(1.0, 600.0))), "fewer than 599 half-widths"),
-    "explain": (lambda s: question_document(s, WIDE, 50.0, None), "group by fewer"),
+    "explain": (lambda s: s.explain(WIDE, 50.0, None), "group by fewer"),
 }
 
 

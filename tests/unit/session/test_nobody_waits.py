@@ -20,7 +20,7 @@ from eke.inference import Inference
 from eke.planning.known_formulas import KnownFormulas
 from eke.planning.rent import Rent
 from eke.privacy.accountant import Accountant
-from eke.session import PublishRequest, Session, question_document
+from eke.session import PublishRequest, Session
 from eke.session import request as requests
 from eke.session.estimator import Estimator
 from eke.session.history import History
@@ -108,7 +108,7 @@ FREE: dict[str, Callable[[Session], object]] = {
     "preview": lambda s: s.preview(COUNT, within=1),
     "preview of a statement": lambda s: s.preview(BY_AGE, within={"n": 30, "x": 3}),
     "curve": lambda s: s.curve("SELECT COUNT(*) FROM people", [1.0, 10.0, 100.0]),
-    "explain": lambda s: question_document(s, BY_AGE, {"n": 30, "x": 3}, None),
+    "explain": lambda s: s.explain(BY_AGE, {"n": 30, "x": 3}, None),
     "estimate": lambda s: s.estimate(COUNT),
     "unbiased estimate": lambda s: s.estimate(COUNT, "blue"),
     "plan and price": lambda s: s.price(s.plan(eke.all_marginals(s.domain, 1), budget=0.1)),

@@ -25,7 +25,7 @@ from eke.service.permission import (
     roles,
 )
 from eke.service.state import State, state_of
-from eke.session import Session, preview_document, question_document
+from eke.session import Session, preview_document
 
 router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["questions"])
 Key = Annotated[
@@ -106,8 +106,8 @@ def curve(session: Dataset, who: Who, body: Curve) -> dict[str, Any]:
 @router.post("/explain", **roles(*EVERYONE))
 def explain(request: Request, session: Dataset, who: Who, body: SqlQuestion) -> dict[str, Any]:
     """How a question is read, what history says about it, and its price."""
-    found = question_document(
-        session, body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
+    found = session.explain(
+        body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
     )
     if own_only(request, who):
         own = {m.sequence for m in session.history if m.analyst == who.name}

@@ -26,7 +26,7 @@ from eke.service.permission import (
     roles,
 )
 from eke.service.state import state_of
-from eke.session import Session, measurement_document
+from eke.session import Session
 
 router = APIRouter(prefix="/api/v1/datasets", tags=["reading"])
 After = Annotated[int, Query(ge=0, le=2**53, description="Only entries after this number.")]
@@ -100,7 +100,7 @@ def history(
 def measurement(request: Request, session: Dataset, who: Who, sequence: Sequence) -> dict[str, Any]:
     """One entry of the history: who, what, which noise, at what cost."""
     try:
-        found = measurement_document(session, sequence)
+        found = session.measurement(sequence)
     except QueryError as problem:
         raise Problem(404, "NotFound", str(problem)) from None
     if own_only(request, who) and found["analyst"] != who.name:
