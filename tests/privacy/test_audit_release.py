@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.engine import standing, vault
+from eke.engine import measuring, standing
 from eke.engine.exact import exact_answers
 from eke.mechanism import secret
 from eke.privacy.concentrated import CONCENTRATED
@@ -71,7 +71,7 @@ def test_counting_a_record_twice_is_flagged(folder, coins, monkeypatch):
 
     plan = block_plan(100_000, 10.0, PURE)
     nobody = release(folder, plan, PURE, None)
-    monkeypatch.setattr(vault, "exact_answers", doubled)
+    monkeypatch.setattr(measuring, "exact_answers", doubled)
     everybody = release(folder, plan, PURE, 10)
     assert audit_epsilon(nobody, everybody, confidence=CONFIDENCE, coins=coins) > 1.2
 

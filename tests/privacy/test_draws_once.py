@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 import eke
-from eke.engine import draws, vault
+from eke.engine import draws, measuring, vault
 from eke.errors import ReleaseFailed
 from eke.ledger.failpoint import FAILPOINTS
 from eke.mechanism import draw, secret
@@ -230,8 +230,8 @@ def test_a_death_at_any_failpoint_draws_nothing_anew(name, place, folder, sample
             raise Death
 
     with monkeypatch.context() as patched:
-        patched.setattr(vault, "failpoint", die)
-        patched.setattr(draws, "failpoint", die)
+        for module in (vault, measuring, draws):
+            patched.setattr(module, "failpoint", die)
         with pytest.raises(Death):
             PATHS[name](session)
     PATHS[name](session)

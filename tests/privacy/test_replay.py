@@ -26,7 +26,7 @@ import pytest
 
 import eke
 from eke.domain import Integer, domain_from_document
-from eke.engine import Snapshot, Vault, vault
+from eke.engine import Snapshot, Vault, measuring
 from eke.errors import EkeError
 from eke.history import PUBLIC, Measurement, Row
 from eke.inference import Inference
@@ -172,7 +172,7 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
         return decision
 
     with patch.context() as inner:
-        inner.setattr(vault, "reveal_with_noise", taped(pair.tape))
+        inner.setattr(measuring, "reveal_with_noise", taped(pair.tape))
         inner.setattr(request, "decide", recorded)
         inner.setattr("secrets.token_hex", _counted())
         for wanted in pair.requests:

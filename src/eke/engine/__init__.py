@@ -1,18 +1,23 @@
 """The engine: the one junction of data, noise and ledger."""
 
-from eke.engine.adaptive import Adaptive, Desk, Option, Selection
+from eke.engine.adaptive import Desk, Option, Selection
 from eke.engine.failed import is_failed, told
+from eke.engine.measuring import PARTS_ALONE, Measuring, RowScoring, ScoreRows, Selecting
 from eke.engine.row_scores import RowScores
 from eke.engine.share import Shares
 from eke.engine.snapshot import Snapshot
 from eke.engine.vault import AnswerText, Stale, Vault
 
 __all__ = [
-    "Adaptive",
+    "PARTS_ALONE",
     "AnswerText",
     "Desk",
+    "Measuring",
     "Option",
     "RowScores",
+    "RowScoring",
+    "ScoreRows",
+    "Selecting",
     "Selection",
     "Shares",
     "Snapshot",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,19 +98,6 @@ class Selection:
                 "law": self.law.to_json(),
             }
         )
-
-
-class Adaptive(Protocol):
-    """Whoever decides, from released values alone, what to measure, choose or score next."""
-
-    @property
-    def attribute_sets(self) -> Sequence[tuple[str, ...]]:
-        """All sets of attributes that it may come to need, so that the table is read once."""
-        ...
-
-    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
-        """Do so at the desk; `measured` is what the plan's own parts gave."""
-        ...
 
 
 class Desk:

@@ -1,10 +1,10 @@
 """Vault: the one place where data, noise and ledger meet.
 
 `Vault.release` is the junction: it makes sure that the table can be read, recomputes the cost,
-reserves it durably, only then evaluates the question on the data, adds noise, stores what was drawn
-(`draws.py`), and then the measurements and the answer made of it, before anybody sees them.
-Everything outside this file either cannot reach the data or cannot spend. See
-docs/proofs/release.md.
+reserves it durably, only then evaluates the question on the data (`measuring.py`), adds noise,
+stores what was drawn (`draws.py`), and then the measurements and the answer made of it, before
+anybody sees them. Everything outside the engine either cannot reach the data or cannot spend. See
+docs/proofs/release.md, whose steps are numbered in the comments.
 """
 
 from __future__ import annotations
@@ -14,13 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from eke.data import Counts, Source
+from eke.data import Source
 from eke.domain import Domain
-from eke.engine.adaptive import Adaptive, Desk, measurement
+from eke.engine.adaptive import Desk
 from eke.engine.checked import checked_plan
-from eke.engine.draws import Answered, Draws, Wanted, text_of
-from eke.engine.exact import exact_answers, needed_attributes
+from eke.engine.draws import Answered, Draws
 from eke.engine.failed import FAILED, told
+from eke.engine.measuring import (
+    PARTS_ALONE,
+    Measuring,
+    carried_out,
+    check_losses,
+    measured_parts,
+    needed_by_parts,
+)
 from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.snapshot import Snapshot
 from eke.engine.standing import Standing
@@ -30,7 +37,6 @@ from eke.inference import Inference
 from eke.inference.progress import Progress, silent
 from eke.ledger import Book, Entry, Ledger, Reservation
 from eke.ledger.failpoint import failpoint
-from eke.mechanism import reveal_with_noise
 from eke.planning import Facts, Plan
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
@@ -204,14 +210,14 @@ class Vault:
         digest: str,
         answer: AnswerText,
         as_of: int | None = None,
-        adaptive: Adaptive | None = None,
+        measuring: Measuring = PARTS_ALONE,
         progress: Progress = silent,
     ) -> str:
         """Measure a plan and return the stored answer.
 
         With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
-        decision behind the plan has not seen. A plan with a `row_loss` or a `later_loss` needs
-        `adaptive`, which decides step by step what else to release for that.
+        decision behind the plan has not seen. `measuring` says what is released beside the plan's
+        parts; the plan charges just the losses that it spends.
 
         Privacy: (0) The table is opened before anything is paid; whether that works depends on the
         table as a whole, or on the domain alone, where a question needs too many counts. (1) The
@@ -224,15 +230,15 @@ class Vault:
         same request first, its stored answer is returned and ours is forgotten.
         """
         plan = checked_plan(plan, self.domain, self._measure)  # nobody else holds this one
-        _check_adaptive(plan, adaptive)
+        check_losses(plan, measuring)
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")
         with self.lock:
-            sets = () if adaptive is None else tuple(adaptive.attribute_sets)
-            # A missing or changed table must show before anything is paid.
-            self._source.load([*_needed(plan), *sets])
+            sets = tuple(measuring.attribute_sets)
+            # 0: a missing or changed table must show before anything is paid.
+            self._source.load([*needed_by_parts(plan), *sets])
             rows = self._source.rows() if plan.row_loss else None
-            with self.ledger.exclusive() as book:
+            with self.ledger.exclusive() as book:  # 1 to 4: charged, or found to be
                 request = book.find(analyst, key, digest)
                 if request is not None and request.answer is not None:
                     return told(request.answer)
@@ -246,31 +252,25 @@ class Vault:
                     plan, cost = held.plan, held.cost
                     token = book.entry(request.sequence).hash
                     reservation = Reservation(sequence=request.sequence, token=token)
-                    _check_adaptive(plan, adaptive)
+                    check_losses(plan, measuring)
             failpoint("engine.reserved")
-            try:
+            try:  # 5 to 7: counted, drawn and stored, first the parts, then what follows from them
                 draws = Draws(self.ledger, reservation)
-                every = self._source.counts([*_needed(plan), *sets])
-                counts = every[: len(plan.parts)]
-                later = dict(zip(sets, every[len(plan.parts) :], strict=True))
-                measured = _measured(plan, counts, draws)
-                if adaptive is not None:
-                    desk = Desk(
-                        plan,
-                        self._standing.accountant,
-                        draws,
-                        counts=later,
-                        rows=rows,
-                        progress=progress,
-                    )
-                    try:
-                        with desk:
-                            adaptive.proceed(desk, tuple(measured))
-                    except Exception:
-                        if draws.problem is not None:
-                            raise
-                        answer = _nothing  # what it failed on may be noise, so it failed for good
-                    measured.extend(desk.measured)
+                counts = self._source.counts([*needed_by_parts(plan), *sets])
+                own, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
+                measured = measured_parts(plan, own, draws)
+                desk = Desk(
+                    plan,
+                    self._standing.accountant,
+                    draws,
+                    counts=dict(zip(sets, later, strict=True)),
+                    rows=rows,
+                    progress=progress,
+                )
+                if not carried_out(measuring, desk, measured, draws):
+                    answer = _nothing
+                measured.extend(desk.measured)
+                # 8 to 11: stored, and only then told.
                 return told(self._commit(reservation.sequence, measured, cost, answer, draws))
             except Answered:  # by another process, which was faster
                 found = self.ledger.find(analyst, key, digest)
@@ -286,7 +286,7 @@ class Vault:
         key: str,
         digest: str,
         answer: AnswerText,
-        adaptive: Adaptive | None = None,
+        measuring: Measuring = PARTS_ALONE,
         progress: Progress = silent,
     ) -> str | None:
         """The answer of a request seen before; None when the key is new.
@@ -307,7 +307,7 @@ class Vault:
                 key=key,
                 digest=digest,
                 answer=answer,
-                adaptive=adaptive,
+                measuring=measuring,
                 progress=progress,
             )
 
@@ -371,27 +371,5 @@ class Vault:
         self._standing.take_in(ledger.entries(after=self._standing.seen))
 
 
-def _needed(plan: Plan) -> list[tuple[str, ...]]:
-    """The attributes whose counts each part of a plan needs."""
-    return [needed_attributes(part.query) for part in plan.parts]
-
-
-def _measured(plan: Plan, counts: Sequence[Counts], draws: Draws) -> list[Measurement]:
-    """What the plan's own parts give, stored."""
-    secrets = [exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)]
-    failpoint("engine.counted")
-    wanted = [
-        Wanted(text_of(part.to_document()), partial(reveal_with_noise, secret, part.law))
-        for part, secret in zip(plan.parts, secrets, strict=True)
-    ]
-    drawn = draws.take(wanted)
-    return [measurement(part, steps) for part, steps in zip(plan.parts, drawn, strict=True)]
-
-
 def _nothing(_: Facts, __: Sequence[Measurement], ___: int) -> str:
     return FAILED
-
-
-def _check_adaptive(plan: Plan, adaptive: Adaptive | None) -> None:
-    if (adaptive is not None) != bool(plan.flat_loss):
-        raise PrivacyError("a plan with a row_loss or a later_loss, and no other, needs adaptive=")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eke.engine import Adaptive
+from eke.engine import PARTS_ALONE, Measuring
 from eke.errors import EstimateError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -63,7 +63,8 @@ class Lda:
         self._distance: Distance = check_distance(options.get("distance", "squared"))
         self._measured = statistics_for(features_of(domain, names), target, count=False)
         self._rows = number_of_rows(options.get("rows"), setting)
-        self.adaptive: Adaptive | None = None
+        self.measuring: Measuring = PARTS_ALONE
+        self.stores_rows = False
         self.plan: Plan = plan_within(
             self._measured.statistics,
             check_split(options.get("split", "expected_error")),

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from eke.engine import Adaptive, Desk
+from eke.engine import Measuring, RowScoring, ScoreRows
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.planning import Facts, Plan
@@ -46,8 +46,6 @@ _NEEDS_REPLACE_ONE = (
 class Pca:
     """A publication by principal components; also what chooses the scores of its own rows."""
 
-    attribute_sets: tuple[tuple[str, ...], ...] = ()
-
     def __init__(self, setting: Setting, options: Mapping[str, Any]) -> None:
         check_options(options, OPTIONS, "pca")
         if not setting.publishes_rows or setting.public_rows is None:
@@ -75,14 +73,15 @@ class Pca:
         )
         self.plan: Plan = Plan(moments.parts, row_loss)
         weight_bits(features, self._components, row_loss=row_loss, measure=setting.measure)
-        self.adaptive: Adaptive = self
+        self.measuring: Measuring = RowScoring(self._score)
+        self.stores_rows = True
         self._chosen: Components | None = None
         self._values: Floats | None = None
         check_size(self.plan, setting.public_rows)
 
     # -- in the vault --------------------------------------------------------------------------
 
-    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+    def _score(self, score_rows: ScoreRows, measured: Sequence[Measurement]) -> None:
         """Choose the components and release scores. Privacy: sees released values alone."""
         statistics = zip(self._measured.statistics, measured, strict=True)
         known = {id(statistic.query): one.values for statistic, one in statistics}
@@ -99,7 +98,7 @@ class Pca:
             measure=self._setting.measure,
             shrunk=shrunk,
         )
-        steps, law = desk.score_rows(chosen.row_scores)
+        steps, law = score_rows(chosen.row_scores)
         self._values = chosen.recover(noisy_scores(chosen.row_scores, law, steps), shrunk)
         self._chosen = chosen
 

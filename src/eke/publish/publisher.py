@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from eke.domain import Domain
-from eke.engine import Adaptive
+from eke.engine import Measuring
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -64,8 +64,13 @@ class Publisher(Protocol):
         ...
 
     @property
-    def adaptive(self) -> Adaptive | None:
-        """Who decides further steps, if what is released depends on what was measured."""
+    def measuring(self) -> Measuring:
+        """What is measured beside the plan's parts."""
+        ...
+
+    @property
+    def stores_rows(self) -> bool:
+        """True when the text that the ledger keeps of the release holds the rows already."""
         ...
 
     def stored(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from eke.domain import Domain
-from eke.engine import Adaptive, Desk, Option, Selection
+from eke.engine import PARTS_ALONE, Desk, Measuring, Option, Selecting, Selection
 from eke.engine.adaptive import LARGEST_NUMBER as LARGEST
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
@@ -62,7 +62,8 @@ class MaxEntropy:
         self._rows = number_of_rows(options.get("rows"), setting)
         self._synthesis: Synthesis | None = None
         self._unspent = 0
-        self.adaptive: Adaptive | None = None
+        self.measuring: Measuring = PARTS_ALONE
+        self.stores_rows = False
         self.plan: Plan | None = None
         self._history: HistoryModel | None = None
         if _check_from_history(options.get("from_history", False)):
@@ -70,8 +71,8 @@ class MaxEntropy:
             return
         if len(self._names) < 2:
             raise QueryError("max_entropy publishes at least two attributes; ask for a marginal")
-        self.attribute_sets = tuple(combinations(self._names, 2))
-        for pair in self.attribute_sets:
+        pairs = tuple(combinations(self._names, 2))
+        for pair in pairs:
             if np.prod([float(size) for size in setting.domain.sizes(pair)]) > MOST_PAIR_CELLS:
                 raise QueryError(
                     f"{pair[0]!r} and {pair[1]!r} have too many values together; declare one of "
@@ -80,7 +81,8 @@ class MaxEntropy:
         self._recipe = Recipe()
         self._rounds = self._recipe.rounds(len(self._names))
         self.plan = self._planned()
-        self.adaptive = self
+        self.measuring = Selecting(self._select, pairs)
+        self.stores_rows = True
         check_size(self.plan, setting.public_rows)
 
     def _planned(self) -> Plan:
@@ -129,7 +131,7 @@ class MaxEntropy:
 
     # -- in the vault --------------------------------------------------------------------------
 
-    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+    def _select(self, desk: Desk, measured: Sequence[Measurement]) -> None:
         """Select, measure and fit. Privacy: sees released values and the desk alone."""
         if self.plan is None:
             raise PrivacyError("a publication from history measures nothing")

@@ -100,8 +100,8 @@ def _published(
     stored = _stored(vault, publisher, request, key, progress)
     progress(MAKING, _MADE)
     published = publisher.finish(stored, vault.inference_through)
-    if request.key is None or publisher.adaptive is not None:
-        return published  # rows made in the junction are in the stored text already
+    if request.key is None or publisher.stores_rows:
+        return published
     text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
     return Published.from_text(vault.domain, text)
 
@@ -167,7 +167,7 @@ def _stored(
         "key": key,
         "digest": digest,
         "answer": publisher.stored,
-        "adaptive": publisher.adaptive,
+        "measuring": publisher.measuring,
         "progress": measuring,
     }
     found = vault.complete(**release)

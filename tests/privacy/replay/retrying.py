@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from eke.data import CellSource, MarginalSource
-from eke.engine import draws, vault
+from eke.engine import draws, measuring, vault
 from eke.errors import DataError, EkeError
 from eke.ledger import book, store
 from eke.ledger.failpoint import FAILPOINTS, failpoint
@@ -66,7 +66,7 @@ def struck(fault: Fault) -> Iterator[None]:
         return struck_before
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (vault, draws, book, store):
+        for module in (vault, measuring, draws, book, store):
             patch.setattr(module, "failpoint", passing)
         for source in (CellSource, MarginalSource):
             patch.setattr(source, "counts", before("counting", source.counts))

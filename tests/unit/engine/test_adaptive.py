@@ -12,7 +12,16 @@ import pytest
 
 from eke.data import open_source
 from eke.domain import Domain, Integer
-from eke.engine import Desk, Option, Selection, Vault
+from eke.engine import (
+    PARTS_ALONE,
+    Desk,
+    Measuring,
+    Option,
+    RowScoring,
+    Selecting,
+    Selection,
+    Vault,
+)
 from eke.errors import BudgetExceeded, PrivacyError, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -39,8 +48,8 @@ class Two:
     chosen: list[str] = field(default_factory=list)
 
     @property
-    def attribute_sets(self) -> Sequence[tuple[str, ...]]:
-        return self.sets
+    def measuring(self) -> Selecting:
+        return Selecting(self.proceed, self.sets)
 
     def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
         assert len(measured) == 1
@@ -82,10 +91,16 @@ def plan_of(later_loss: int = NANO // 2) -> Plan:
     return Plan((part,), later_loss=later_loss)
 
 
-def release(vault: Vault, steps: Two | None, plan: Plan | None = None) -> str:
-    answer = Two().text if steps is None else steps.text
+def release(
+    vault: Vault, steps: Two, plan: Plan | None = None, measuring: Measuring | None = None
+) -> str:
     return vault.release(
-        plan or plan_of(), analyst="ann", key="one", digest="same", answer=answer, adaptive=steps
+        plan or plan_of(),
+        analyst="ann",
+        key="one",
+        digest="same",
+        answer=steps.text,
+        measuring=measuring or steps.measuring,
     )
 
 
@@ -122,7 +137,7 @@ def test_what_was_paid_for_is_completed_after_an_interruption(make, monkeypatch,
     steps.fails = None
     other = vault if again == "the same process" else make()
     text = other.complete(
-        analyst="ann", key="one", digest="same", answer=steps.text, adaptive=steps
+        analyst="ann", key="one", digest="same", answer=steps.text, measuring=steps.measuring
     )
     assert len(draws) == 3  # and what was chosen: nothing is drawn again
     assert steps.chosen[0] == steps.chosen[1]
@@ -184,9 +199,11 @@ def test_attribute_sets_are_named_before(make):
 
 def test_a_later_loss_needs_someone_who_decides(make):
     vault = make()
-    with pytest.raises(PrivacyError, match="adaptive="):
-        release(vault, None)
-    with pytest.raises(PrivacyError, match="adaptive="):
+    never = RowScoring(lambda *_: pytest.fail("nothing was charged for it"))
+    for measuring in (PARTS_ALONE, never):
+        with pytest.raises(PrivacyError, match="this plan charges later_loss"):
+            release(vault, Two(), measuring=measuring)
+    with pytest.raises(PrivacyError, match="Selecting spends later_loss"):
         release(vault, Two(), plan_of(0))
     assert vault.ledger.balance().spent == 0
     assert vault.ledger.verify().open_reservations == ()

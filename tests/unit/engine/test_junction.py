@@ -9,7 +9,7 @@ import eke
 
 SOURCES = Path(eke.__file__).parent
 OPENERS = {"reveal_with_noise", "choose_with_noise"}
-JUNCTION = {"engine/vault.py", "engine/adaptive.py"}
+JUNCTION = {"engine/measuring.py", "engine/adaptive.py"}
 
 
 def users_of(names: set[str], source: str) -> list[tuple[str, int]]:

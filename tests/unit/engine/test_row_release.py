@@ -12,7 +12,7 @@ import pytest
 
 from eke.data import CellSource, open_source
 from eke.domain import Domain, Integer, Replace
-from eke.engine import Desk, RowScores, Vault
+from eke.engine import RowScores, RowScoring, ScoreRows, Vault
 from eke.errors import BudgetExceeded, DataError, PrivacyError, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -35,16 +35,15 @@ class Doubled:
     times: int = 1
     fails: bool = False
     received: list[int] = field(default_factory=list)
-    attribute_sets: tuple[tuple[str, ...], ...] = ()
 
-    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+    def score(self, score_rows: ScoreRows, measured: Sequence[Measurement]) -> None:
         assert measured[0].values
         if self.fails:
             raise RuntimeError("no memory left")
         table = np.arange(4, dtype=np.int64)[:, np.newaxis]
         scores = RowScores((("a", table),), np.array([[2]], np.int64), 0)
         for _ in range(self.times):
-            steps, law = desk.score_rows(scores)
+            steps, law = score_rows(scores)
             self.received = [round(step * law.step) for step in steps]
 
     def text(self, facts: Facts, measured: Sequence[Measurement], cost: int) -> str:
@@ -68,7 +67,12 @@ def plan_of(row_loss: int = NANO // 4) -> Plan:
 
 def release(vault: Vault, rows: Doubled, plan: Plan | None = None, key: str = "one") -> str:
     return vault.release(
-        plan or plan_of(), analyst="ann", key=key, digest="same", answer=rows.text, adaptive=rows
+        plan or plan_of(),
+        analyst="ann",
+        key=key,
+        digest="same",
+        answer=rows.text,
+        measuring=RowScoring(rows.score),
     )
 
 
@@ -108,7 +112,13 @@ def test_the_charge_comes_before_the_noise_and_stays(make, monkeypatch):
     rows = Doubled()
     for other in (vault, make()):  # it failed once and for all: nothing is drawn anew
         with pytest.raises(ReleaseFailed, match="in the history"):
-            other.complete(analyst="ann", key="one", digest="same", answer=rows.text, adaptive=rows)
+            other.complete(
+                analyst="ann",
+                key="one",
+                digest="same",
+                answer=rows.text,
+                measuring=RowScoring(rows.score),
+            )
     assert rows.received == []
     assert vault.ledger.balance().spent == NANO // 2
     again = make()

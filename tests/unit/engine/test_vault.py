@@ -13,7 +13,7 @@ import pytest
 
 from eke.data import Counts, Rows, open_source
 from eke.domain import Domain, Integer
-from eke.engine import Stale, Vault, vault
+from eke.engine import Stale, Vault, measuring
 from eke.errors import BudgetExceeded, DataError, KeyConflict, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -220,15 +220,15 @@ def test_a_decision_on_old_facts_is_not_carried_out(protected, source, ledger):
 def test_the_first_to_commit_wins(protected, source, ledger, monkeypatch):
     """Two processes complete one reservation: both return what was stored first."""
     other = open_vault(ledger, source)
-    reveal = vault.reveal_with_noise  # type: ignore[attr-defined]
+    reveal = measuring.reveal_with_noise  # type: ignore[attr-defined]
     first: list[str] = []
 
     def overtaken(secret, law):
-        monkeypatch.setattr(vault, "reveal_with_noise", reveal)
+        monkeypatch.setattr(measuring, "reveal_with_noise", reveal)
         first.append(release(other))
         return reveal(secret, law)
 
-    monkeypatch.setattr(vault, "reveal_with_noise", overtaken)
+    monkeypatch.setattr(measuring, "reveal_with_noise", overtaken)
     assert release(protected) == first[0]
     assert [entry.kind for entry in ledger.entries()].count("commit") == 1
     assert [m.values for m in protected.measurements] == [m.values for m in other.measurements]

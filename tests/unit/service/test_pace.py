@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eke.engine import vault
+from eke.engine import measuring
 from eke.errors import DataError, ServiceError
 from eke.service import Settings, send
 from eke.service.job_sight import JobSight
@@ -64,7 +64,7 @@ def work(monkeypatch: pytest.MonkeyPatch, hand: Hand, seconds: float) -> None:
         if name == "engine.counted":
             hand.now += seconds
 
-    monkeypatch.setattr(vault, "failpoint", busy)
+    monkeypatch.setattr(measuring, "failpoint", busy)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import eke
-from eke.engine import vault
+from eke.engine import measuring
 from eke.publish import Published
 from eke.service import Access, Datasets, Settings, create_app, job_store
 from eke.service import job as job_module
@@ -278,7 +278,7 @@ def _hold_when_paid(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, t
             inside.set()
             leave.wait(60)
 
-    monkeypatch.setattr(vault, "failpoint", hold)
+    monkeypatch.setattr(measuring, "failpoint", hold)
     return inside, leave
 
 
@@ -320,7 +320,7 @@ def test_a_restart_reports_the_truth_and_the_key_goes_on(
 
         if place is None:
             monkeypatch.setattr(Session, "publish", _die)
-        monkeypatch.setattr(vault, "failpoint", die)
+        monkeypatch.setattr(measuring, "failpoint", die)
         monkeypatch.setattr(threading, "excepthook", lambda _: None)
         made = post(server, Idempotency_Key="rows")
         worker = server.app.state.eke.jobs._worker

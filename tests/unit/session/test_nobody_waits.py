@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import eke
-from eke.engine import Vault, vault
+from eke.engine import Vault, measuring
 from eke.errors import Refused
 from eke.inference import Inference
 from eke.planning.known_formulas import KnownFormulas
@@ -221,14 +221,14 @@ def test_free_answers_do_not_wait_for_a_long_release(
     """The writer is stopped in the middle: charged, the data touched, nothing stored."""
     lock = watch(known)
     drawing, go_on = threading.Event(), threading.Event()
-    reveal = vars(vault)["reveal_with_noise"]
+    reveal = vars(measuring)["reveal_with_noise"]
 
     def slow(*words: Any) -> Any:
         drawing.set()
         assert go_on.wait(PATIENCE)
         return reveal(*words)
 
-    monkeypatch.setattr(vault, "reveal_with_noise", slow)
+    monkeypatch.setattr(measuring, "reveal_with_noise", slow)
     writer = in_thread(lambda: known.ask(eke.count(age=19), within=40, analyst="ann"))
     assert drawing.wait(PATIENCE)
     found: list[Any] = []

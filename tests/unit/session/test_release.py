@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eke
-from eke.engine import draws, vault
+from eke.engine import draws, measuring, vault
 from eke.errors import AccuracyError, BudgetExceeded, KeyConflict, LedgerError, QueryError
 from eke.planning import MatrixStrategy
 from eke.session import release as releasing
@@ -200,8 +200,8 @@ def test_a_crash_after_the_charge_is_finished_by_the_same_key(session, monkeypat
             raise Crash
 
     with monkeypatch.context() as patched:
-        patched.setattr(vault, "failpoint", crash)
-        patched.setattr(draws, "failpoint", crash)
+        for module in (vault, measuring, draws):
+            patched.setattr(module, "failpoint", crash)
         with pytest.raises(Crash):
             session.release(plan, key="one")
     spent = session.budget.spent
