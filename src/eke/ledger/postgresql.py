@@ -127,16 +127,28 @@ def require_durable(connection: Connection, place: Server) -> None:
 
 def explain_server(error: SQLAlchemyError, place: Server) -> LedgerError:
     """The ledger error that says what to do about a failure of the server."""
-    cause = error.orig if isinstance(error, DBAPIError) else None
-    state = str(getattr(cause, "sqlstate", None) or "")
+    state = sqlstate_of(error)
     if state in _DAMAGED:
         return LedgerTampered(
             f"{place} is damaged or is no eke ledger; restore the newest intact copy"
         )
-    advice = _advice(state, lost=isinstance(error, DBAPIError) and error.connection_invalidated)
+    if not state and isinstance(error, DBAPIError) and error.connection_invalidated:
+        state = "08"
+    advice = advice_on(state, _ADVICE) or f"it answered SQLSTATE {state}; retry with the same key"
     if isinstance(error, PoolTimeout):
         advice = "all connections of this process are in use; retry with the same key"
     return LedgerError(f"{place} cannot be used: {advice}; nothing was released")
+
+
+def sqlstate_of(error: SQLAlchemyError) -> str:
+    """The code of a failure; empty when the server gave none."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    return str(getattr(cause, "sqlstate", None) or "")
+
+
+def advice_on(state: str, advice: Mapping[str, str]) -> str | None:
+    """What to do about a code, or about the class of codes that its first two letters name."""
+    return advice.get(state, advice.get(state[:2]))
 
 
 # No such table, no such column, text that is not valid, a damaged page, a damaged index.
@@ -154,10 +166,3 @@ _ADVICE: Mapping[str, str] = {
     "": "the server cannot be reached, or refuses this user or database; check the address and the "
     "password (PGPASSWORD or ~/.pgpass), start the server, and retry with the same key",
 }
-
-
-def _advice(state: str, *, lost: bool) -> str:
-    for length in (5, 2):
-        if state[:length] in _ADVICE:
-            return _ADVICE["08" if lost and not state else state[:length]]
-    return f"it answered SQLSTATE {state}; retry with the same key"

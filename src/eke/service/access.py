@@ -16,18 +16,8 @@ from collections.abc import Callable
 
 from eke.errors import ServiceError
 from eke.service.account import Account, Caller, Role, TokenRecord
-from eke.service.storage import Run, open_storage
+from eke.service.storage import Change, coalesce, given, open_storage
 from eke.service.token import Token, hashed, new_token, read_token, same
-
-_HOLDER = "a.name, a.role, a.datasets, t.identity, t.expires_at, t.revoked_at, t.made_at"
-_BY_TOKEN = (
-    f"SELECT {_HOLDER}, t.hash FROM token t JOIN account a ON a.name = t.account "  # noqa: S608
-    "WHERE t.identity = ?"
-)
-_BY_COOKIE = (
-    f"SELECT {_HOLDER}, b.csrf, b.expires_at FROM browser b "  # noqa: S608
-    "JOIN token t ON t.identity = b.token JOIN account a ON a.name = t.account WHERE b.hash = ?"
-)
 
 
 class Access:
@@ -41,22 +31,38 @@ class Access:
         self._read = self.storage.read
         self._writing = self.storage.writing
         self._clock = clock
+        tables = self.storage.tables
+        self._account, self._token, self._browser = tables.account, tables.token, tables.browser
+        # Every request runs one of these: they are made once, and the value is put in.
+        token, browser, held = self._token.c, self._browser.c, self._token.join(self._account)
+        who = (*self._account.c, token.identity, token.made_at, token.expires_at, token.revoked_at)
+        self._by_token = (
+            held.select()
+            .with_only_columns(*who, token.hash)
+            .where(token.identity == given("identity"))
+        )
+        self._by_cookie = (
+            held.join(self._browser)
+            .select()
+            .with_only_columns(*who, browser.csrf, browser.expires_at)
+            .where(browser.hash == given("hash"))
+        )
 
     # -- managing ------------------------------------------------------------------------------
 
     def add(self, account: Account) -> None:
         """A new account; a name is given once."""
         with self._writing() as run:
-            added = _insert(run, account)
+            added = run(self._adding(account))
         if not added:
             raise ServiceError(f"there is an account {account.name!r} already")
 
     def accounts(self) -> list[Account]:
-        rows = self._read("SELECT name, role, datasets FROM account ORDER BY name")
+        rows = self._read(self._account.select().order_by(self._account.c.name))
         return [_account(*row) for row in rows]
 
     def find(self, name: str) -> Account | None:
-        rows = self._read("SELECT name, role, datasets FROM account WHERE name = ?", name)
+        rows = self._read(self._account.select().where(self._account.c.name == name))
         return _account(*rows[0]) if rows else None
 
     def new_token(self, name: str, days: float | None = None) -> Token:
@@ -68,36 +74,32 @@ class Access:
         token, now = new_token(), self._clock()
         expires = None if days is None else now + days * 86_400.0
         with self._writing() as run:
-            run(
-                "INSERT INTO token VALUES (?, ?, ?, ?, ?, NULL)",
-                *(token.identity, name, token.hash, now, expires),
-            )
+            row = {"identity": token.identity, "account": name, "hash": token.hash, "made_at": now}
+            run(self._token.insert().values(**row, expires_at=expires))
         return token
 
     def tokens(self) -> list[TokenRecord]:
-        rows = self._read(
-            "SELECT identity, account, made_at, expires_at, revoked_at FROM token "
-            "ORDER BY account, made_at"
-        )
+        token = self._token.c
+        columns = (token.identity, token.account, token.made_at, token.expires_at, token.revoked_at)
+        found = self._token.select().with_only_columns(*columns)
+        rows = self._read(found.order_by(token.account, token.made_at))
         return [TokenRecord(*row) for row in rows]
 
     def holder(self, identity: str) -> Account | None:
         """Whose token this id belongs to, valid or not."""
-        rows = self._read(
-            "SELECT a.name, a.role, a.datasets FROM token t JOIN account a ON a.name = t.account "
-            "WHERE t.identity = ?",
-            identity,
-        )
-        return _account(*rows[0]) if rows else None
+        rows = self._read(self._by_token, identity=identity)
+        return _account(*rows[0][:3]) if rows else None
 
     def revoke(self, identity: str) -> None:
         """End a token and the browser sessions that began with it; at once, for good."""
+        token, browser = self._token, self._browser
         with self._writing() as run:
             changed = run(
-                "UPDATE token SET revoked_at = coalesce(revoked_at, ?) WHERE identity = ?",
-                *(self._clock(), identity),
+                token.update()
+                .where(token.c.identity == identity)
+                .values(revoked_at=coalesce(token.c.revoked_at, self._clock()))
             )
-            run("DELETE FROM browser WHERE token = ?", identity)
+            run(browser.delete().where(browser.c.token == identity))
             if changed != 1:
                 raise ServiceError("there is no such token; `eke token list` shows their ids")
 
@@ -114,19 +116,16 @@ class Access:
                 raise ServiceError(
                     f"{account.name} has another role or other datasets here; nothing was copied"
                 )
-        kept = other.storage.read(
-            "SELECT identity, account, hash, made_at, expires_at, revoked_at FROM token"
-        )
+        kept = other.storage.read(other.storage.tables.token.select())
         known = {token.identity for token in self.tokens()}
+        token = self._token
         with self._writing() as run:
             for account in there:
-                _insert(run, account)
+                run(self._adding(account))
             for row in kept:
-                run(
-                    "INSERT INTO token AS t VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (identity) "
-                    "DO UPDATE SET revoked_at = coalesce(t.revoked_at, excluded.revoked_at)",
-                    *row,
-                )
+                new = self.storage.insert(token).values(row)
+                ends = {"revoked_at": coalesce(token.c.revoked_at, new.excluded.revoked_at)}
+                run(new.on_conflict_do_update(index_elements=["identity"], set_=ends))
         people = sum(account.name not in here for account in there)
         return people, sum(row[0] not in known for row in kept)
 
@@ -137,10 +136,10 @@ class Access:
         token = read_token(text)
         if token is None:
             return None
-        rows = self._read(_BY_TOKEN, token.identity)
+        rows = self._read(self._by_token, identity=token.identity)
         if not rows:
             return None
-        name, role, datasets, identity, expires, revoked, made, kept = rows[0]
+        name, role, datasets, identity, made, expires, revoked, kept = rows[0]
         record = TokenRecord(identity, name, made, expires, revoked)
         if not same(kept, token.hash) or not record.alive(self._clock()):
             return None
@@ -149,39 +148,38 @@ class Access:
     def sign_in(self, caller: Caller, hours: float) -> tuple[str, str]:
         """(cookie, CSRF token) of a new browser session of this caller."""
         cookie, csrf, now = secrets.token_urlsafe(32), secrets.token_urlsafe(32), self._clock()
+        browser = self._browser
         with self._writing() as run:
-            run("DELETE FROM browser WHERE expires_at <= ?", now)
-            run(
-                "INSERT INTO browser VALUES (?, ?, ?, ?)",
-                *(hashed(cookie), caller.token, csrf, now + hours * 3600.0),
-            )
+            run(browser.delete().where(browser.c.expires_at <= now))
+            ends = now + hours * 3600.0
+            kept = {"hash": hashed(cookie), "token": caller.token, "csrf": csrf, "expires_at": ends}
+            run(browser.insert().values(kept))
         return cookie, csrf
 
     def by_cookie(self, cookie: str) -> Caller | None:
         """Whose browser this is; None when the session or its token has ended."""
-        rows = self._read(_BY_COOKIE, hashed(cookie))
+        rows = self._read(self._by_cookie, hash=hashed(cookie))
         if not rows:
             return None
-        name, role, datasets, identity, expires, revoked, made, csrf, ends = rows[0]
+        name, role, datasets, identity, made, expires, revoked, csrf, ends = rows[0]
         now = self._clock()
         if now >= ends or not TokenRecord(identity, name, made, expires, revoked).alive(now):
             return None
         return Caller(_account(name, role, datasets), identity, csrf=csrf)
 
     def sign_out(self, cookie: str) -> None:
+        browser = self._browser
         with self._writing() as run:
-            run("DELETE FROM browser WHERE hash = ?", hashed(cookie))
+            run(browser.delete().where(browser.c.hash == hashed(cookie)))
 
     def close(self) -> None:
         self.storage.close()
 
-
-def _insert(run: Run, account: Account) -> int:
-    listed = None if account.datasets is None else json.dumps(account.datasets)
-    return run(
-        "INSERT INTO account VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        *(account.name, account.role, listed),
-    )
+    def _adding(self, account: Account) -> Change:
+        listed = None if account.datasets is None else json.dumps(account.datasets)
+        row = {"name": account.name, "role": account.role, "datasets": listed}
+        new = self.storage.insert(self._account).values(row)
+        return new.on_conflict_do_nothing(index_elements=["name"])
 
 
 def _account(name: str, role: Role, datasets: str | None) -> Account:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from eke.service.storage import Storage
+from eke.service.storage import Change, Condition, Query, Row, Storage, coalesce
 
 JobState: TypeAlias = Literal[
     "queued", "running", "done", "failed", "cancelled", "given_up", "interrupted"
@@ -26,19 +26,21 @@ JobState: TypeAlias = Literal[
 STATES: tuple[JobState, ...] = get_args(JobState)
 UNFINISHED: tuple[JobState, ...] = ("queued", "running")
 LEASE_SECONDS = 15.0
-_COLUMNS = (
-    "id, dataset, account, request_key, request, state, step, progress, made_at, ended_at, "
-    "error, result, owner, alive_at, unwanted"
-)
-_JOBS = f"SELECT {_COLUMNS} FROM job"  # noqa: S608
-_IS_UNFINISHED = "state IN ('queued', 'running')"
-_INTERRUPT = f"UPDATE job SET state = 'interrupted', ended_at = ? WHERE {_IS_UNFINISHED}"  # noqa: S608
 _MOST_KEPT = 10_000
+_WAITING = {
+    "state": "queued",
+    "step": "waiting",
+    "progress": 0.0,
+    "ended_at": None,
+    "error": None,
+    "result": None,
+    "unwanted": 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of background work as it stands."""
+    """One piece of background work as it stands; its fields are those of its table, in order."""
 
     id: str
     dataset: str
@@ -63,6 +65,8 @@ class JobStore:
     def __init__(self, storage: Storage, clock: Callable[[], float] | None = None) -> None:
         self._storage = storage
         self._clock = storage.time if clock is None else clock
+        self._table = storage.tables.job
+        self._job = self._table.c
         self.owner = secrets.token_hex(8)
 
     # -- whether somebody works on them --------------------------------------------------------
@@ -73,78 +77,64 @@ class JobStore:
         A file has one server, so whatever is unfinished when that starts was left. In a place that
         servers share, what the living work on is not touched.
         """
-        if self._storage.shared:
-            return self._interrupt_dead()
-        return self._write(_INTERRUPT, self._clock())
+        return self._interrupt_dead() if self._storage.shared else self._interrupt(self._clock())
 
     def interrupt_own(self) -> int:
         """The same of the jobs of this server, which ends."""
-        return self._write(f"{_INTERRUPT} AND owner = ?", self._clock(), self.owner)
+        return self._interrupt(self._clock(), self._job.owner == self.owner)
 
     def beat(self, job_ids: Collection[str]) -> None:
         """Say that this server still works on some jobs."""
         if job_ids:
-            marks = ", ".join("?" * len(job_ids))
-            self._write(
-                f"UPDATE job SET alive_at = ? WHERE owner = ? AND {_IS_UNFINISHED} "  # noqa: S608
-                f"AND id IN ({marks})",
-                *(self._clock(), self.owner, *job_ids),
-            )
+            mine = (self._job.owner == self.owner, self._job.id.in_(job_ids))
+            self._change(*mine, self._job.state.in_(UNFINISHED), alive_at=self._clock())
 
     def _interrupt_dead(self) -> int:
         now = self._clock()
-        return self._write(f"{_INTERRUPT} AND alive_at < ?", now, now - LEASE_SECONDS)
+        return self._interrupt(now, self._job.alive_at < now - LEASE_SECONDS)
+
+    def _interrupt(self, now: float, *which: Condition) -> int:
+        unfinished = self._job.state.in_(UNFINISHED)
+        return self._change(unfinished, *which, state="interrupted", ended_at=now)
 
     # -- changing them -------------------------------------------------------------------------
 
     def add(self, job_id: str, dataset: str, account: str, key: str, request: str) -> bool:
         """Whether there is a new job now, rather than one of this key; old ones make room."""
         now = self._clock()
-        added = self._write(
-            f"INSERT INTO job ({_COLUMNS}) VALUES "  # noqa: S608
-            "(?, ?, ?, ?, ?, 'queued', 'waiting', 0.0, ?, NULL, NULL, NULL, ?, ?, 0) "
-            "ON CONFLICT (dataset, account, request_key) DO NOTHING",
-            *(job_id, dataset, account, key, request, now, self.owner, now),
-        )
-        self._write(
-            f"DELETE FROM job WHERE NOT {_IS_UNFINISHED} AND id NOT IN "  # noqa: S608
-            "(SELECT id FROM job ORDER BY made_at DESC LIMIT ?)",
-            _MOST_KEPT,
-        )
+        row = {"id": job_id, "dataset": dataset, "account": account, "request_key": key}
+        here = {"request": request, "made_at": now, "owner": self.owner, "alive_at": now}
+        new = self._storage.insert(self._table).values({**row, **here, **_WAITING})
+        one = ("dataset", "account", "request_key")
+        added = self._write(new.on_conflict_do_nothing(index_elements=one))
+        newest = self._table.select().with_only_columns(self._job.id)
+        newest = newest.order_by(self._job.made_at.desc()).limit(_MOST_KEPT)
+        over = self._job.state.not_in(UNFINISHED)
+        self._write(self._table.delete().where(over, self._job.id.not_in(newest)))
         return added == 1
 
     def again(self, job_id: str) -> bool:
         """Whether a job that ended without rows waits once more, and here."""
-        changed = self._write(
-            "UPDATE job SET state = 'queued', step = 'waiting', progress = 0.0, ended_at = NULL, "
-            "error = NULL, result = NULL, unwanted = 0, owner = ?, alive_at = ? "
-            "WHERE id = ? AND state IN ('failed', 'cancelled', 'given_up', 'interrupted')",
-            *(self.owner, self._clock(), job_id),
-        )
-        return changed == 1
+        ended = self._job.state.in_(("failed", "cancelled", "given_up", "interrupted"))
+        fresh = {**_WAITING, "owner": self.owner, "alive_at": self._clock()}
+        return self._change(self._job.id == job_id, ended, **fresh) == 1
 
     def begin(self, job_id: str, step: str) -> bool:
         """Whether a job was still waiting here, and runs now."""
-        changed = self._write(
-            "UPDATE job SET state = 'running', step = ?, progress = 0.0, alive_at = ? "
-            "WHERE id = ? AND owner = ? AND state = 'queued'",
-            *(step, self._clock(), job_id, self.owner),
-        )
-        return changed == 1
+        now = {"state": "running", "step": step, "progress": 0.0, "alive_at": self._clock()}
+        return self._change(*self._mine(job_id), self._job.state == "queued", **now) == 1
 
     def move(self, job_id: str, step: str, progress: float) -> bool:
         """Note how far a job has come; whether it is still wanted, and ours."""
-        changed = self._write(
-            "UPDATE job SET state = 'running', step = ?, progress = ?, alive_at = ?, "
-            "ended_at = NULL WHERE id = ? AND owner = ? AND unwanted = 0",
-            *(step, progress, self._clock(), job_id, self.owner),
-        )
-        return changed == 1
+        now = {"state": "running", "step": step, "progress": progress, "alive_at": self._clock()}
+        wanted = self._job.unwanted == 0
+        return self._change(*self._mine(job_id), wanted, **now, ended_at=None) == 1
 
     def wanted(self, job_id: str) -> bool:
         """Whether a job is still wanted, and ours; nothing is noted."""
-        mine = "SELECT 1 FROM job WHERE id = ? AND owner = ? AND unwanted = 0"
-        return bool(self._storage.read(mine, job_id, self.owner))
+        wanted = self._table.select().with_only_columns(self._job.id)
+        mine = wanted.where(*self._mine(job_id), self._job.unwanted == 0)
+        return bool(self._storage.read(mine))
 
     def end(
         self,
@@ -156,20 +146,15 @@ class JobStore:
     ) -> None:
         """Note how a job ended, unless another server has taken it over."""
         told = None if error is None else json.dumps(dict(error))
-        done = 1.0 if state == "done" else None
-        self._write(
-            "UPDATE job SET state = ?, step = ?, progress = coalesce(?, progress), ended_at = ?, "
-            "error = ?, result = ? WHERE id = ? AND owner = ?",
-            *(state, state, done, self._clock(), told, result, job_id, self.owner),
-        )
+        now = {"state": state, "step": state, "ended_at": self._clock(), "error": told}
+        done = {"progress": 1.0} if state == "done" else {}
+        self._change(*self._mine(job_id), **now, **done, result=result)
 
     def stopped(self, job_id: str, state: JobState) -> None:
         """Note that an unwanted job was stopped, unless it is wanted again by now."""
-        self._write(
-            "UPDATE job SET state = ?, step = ?, ended_at = coalesce(ended_at, ?) "
-            "WHERE id = ? AND owner = ? AND unwanted = 1",
-            *(state, state, self._clock(), job_id, self.owner),
-        )
+        ended = coalesce(self._job.ended_at, self._clock())
+        unwanted = self._job.unwanted == 1
+        self._change(*self._mine(job_id), unwanted, state=state, step=state, ended_at=ended)
 
     def stop_waiting(self, job_id: str, state: JobState) -> bool:
         """Whether the job was still waiting, wherever that was, and now has ended in this state."""
@@ -181,73 +166,63 @@ class JobStore:
 
     def ask_back(self, job_id: str) -> bool:
         """Whether the job is running, and will go no further than its next step."""
-        changed = self._write(
-            "UPDATE job SET unwanted = 1 WHERE id = ? AND state = 'running'", job_id
-        )
-        return changed == 1
+        running = self._job.state == "running"
+        return self._change(self._job.id == job_id, running, unwanted=1) == 1
 
     def _unwanted(self, job_id: str, state: JobState, before: JobState) -> bool:
-        changed = self._write(
-            "UPDATE job SET state = ?, step = ?, unwanted = 1, ended_at = ? "
-            "WHERE id = ? AND state = ?",
-            *(state, state, self._clock(), job_id, before),
-        )
-        return changed == 1
+        which = (self._job.id == job_id, self._job.state == before)
+        now = {"state": state, "step": state, "ended_at": self._clock()}
+        return self._change(*which, **now, unwanted=1) == 1
 
     # -- reading them --------------------------------------------------------------------------
 
     def get(self, job_id: str) -> Job | None:
-        return next(iter(self._read(f"{_JOBS} WHERE id = ?", job_id)), None)
+        return next(iter(self._read(self._table.select().where(self._job.id == job_id))), None)
 
     def find(self, dataset: str, account: str, key: str) -> Job | None:
         """The job of a key."""
-        found = self._read(
-            f"{_JOBS} WHERE dataset = ? AND account = ? AND request_key = ?",
-            *(dataset, account, key),
-        )
-        return next(iter(found), None)
+        asked = {"dataset": dataset, "account": account, "request_key": key}
+        return next(iter(self._read(self._table.select().filter_by(**asked))), None)
 
     def of(self, dataset: str, account: str | None = None, most: int = 50) -> list[Job]:
         """The newest jobs of a dataset, of one account or of all."""
-        return self._read(
-            f"{_JOBS} WHERE dataset = ? AND account = coalesce(?, account) "
-            "ORDER BY made_at DESC, id LIMIT ?",
-            *(dataset, account, most),
-        )
+        found = self._table.select().where(self._job.dataset == dataset)
+        if account is not None:
+            found = found.where(self._job.account == account)
+        return self._read(found.order_by(self._job.made_at.desc(), self._job.id).limit(most))
 
     def unfinished(self) -> list[Job]:
         """What waits or runs, here or elsewhere, oldest first."""
-        return self._read(f"{_JOBS} WHERE {_IS_UNFINISHED} ORDER BY made_at, id")
+        found = self._table.select().where(self._job.state.in_(UNFINISHED))
+        return self._read(found.order_by(self._job.made_at, self._job.id))
 
     def close(self) -> None:
         self._storage.close()
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _write(self, statement: str, *values: object) -> int:
+    def _mine(self, job_id: str) -> tuple[Condition, Condition]:
+        return self._job.id == job_id, self._job.owner == self.owner
+
+    def _change(self, *which: Condition, **values: object) -> int:
+        """How many jobs had new values put in."""
+        return self._write(self._table.update().where(*which).values(**values))
+
+    def _write(self, statement: Change) -> int:
         """How many rows a statement changed."""
         with self._storage.writing() as run:
-            return run(statement, *values)
+            return run(statement)
 
-    def _read(self, statement: str, *values: object) -> list[Job]:
+    def _read(self, statement: Query) -> list[Job]:
         """What is found, after jobs of the dead were told from those of the living."""
-        found = [_job(row) for row in self._storage.read(statement, *values)]
+        found = [_job(row) for row in self._storage.read(statement)]
         beats = [job.alive_at for job in found if job.state in UNFINISHED]
         if beats and min(beats) < self._clock() - LEASE_SECONDS:
             self._interrupt_dead()
-            found = [_job(row) for row in self._storage.read(statement, *values)]
+            found = [_job(row) for row in self._storage.read(statement)]
         return found
 
 
-def _job(row: tuple[Any, ...]) -> Job:
-    number, dataset, account, key, request, state, *rest = row
-    step, progress, made_at, ended_at, error, result, owner, alive_at, unwanted = rest
-    return Job(
-        *(number, dataset, account, key, json.loads(request), state),
-        *(step, progress, made_at, ended_at),
-        error=None if error is None else json.loads(error),
-        result=result,
-        owner=owner,
-        alive_at=alive_at,
-        unwanted=bool(unwanted),
-    )
+def _job(row: Row) -> Job:
+    request, error = json.loads(row.request), None if row.error is None else json.loads(row.error)
+    return replace(Job(*row), request=request, error=error, unwanted=bool(row.unwanted))

@@ -38,7 +38,8 @@ def test_only_a_hash_is_kept(access: Access) -> None:
     token = access.new_token("ann")
     cookie, _ = access.sign_in(access.by_token(token.text), 1)  # type: ignore[arg-type]
     assert token.text.rsplit("_", 1)[1] not in repr(token)
-    stored = str([access.storage.read(f"SELECT * FROM {name}") for name in ("token", "browser")])
+    tables = access.storage.tables
+    stored = str([access.storage.read(one.select()) for one in (tables.token, tables.browser)])
     assert token.identity in stored
     for secret in (token.text[17:], cookie):
         assert secret not in stored
@@ -87,7 +88,7 @@ def test_a_browser_is_known_until_its_session_or_its_token_ends(
     assert access.by_cookie(second) is not None
     access.revoke(token.identity)
     assert other.by_cookie(second) is None
-    assert access.storage.read("SELECT hash FROM browser") == []
+    assert access.storage.read(access.storage.tables.browser.select()) == []
     assert other.by_cookie(third) is None
 
 

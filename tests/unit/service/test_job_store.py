@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 
 import pytest
@@ -255,3 +257,34 @@ def test_a_server_that_starts_interrupts_what_was_left(
         clock.now += LEASE_SECONDS + 1
         assert started.interrupt_left() == (1 if storage.shared else 0)
         assert state(started) == "interrupted"
+
+
+def test_of_many_at_once_one_gets_the_job(place: str, clock: Clock) -> None:
+    """Adding it, beginning it and taking it over: each is one statement, won by one server."""
+    with ExitStack() as stack:
+        stores = [
+            JobStore(stack.enter_context(closing(open_storage(place))), clock) for _ in range(8)
+        ]
+        pool = stack.enter_context(ThreadPoolExecutor(8))
+        start = threading.Barrier(8)
+
+        def winners(action: Callable[[JobStore], bool], racing: list[JobStore]) -> list[JobStore]:
+            def race(store: JobStore) -> bool:
+                start.wait()
+                return action(store)
+
+            won = pool.map(race, racing)
+            return [store for store, first in zip(racing, won, strict=True) if first]
+
+        (owner,) = winners(lambda store: add(store, f"j-{store.owner}"), stores)
+        job_id = f"j-{owner.owner}"
+        assert winners(lambda store: store.begin(job_id, "checking"), stores) == [owner]
+        assert owner.stop_waiting(job_id, "cancelled") is False
+        for _ in range(5):
+            assert owner.give_up(job_id)
+            (owner,) = winners(lambda store: store.again(job_id), stores)
+            # Its threads race as well, and only one of them runs it.
+            assert winners(lambda store: store.begin(job_id, "checking"), [owner] * 8) == [owner]
+        found = owner.get(job_id)
+        assert found is not None
+        assert (found.state, found.owner) == ("running", owner.owner)

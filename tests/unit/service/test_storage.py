@@ -12,21 +12,27 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import func
 
 from eke.errors import ServiceError
 from eke.service import Access, Account
-from eke.service.storage import Storage, StorageUnavailable, open_storage
-from eke.service.storage.schema import STEPS, TABLES, VERSION
+from eke.service.storage import Change, Row, Storage, StorageUnavailable, open_storage
 from tests.postgresql_server import Server, running_server
 from tests.service import serving
-
-_INSERT = "INSERT INTO account VALUES (?, ?, NULL)"
 
 
 @pytest.fixture
 def storage(place: str) -> Iterator[Storage]:
     with closing(open_storage(place)) as opened:
         yield opened
+
+
+def adding(storage: Storage, name: str) -> Change:
+    return storage.tables.account.insert().values(name=name, role="analyst")
+
+
+def people(storage: Storage) -> list[Row]:
+    return list(storage.read(storage.tables.account.select()))
 
 
 def plain(address: str) -> psycopg.Connection[Any]:
@@ -41,43 +47,77 @@ def schema_of(address: str) -> str:
 
 
 def test_a_block_is_kept_whole_or_not_at_all(storage: Storage) -> None:
+    account = storage.tables.account
     with storage.writing() as run:
-        assert run(_INSERT, "ann", "analyst") == 1
-        assert run("UPDATE account SET role = 'auditor' WHERE name = ?", "nobody") == 0
+        assert run(adding(storage, "ann")) == 1
+        assert run(account.update().where(account.c.name == "nobody").values(role="auditor")) == 0
 
     def fail() -> None:
         with storage.writing() as run:
-            run(_INSERT, "ben", "analyst")
+            run(adding(storage, "ben"))
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
     beside = storage.beside()
-    assert beside.read("SELECT name, role, datasets FROM account") == [("ann", "analyst", None)]
+    assert people(beside) == [("ann", "analyst", None)]
     if beside is not storage:
         beside.close()
 
 
+def test_what_the_database_refuses_undoes_the_block(storage: Storage) -> None:
+    def twice() -> None:
+        with storage.writing() as run:
+            run(adding(storage, "zoe"))
+            run(adding(storage, "zoe"))
+
+    for _ in range(2):  # and the storage is as good as before
+        with pytest.raises(StorageUnavailable, match="cannot be used") as caught:
+            twice()
+        assert "zoe" not in str(caught.value)
+    assert people(storage) == []
+
+
+def test_blocks_wait_for_each_other(storage: Storage, place: str) -> None:
+    """Read, then write what follows from it: by eight at once, nothing is lost."""
+    job = storage.tables.job
+    row = dict.fromkeys(("id", "dataset", "account", "request_key", "request", "step"), "j")
+    with storage.writing() as run:
+        run(job.insert().values(**row, state="done", progress=0.0, made_at=0.0, result=0))
+    start = threading.Barrier(8)
+
+    def count(_: int) -> None:
+        with closing(open_storage(place)) as mine:
+            start.wait()
+            for _ in range(5):
+                with mine.writing() as run:
+                    assert run(job.update().values(result=job.c.result + 1)) == 1
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(count, range(8)))
+    assert storage.read(job.select().with_only_columns(job.c.result)) == [(40,)]
+
+
 def test_opening_again_changes_nothing(storage: Storage, place: str) -> None:
     with storage.writing() as run:
-        run(_INSERT, "ann", "analyst")
+        run(adding(storage, "ann"))
     with closing(open_storage(place)) as again:
-        assert again.read("SELECT name FROM account") == [("ann",)]
+        assert people(again) == [("ann", "analyst", None)]
     assert storage.shared == ("://" in place)
 
 
 def test_numbers_are_kept_to_the_last_bit(storage: Storage) -> None:
     """A single-precision column would round a time to minutes."""
+    token, job = storage.tables.token, storage.tables.job
+    made = {"identity": "t", "account": "ann", "hash": "h", "made_at": 1_800_000_000.123457}
+    row = dict.fromkeys(("id", "dataset", "account", "request_key", "request", "step"), "j")
     with storage.writing() as run:
-        run(_INSERT, "ann", "analyst")
-        run("INSERT INTO token VALUES ('t', 'ann', 'h', ?, NULL, NULL)", 1_800_000_000.123457)
-        run(
-            "INSERT INTO job (id, dataset, account, request_key, request, state, step, progress, "
-            "made_at, result) VALUES ('j', 'd', 'ann', 'k', '{}', 'done', 'done', 0.1, 0.0, ?)",
-            2**53 + 1,
-        )
-    assert storage.read("SELECT made_at FROM token") == [(1_800_000_000.123457,)]
-    assert storage.read("SELECT progress, result FROM job") == [(0.1, 2**53 + 1)]
+        run(adding(storage, "ann"))
+        run(token.insert().values(made))
+        run(job.insert().values(**row, state="done", progress=0.1, made_at=0.0, result=2**53 + 1))
+    assert storage.read(token.select()) == [("t", "ann", "h", 1_800_000_000.123457, None, None)]
+    kept = job.select().with_only_columns(job.c.progress, job.c.result, job.c.owner, job.c.unwanted)
+    assert storage.read(kept) == [(0.1, 2**53 + 1, "", 0)]
 
 
 def test_its_clock_runs(storage: Storage) -> None:
@@ -87,8 +127,8 @@ def test_its_clock_runs(storage: Storage) -> None:
 
 def test_newer_tables_are_left_alone(storage: Storage, place: str) -> None:
     if storage.shared:
-        with storage.writing() as run:
-            run("UPDATE version SET number = 99")
+        with plain(place) as connection:
+            connection.execute(f'UPDATE "{schema_of(place)}".access_version SET number = 99')
     else:
         with closing(sqlite3.connect(place)) as connection:
             connection.execute("PRAGMA user_version = 99")
@@ -97,27 +137,6 @@ def test_newer_tables_are_left_alone(storage: Storage, place: str) -> None:
 
 
 # -- a file --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("served", [True, False])
-def test_a_file_of_the_first_version_is_brought_up_to_date(folder: Path, served: bool) -> None:
-    """Its accounts and its finished jobs stay; a file that no server used had no table of jobs."""
-    path = folder / "old.db"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in (*STEPS[0], *(STEPS[1][:1] if served else ())):
-            connection.execute(statement)
-        connection.execute("PRAGMA user_version = 1")
-        connection.execute("INSERT INTO account VALUES ('ann', 'analyst', NULL)")
-        if served:
-            connection.execute(
-                "INSERT INTO job VALUES ('j', 'd', 'ann', 'k', '{}', 'done', 'done', 1.0, 5.0, "
-                "6.0, NULL, 3)"
-            )
-    with closing(open_storage(path)) as storage:
-        assert storage.read("SELECT name FROM account") == [("ann",)]
-        assert storage.read("SELECT id, owner FROM job") == ([("j", "")] if served else [])
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 def test_other_files_are_not_taken_for_accounts(tmp_path: Path) -> None:
@@ -129,15 +148,39 @@ def test_other_files_are_not_taken_for_accounts(tmp_path: Path) -> None:
         open_storage(tmp_path)
 
 
+def test_tables_of_others_are_left_alone(place: str) -> None:
+    """A ledger, for example, has a table `account`, too."""
+    schema = schema_of(place)
+    if "://" in place:
+        with plain(place) as connection:
+            connection.execute(f'CREATE SCHEMA "{schema}"')
+            connection.execute(f'CREATE TABLE "{schema}".access_token (only_row BIGINT)')
+    else:
+        with closing(sqlite3.connect(place)) as file:
+            file.execute("CREATE TABLE token (only_row BIGINT)")
+    for _ in range(2):
+        with pytest.raises(StorageUnavailable, match="cannot be used"):
+            open_storage(place)
+    if "://" in place:
+        with plain(place) as connection:
+            found = connection.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema]
+            ).fetchall()
+        assert found == [("access_token",)]
+    else:
+        with closing(sqlite3.connect(place)) as file:
+            assert file.execute("SELECT name FROM sqlite_schema").fetchall() == [("token",)]
+
+
 def test_a_file_that_cannot_be_read_is_a_503(tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "access.db")
     storage.close()
 
     def write() -> None:
         with storage.writing() as run:
-            run(_INSERT, "ann", "analyst")
+            run(adding(storage, "ann"))
 
-    for use in (lambda: storage.read("SELECT name FROM account"), write):
+    for use in (lambda: people(storage), write):
         with pytest.raises(StorageUnavailable, match=r"access\.db cannot be used") as caught:
             use()
         assert caught.value.status == 503
@@ -171,15 +214,17 @@ def test_servers_that_start_at_once_make_the_tables_once(address: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         storages = list(pool.map(opened, range(8)))
     with storages[0].writing() as run:
-        run(_INSERT, "ann", "analyst")
+        run(adding(storages[0], "ann"))
     for storage in storages:
-        assert storage.read("SELECT name FROM account") == [("ann",)]
+        assert people(storage) == [("ann", "analyst", None)]
         storage.close()
     with plain(address) as connection:
         found = connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema_of(address)]
         ).fetchall()
-    assert {name for (name,) in found} == {f"access_{name}" for name in (*TABLES, "version")}
+    assert {name for (name,) in found} == {
+        f"access_{name}" for name in ("account", "token", "browser", "job", "version")
+    }
 
 
 def test_accounts_have_a_schema_of_their_own(postgresql: Server) -> None:
@@ -218,10 +263,9 @@ def test_a_read_is_one_statement_outside_of_any_transaction(address: str) -> Non
     """Also after a transaction was open on the same connection."""
     with closing(open_storage(address)) as storage:
         with storage.writing() as run:
-            run(_INSERT, "ann", "analyst")
-        before, after = (
-            storage.read("SELECT pg_backend_pid(), now(), name FROM account") for _ in range(2)
-        )
+            run(adding(storage, "ann"))
+        seen = storage.tables.account.select().with_only_columns(func.pg_backend_pid(), func.now())
+        before, after = (storage.read(seen) for _ in range(2))
         assert before[0][0] == after[0][0], "one connection does"
         assert before[0][1] < after[0][1], "now() stands still in a transaction"
         with plain(address) as connection:
@@ -242,20 +286,20 @@ def test_connections_that_died_are_replaced(address: str) -> None:
             )
 
         kill()
-        assert storage.read("SELECT name FROM account") == []
+        assert people(storage) == []
         kill()
         with storage.writing() as run:
-            run(_INSERT, "ann", "analyst")
+            run(adding(storage, "ann"))
 
         def lose() -> None:
             with storage.writing() as run:
-                run(_INSERT, "ben", "analyst")
+                run(adding(storage, "ben"))
                 kill()
-                run(_INSERT, "cleo", "curator")
+                run(adding(storage, "cleo"))
 
         with pytest.raises(StorageUnavailable):
             lose()
-        assert storage.read("SELECT name FROM account") == [("ann",)], "nothing is tried twice"
+        assert people(storage) == [("ann", "analyst", None)], "nothing is tried twice"
 
 
 def test_a_server_that_is_away_is_a_503_and_found_again(folder: Path) -> None:

@@ -6,36 +6,53 @@ their names begin with `access_`.
 
 A read is one statement and one round trip, outside of any transaction; nothing is remembered from
 one request to the next, so a revocation holds everywhere at once. Names are written out in full,
-because a pooler may give the session, and its search path, to others. SQLAlchemy is here for what
-it does for the ledger: it reads addresses, keeps a few connections, and tells a connection that is
-lost from a statement that is wrong.
+because a pooler may give the session, and its search path, to others.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import Connection, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Table,
+    extract,
+    func,
+    inspect,
+    make_url,
+    select,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from eke.errors import LedgerError, ServiceError
-from eke.ledger.postgresql import Server, claim_schema, engine_at, require_durable, server_at
-from eke.service.storage.protocol import Row, Run, StorageUnavailable
-from eke.service.storage.schema import TABLES, VERSION, missing_steps
+from eke.ledger.postgresql import (
+    Server,
+    advice_on,
+    claim_schema,
+    engine_at,
+    require_durable,
+    server_at,
+    sqlstate_of,
+)
+from eke.service.storage.protocol import Change, Query, Row, Run, StorageUnavailable
+from eke.service.storage.schema import VERSION, Tables, is_current
 
 DEFAULT_SCHEMA = "eke_access"
 # Whoever waits for an account is a person at a browser or a program with a time limit of its own.
 WAIT_SECONDS = 5
 _CONNECT = {"connect_timeout": WAIT_SECONDS, "tcp_user_timeout": WAIT_SECONDS * 1000}
-_TABLE = re.compile(
-    rf"\b(FROM|JOIN|INTO|UPDATE|TABLE|EXISTS|REFERENCES) ({'|'.join(TABLES)}|version)\b"
+# On disk when COMMIT returns, whatever the server's default; and no endless waiting.
+_SETTINGS = select(
+    func.set_config("synchronous_commit", "on", True),
+    func.set_config("lock_timeout", f"{WAIT_SECONDS}s", True),
 )
-_VERSION_TABLE = "CREATE TABLE version (number INTEGER NOT NULL)"
-_TYPES = {" REAL": " DOUBLE PRECISION", " INTEGER": " BIGINT", ") STRICT": ")"}
+_NOW = select(extract("epoch", func.clock_timestamp()))
 _T = TypeVar("_T")
 
 
@@ -59,15 +76,20 @@ class PostgresqlStorage:
     """Tables with accounts and jobs, in a schema of a PostgreSQL database."""
 
     shared = True
+    insert = staticmethod(insert)
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self.place = str(server)
-        self._spoken: dict[str, str] = {}
+        self.tables = Tables(server.dataset, "access_")
+        self._versions = Table(
+            "access_version", self.tables.metadata, Column("number", BigInteger, nullable=False)
+        )
         try:
             self._engine = engine_at(
                 server,
                 isolation_level="AUTOCOMMIT",  # a read is one round trip
+                skip_autocommit_rollback=True,
                 pool_size=4,
                 max_overflow=8,
                 pool_timeout=WAIT_SECONDS,
@@ -75,7 +97,6 @@ class PostgresqlStorage:
             )
         except LedgerError as error:
             raise ServiceError(str(error)) from error
-        self._driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         try:
             self._prepare()
         except BaseException:
@@ -86,73 +107,42 @@ class PostgresqlStorage:
         try:
             with self._transaction() as connection:
                 require_durable(connection, self._server)
-                if missing_steps(self._version(connection), self.place):
+                if not is_current(self._version(connection), self.place):
                     claim_schema(connection, self._server)  # two servers may start at once
-                    self._build(connection)
+                    version = self._version(connection)
+                    self.tables.bring_up_to_date(connection, version, self.place)
+                    connection.execute(self._versions.delete())
+                    connection.execute(self._versions.insert().values(number=VERSION))
         except LedgerError as error:
             raise ServiceError(str(error)) from None
 
-    def _build(self, connection: Connection) -> None:
-        version = self._version(connection)
-        steps = missing_steps(version, self.place)
-        if version == 0:
-            steps += (_VERSION_TABLE, "INSERT INTO version VALUES (0)")
-        for statement in steps:
-            connection.exec_driver_sql(self._speak(statement))
-        connection.exec_driver_sql(self._speak("UPDATE version SET number = ?"), (VERSION,))
-
     def _version(self, connection: Connection) -> int:
         """The version of the tables; 0 when there are none."""
-        table = f'"{self._server.dataset}".access_version'
-        present = connection.execute(text("SELECT to_regclass(:table)"), {"table": table})
-        if present.scalar_one() is None:
+        if not inspect(connection).has_table(self._versions.name, self._server.dataset):
             return 0
-        stored = connection.exec_driver_sql(self._speak("SELECT number FROM version"))
-        return int(stored.scalar_one())
+        return int(connection.execute(self._versions.select()).scalar_one())
 
-    def read(self, statement: str, *values: object) -> list[Row]:
-        if _holds_nul(values):
+    def read(self, statement: Query, **values: object) -> Sequence[Row]:
+        def find() -> Sequence[Row]:
+            with self._engine.connect() as connection, _nul_is_nowhere():
+                return connection.execute(statement, values).fetchall()
             return []
-        spoken = self._speak(statement)
-        try:
-            return self._read_fast(spoken, values)
-        except self._driver_error:
-            return self._twice(lambda: self._read_slowly(spoken, values))
 
-    def _read_fast(self, spoken: str, values: tuple[object, ...]) -> list[Row]:
-        """The rows straight from the driver: every request pays for this."""
-        with self._explained():
-            held = self._engine.raw_connection()
-        try:
-            driver: Any = held.driver_connection
-            found: list[Row] = driver.execute(spoken, values or None).fetchall()
-        except self._driver_error:
-            held.invalidate()
-            raise
-        finally:
-            held.close()
-        return found
-
-    def _read_slowly(self, spoken: str, values: tuple[object, ...]) -> list[Row]:
-        """The same by way of SQLAlchemy, which knows what an error means."""
-        with self._engine.connect() as connection:
-            found = connection.exec_driver_sql(spoken, values or None).fetchall()
-        return [tuple(row) for row in found]
+        return self._twice(find)
 
     @contextmanager
     def writing(self) -> Iterator[Run]:
         with self._transaction() as connection:
 
-            def run(statement: str, *values: object) -> int:
-                if _holds_nul(values):
-                    return 0
-                return connection.exec_driver_sql(self._speak(statement), values or None).rowcount
+            def run(statement: Change) -> int:
+                with _nul_is_nowhere():
+                    return connection.execute(statement).rowcount
+                return 0
 
             yield run
 
     def time(self) -> float:
-        now = "SELECT extract(epoch FROM clock_timestamp())::double precision"
-        return float(self.read(now)[0][0])
+        return float(self.read(_NOW)[0][0])
 
     def beside(self) -> PostgresqlStorage:
         return self  # writers wait for each other in the database, readers for nobody
@@ -161,16 +151,6 @@ class PostgresqlStorage:
         self._engine.dispose()
 
     # -- inside --------------------------------------------------------------------------------
-
-    def _speak(self, statement: str) -> str:
-        """The statement as PostgreSQL and its driver want it."""
-        spoken = self._spoken.get(statement)
-        if spoken is None:
-            spoken = _TABLE.sub(rf'\1 "{self._server.dataset}".access_\2', statement)
-            for plain, theirs in _TYPES.items():
-                spoken = spoken.replace(plain, theirs)
-            spoken = self._spoken[statement] = spoken.replace("?", "%s")
-        return spoken
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -185,14 +165,8 @@ class PostgresqlStorage:
     def _begin(self) -> Connection:
         connection = self._engine.connect()
         try:
-            connection = connection.execution_options(isolation_level="READ COMMITTED")
-            # On disk when COMMIT returns, whatever the server's default; and no endless waiting.
-            connection.execute(
-                text(
-                    "SELECT set_config('synchronous_commit', 'on', true), "
-                    f"set_config('lock_timeout', '{WAIT_SECONDS}s', true)"
-                )
-            )
+            connection.execution_options(isolation_level="READ COMMITTED", preserve_rowcount=True)
+            connection.execute(_SETTINGS)
         except BaseException:
             connection.close()
             raise
@@ -217,20 +191,22 @@ class PostgresqlStorage:
             raise _explain(error, self.place) from None
 
 
-def _holds_nul(values: tuple[object, ...]) -> bool:
-    """Whether a value cannot be in any table: PostgreSQL stores no text with a NUL."""
-    return any(isinstance(value, str) and "\0" in value for value in values)
+@contextmanager
+def _nul_is_nowhere() -> Iterator[None]:
+    """Go on after a text with a NUL: PostgreSQL stores none, and its driver refuses to ask."""
+    try:
+        yield
+    except DataError as error:
+        if sqlstate_of(error):  # of the server
+            raise
 
 
 def _explain(error: SQLAlchemyError, place: str) -> ServiceError:
-    cause = error.orig if isinstance(error, DBAPIError) else None
-    state = str(getattr(cause, "sqlstate", None) or "")
     if isinstance(error, PoolTimeout):
         return StorageUnavailable(f"{place}: all connections of this process are in use; wait")
-    for length in (5, 2):
-        if state[:length] in _ADVICE:
-            return StorageUnavailable(f"{place} cannot be used: {_ADVICE[state[:length]]}")
-    return StorageUnavailable(f"{place} cannot be used: it answered SQLSTATE {state}")
+    state = sqlstate_of(error)
+    advice = advice_on(state, _ADVICE) or f"it answered SQLSTATE {state}"
+    return StorageUnavailable(f"{place} cannot be used: {advice}")
 
 
 _ADVICE = {

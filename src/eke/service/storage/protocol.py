@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
+from sqlalchemy import ColumnElement, Select, Table
+from sqlalchemy import Row as Found
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import UpdateBase
+
 from eke.errors import ServiceError
 from eke.service.failure import Problem
+from eke.service.storage.schema import Tables
 
-Row: TypeAlias = tuple[Any, ...]
-Run: TypeAlias = Callable[..., int]
+Row: TypeAlias = Found[*tuple[Any, ...]]
+Query: TypeAlias = Select[*tuple[Any, ...]]
+Change: TypeAlias = UpdateBase
+Condition: TypeAlias = ColumnElement[bool]
+Run: TypeAlias = Callable[[Change], int]
 
 
 class Storage(Protocol):
-    """A few tables, read and written with SQL that both databases speak; threads may share it."""
+    """A few tables, read and written with statements made of them; threads may share it."""
 
     @property
     def place(self) -> str:
@@ -24,7 +33,14 @@ class Storage(Protocol):
     def shared(self) -> bool:
         """Whether several servers may keep their things here at the same time."""
 
-    def read(self, statement: str, *values: object) -> list[Row]:
+    @property
+    def tables(self) -> Tables:
+        """The tables, by the names that they have here."""
+
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+        """An INSERT that can say what to do when the row is there already."""
+
+    def read(self, statement: Query, **values: object) -> Sequence[Row]:
         """The rows that a SELECT finds, as they are committed now."""
 
     def writing(self) -> AbstractContextManager[Run]:

@@ -1,51 +1,114 @@
-"""The tables of accounts and jobs, as numbered steps from an empty place to today's.
+"""The tables of accounts and jobs, and the steps that bring older ones up to date.
 
-A step is frozen once released. Times are seconds since 1970. Of tokens and cookies there are only
-hashes, so that whoever reads a backup cannot act for anybody.
+Times are seconds since 1970. Of tokens and cookies there are only hashes, so that whoever reads a
+backup cannot act for anybody.
 """
 
 from __future__ import annotations
 
+from sqlalchemy import (
+    REAL,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Connection,
+    Double,
+    ForeignKey,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    func,
+    inspect,
+    text,
+)
+from sqlalchemy.schema import SchemaItem
+
 from eke.errors import ServiceError
 
-STEPS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE account (
-            name TEXT PRIMARY KEY, role TEXT NOT NULL, datasets TEXT,
-            CHECK (role IN ('curator', 'analyst', 'auditor'))
-        ) STRICT""",
-        """CREATE TABLE token (
-            identity TEXT PRIMARY KEY, account TEXT NOT NULL REFERENCES account(name),
-            hash TEXT NOT NULL, made_at REAL NOT NULL, expires_at REAL, revoked_at REAL
-        ) STRICT""",
-        """CREATE TABLE browser (
-            hash TEXT PRIMARY KEY, token TEXT NOT NULL REFERENCES token(identity),
-            csrf TEXT NOT NULL, expires_at REAL NOT NULL
-        ) STRICT""",
-    ),
-    (
-        # A file of version 1 has this table if a server was ever started on it.
-        """CREATE TABLE IF NOT EXISTS job (
-            id TEXT PRIMARY KEY, dataset TEXT NOT NULL, account TEXT NOT NULL,
-            request_key TEXT NOT NULL, request TEXT NOT NULL, state TEXT NOT NULL,
-            step TEXT NOT NULL, progress REAL NOT NULL, made_at REAL NOT NULL, ended_at REAL,
-            error TEXT, result INTEGER, UNIQUE (dataset, account, request_key)
-        ) STRICT""",
-        # Which server works on it, when that was last seen to live, and whether it is taken back.
-        "ALTER TABLE job ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE job ADD COLUMN alive_at REAL NOT NULL DEFAULT 0",
-        "ALTER TABLE job ADD COLUMN unwanted INTEGER NOT NULL DEFAULT 0",
-    ),
+VERSION = 2
+# Sixty-four bits everywhere, by the names that a strict table of SQLite knows.
+_NUMBER: Double[float] = Double().with_variant(REAL(), "sqlite")
+_WHOLE = BigInteger().with_variant(Integer(), "sqlite")
+# Version 1 was a file. It had a table of jobs only if a server was ever started on it, without:
+_SECOND = (
+    "ALTER TABLE job ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE job ADD COLUMN alive_at REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE job ADD COLUMN unwanted INTEGER NOT NULL DEFAULT 0",
 )
-TABLES = ("account", "token", "browser", "job")
-VERSION = len(STEPS)
+
+#: What a statement may say that tables and columns have no method for.
+coalesce = func.coalesce
+given = bindparam
 
 
-def missing_steps(version: int, place: str) -> tuple[str, ...]:
-    """The statements that lead from a version to today's; an error for one that is not known."""
+class Tables:
+    """The tables in one place, with names that begin with a prefix where there may be others."""
+
+    def __init__(self, schema: str | None = None, prefix: str = "") -> None:
+        self.metadata = MetaData(schema=schema)
+
+        def table(name: str, *parts: SchemaItem) -> Table:
+            return Table(prefix + name, self.metadata, *parts, sqlite_strict=True)
+
+        self.account = table(
+            "account",
+            Column("name", Text, primary_key=True),
+            Column("role", Text, nullable=False),
+            Column("datasets", Text),
+            CheckConstraint("role IN ('curator', 'analyst', 'auditor')"),
+        )
+        self.token = table(
+            "token",
+            Column("identity", Text, primary_key=True),
+            Column("account", Text, ForeignKey(self.account.c.name), nullable=False),
+            Column("hash", Text, nullable=False),
+            Column("made_at", _NUMBER, nullable=False),
+            Column("expires_at", _NUMBER),
+            Column("revoked_at", _NUMBER),
+        )
+        self.browser = table(
+            "browser",
+            Column("hash", Text, primary_key=True),
+            Column("token", Text, ForeignKey(self.token.c.identity), nullable=False),
+            Column("csrf", Text, nullable=False),
+            Column("expires_at", _NUMBER, nullable=False),
+        )
+        self.job = table(
+            "job",
+            Column("id", Text, primary_key=True),
+            *(Column(name, Text, nullable=False) for name in ("dataset", "account", "request_key")),
+            *(Column(name, Text, nullable=False) for name in ("request", "state", "step")),
+            Column("progress", _NUMBER, nullable=False),
+            Column("made_at", _NUMBER, nullable=False),
+            Column("ended_at", _NUMBER),
+            Column("error", Text),
+            Column("result", _WHOLE),
+            # Which server works on it, when that was last seen to live, whether it is taken back.
+            Column("owner", Text, nullable=False, server_default=""),
+            Column("alive_at", _NUMBER, nullable=False, server_default=text("0")),
+            Column("unwanted", _WHOLE, nullable=False, server_default=text("0")),
+            UniqueConstraint("dataset", "account", "request_key"),
+        )
+
+    def bring_up_to_date(self, connection: Connection, version: int, place: str) -> None:
+        """Make what is not there, in the caller's transaction; another may have been faster."""
+        if is_current(version, place):
+            return
+        if version == 1 and inspect(connection).has_table(self.job.name):
+            for statement in _SECOND:
+                connection.execute(text(statement))
+        # Where nothing of ours is, tables of these names are somebody else's: an error.
+        self.metadata.create_all(connection, checkfirst=version > 0)
+
+
+def is_current(version: int, place: str) -> bool:
+    """Whether tables of this version need no change; an error for one that is not known."""
     if not 0 <= version <= VERSION:
         raise ServiceError(
             f"the accounts in {place} were made by another version of eke; upgrade this one, or "
             "choose another place"
         )
-    return tuple(statement for step in STEPS[version:] for statement in step)
+    return version == VERSION
