@@ -22,7 +22,7 @@ from eke.planning.workload import (
     marginals_and_those_with,
 )
 from eke.privacy.pure import PURE
-from eke.query import Marginal, Measurable, Query
+from eke.query import Block, Kronecker
 from reproductions.cube.tables import CodedTable
 
 EKE = "eke auto"
@@ -100,11 +100,11 @@ def simulate(
     )
 
 
-def exact_answers(table: CodedTable, measured: Measurable) -> NDArray[np.float64]:
+def exact_answers(table: CodedTable, measured: Block) -> NDArray[np.float64]:
     """The true answers of a block."""
-    if isinstance(measured, Query):  # only the total is measured as a single query here
+    if measured.is_single:  # only the total is measured as a single query here
         return np.array(float(table.records))
     counts = table.counts(measured.attributes)
-    if isinstance(measured, Marginal):
-        return counts.astype(np.float64)
-    return measured.exact(counts).astype(np.float64)
+    if isinstance(measured, Kronecker):  # of whole tables; the engine's have non-empty cells only
+        return np.asarray(measured.exact(counts), np.float64)
+    return counts.astype(np.float64)

@@ -125,9 +125,8 @@ def test_queries_are_the_statistics_they_stand_for():
             measured.statistics, contributions(measured, record), strict=True
         ):
             query = statistic.query
-            singles = query.queries() if isinstance(query, Marginal) else [query]
             values = []
-            for single in singles:
+            for single in query.queries():
                 (numerator,) = single.numerators(DOMAIN.names, record[np.newaxis])
                 values.append(numerator * 2.0**single.exponent)
             got = measured.moments(_only(query, np.array(values)))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eke.data import Counts
 from eke.domain import Domain, Integer
-from eke.engine.exact import exact_answers, needed_attributes
+from eke.engine.exact import exact_answers
 from eke.errors import QueryError
 from eke.mechanism import secret
 from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant
@@ -28,7 +28,7 @@ from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
 from eke.privacy.pure import PURE
-from eke.query import Kronecker, Marginal, Measurable, Query, Term, kronecker
+from eke.query import Block, Kronecker, Marginal, Query, Term, kronecker
 from eke.query.vector import SAFE
 from tests.unit.privacy.loss_twin import LossTwin, contributions, every_cell
 
@@ -39,7 +39,7 @@ SIZES = st.lists(st.integers(1, 8), min_size=1, max_size=2)
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> Measurable:
+def questions(draw: st.DrawFn) -> Block:
     """A question over at most 64 cells; builders refuse what they cannot hold."""
     sizes = draw(SIZES)
     domain = Domain({f"a{k}": Integer(0, size - 1) for k, size in enumerate(sizes)})
@@ -62,7 +62,7 @@ def _matrix(draw: st.DrawFn, rows: int, columns: int) -> NDArray[np.int64]:
     return np.array(draw(st.lists(line, min_size=rows, max_size=rows)), np.int64)
 
 
-def check_answers(measured: Measurable, filled: list[int]) -> None:
+def check_answers(measured: Block, filled: list[int]) -> None:
     """Every exact answer is the sum of what the records contribute."""
     domain, cells = measured.domain, every_cell(measured.domain)
     table = [filled[i % len(filled)] for i in range(len(cells))]
@@ -71,7 +71,7 @@ def check_answers(measured: Measurable, filled: list[int]) -> None:
         for each in zip(*(contributions(measured, cell) for cell in cells), strict=True)
     ]
     # Counts of the needed attributes, as Python integers; what int64 cannot hold is no table.
-    names = needed_attributes(measured)
+    names = measured.needed
     places = [domain.names.index(name) for name in names]
     sums: dict[tuple[int, ...], int] = {}
     for cell, n in zip(cells, table, strict=True):
@@ -87,7 +87,7 @@ def check_answers(measured: Measurable, filled: list[int]) -> None:
     assert [number * unit for number in secret._EXACT.__get__(found)] == expected
 
 
-def check_prices(measured: Measurable, steps: int, measure: Measure) -> None:
+def check_prices(measured: Block, steps: int, measure: Measure) -> None:
     """No unit loses more than is charged; and alone, under add_remove, exactly that."""
     inside = measured.inside if isinstance(measured, Marginal) else measured
     law = _law(measure, steps, inside.exponent)
@@ -109,9 +109,9 @@ def _law(measure: Measure, steps: int, exponent: int) -> DiscreteLaw:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Measurable | None, list[int], int, Measure]:
+def cases(draw: st.DrawFn) -> tuple[Block | None, list[int], int, Measure]:
     try:
-        measured: Measurable | None = draw(questions())
+        measured: Block | None = draw(questions())
     except QueryError:
         measured = None
     if isinstance(measured, Query) and measured.is_zero:
@@ -121,7 +121,7 @@ def cases(draw: st.DrawFn) -> tuple[Measurable | None, list[int], int, Measure]:
     return measured, filled, steps, draw(st.sampled_from([PURE, CONCENTRATED]))
 
 
-def _check(case: tuple[Measurable | None, list[int], int, Measure]) -> None:
+def _check(case: tuple[Block | None, list[int], int, Measure]) -> None:
     measured, filled, steps, measure = case
     event("refused" if measured is None else type(measured).__name__)
     if measured is not None:

@@ -30,7 +30,7 @@ from eke.planning import (
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
-from eke.query import Measurable, Query, Term, count, total
+from eke.query import Block, Query, Term, count, total
 
 FloatArray = NDArray[np.float64]
 SIZES = [(2, 2, 2, 2), (3, 2, 4), (5, 1, 3), (4, 4)]
@@ -51,7 +51,7 @@ def row_of(query: Query) -> FloatArray:
     return np.broadcast_to(small.reshape(shape), domain.shape).ravel()
 
 
-def rows_of(block: Measurable) -> list[FloatArray]:
+def rows_of(block: Block) -> list[FloatArray]:
     if isinstance(block, Query):
         return [row_of(block)]
     return [row_of(block.cell(i)) for i in range(block.cells)]

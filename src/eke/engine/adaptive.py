@@ -20,7 +20,7 @@ from eke.data import Counts, Rows
 from eke.domain import Domain
 from eke.engine.checked import checked_law, checked_part, checked_query
 from eke.engine.draws import Drawing, Wanted, text_of
-from eke.engine.exact import block_answers, exact_answers, needed_attributes
+from eke.engine.exact import exact_answers
 from eke.engine.row_scores import RowScores, checked_scores, exact_scores
 from eke.errors import PrivacyError
 from eke.history import Measurement
@@ -151,7 +151,7 @@ class Desk:
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
         part = checked_part(part, self._accountant.domain, self._accountant.measure)
-        own = self._of(needed_attributes(part.query))
+        own = self._of(part.query.needed)
         self._pay(self._accountant.price(part.query, part.law))
         secret = exact_answers(part.query, own)
         steps = self._drawn(
@@ -220,6 +220,7 @@ def checked_selection(selection: object, domain: Domain) -> Selection:
         if type(option) is not Option:
             raise PrivacyError("a selection is made of options, and nothing derived from them")
         block = checked_query(option.block, domain)
+        # Scores are sums of whole numbers: no other kind is known to have them.
         if not isinstance(block, Kronecker):
             raise PrivacyError("the options of a selection are blocks of products")
         options.append(Option(block, option.expected.view(), option.handicap))
@@ -237,6 +238,7 @@ def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
     scores = []
     per_record = int(Fraction(2) ** -selection.exponent)
     for option, counts in zip(selection.options, tables, strict=True):
-        pairs = zip(block_answers(option.block, counts), option.expected.tolist(), strict=True)
+        found = option.block.exact_answers(counts.attributes, counts.codes, counts.counts)
+        pairs = zip(found, option.expected.tolist(), strict=True)
         scores.append(sum(abs(c * per_record - e) for c, e in pairs) - option.handicap)
     return Secret(scores, selection.exponent)

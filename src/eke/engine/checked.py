@@ -15,7 +15,7 @@ from eke.planning import Part, Plan
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
-from eke.query import Kronecker, Marginal, Measurable, Query, Term
+from eke.query import Block, is_known
 
 
 def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
@@ -47,27 +47,20 @@ def checked_part(part: object, domain: Domain, measure: Measure) -> Part:
     return Part(checked_query(part.query, domain), checked_law(part.law, measure))
 
 
-def checked_query(query: object, domain: Domain) -> Measurable:
-    """The junction's own copy of a question or a block over its own domain."""
-    if type(query) is Query:
-        _check_domain(query.domain, domain)
-        terms = []
-        for term in query.terms:
-            # A view belongs to somebody else, so the term makes a copy of it.
-            vectors = [(name, vector.view()) for name, vector in term.factors]
-            terms.append(Term(term.weight, tuple(vectors)))
-        return Query(domain, tuple(terms), query.constant)
-    if type(query) is Marginal:
-        inside = checked_query(query.inside, domain)
-        if not isinstance(inside, Query):
-            raise PrivacyError("the cells of a marginal count one question, not a block")
-        return Marginal(tuple(query.attributes), inside)
-    if type(query) is Kronecker:
-        _check_domain(query.domain, domain)
-        return Kronecker(domain, tuple(query.attributes), tuple(query.matrices))
-    raise PrivacyError(
-        "only a Query, a Marginal or a Kronecker can be measured, and nothing derived from them"
-    )
+def checked_query(query: object, domain: Domain) -> Block:
+    """The junction's own copy of a question or a block over its own domain.
+
+    Privacy: of exactly known kinds only, and so is what a block counts inside; then their methods
+    are those of this package, and the copy's price and answers follow from its numbers.
+    """
+    if not isinstance(query, Block) or not is_known(query):
+        raise PrivacyError(
+            "only a Query, a Marginal or a Kronecker can be measured, and nothing derived from them"
+        )
+    if query.inside is not None and query.inside is not query:
+        checked_query(query.inside, domain)
+    _check_domain(query.domain, domain)
+    return query.rebuilt(domain)
 
 
 def checked_law(law: object, measure: Measure) -> DiscreteLaw:

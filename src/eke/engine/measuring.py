@@ -18,7 +18,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 from eke.data import Counts
 from eke.engine.adaptive import Desk, measurement
 from eke.engine.draws import Draws, Wanted, text_of
-from eke.engine.exact import exact_answers, needed_attributes
+from eke.engine.exact import exact_answers
 from eke.engine.row_scores import RowScores
 from eke.errors import PrivacyError
 from eke.history import Measurement
@@ -116,7 +116,7 @@ def check_losses(plan: Plan, measuring: Measuring) -> None:
 
 def needed_by_parts(plan: Plan) -> list[tuple[str, ...]]:
     """The attributes whose counts each part of a plan needs."""
-    return [needed_attributes(part.query) for part in plan.parts]
+    return [part.query.needed for part in plan.parts]
 
 
 def measured_parts(plan: Plan, counts: Sequence[Counts], draws: Draws) -> list[Measurement]:

@@ -1,5 +1,5 @@
 """History: the measurements released so far."""
 
-from eke.history.measurement import PUBLIC, Measurement, Row, query_from_document
+from eke.history.measurement import PUBLIC, Measurement, Row
 
-__all__ = ["PUBLIC", "Measurement", "Row", "query_from_document"]
+__all__ = ["PUBLIC", "Measurement", "Row"]

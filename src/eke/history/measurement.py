@@ -13,7 +13,7 @@ from typing import Any
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.privacy.law import Gaussian, NoiseLaw, law_from_json
-from eke.query import Kronecker, Marginal, Measurable, Query
+from eke.query import Block, Query, block_from_document
 
 PUBLIC = Gaussian(1e-12)
 """The noise of what is public: a millionth of a person, for methods that need some."""
@@ -38,9 +38,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was released: a query or a block of disjoint ones, its noisy values and their law."""
+    """What was released: a query or a block of them, its noisy values and their law."""
 
-    query: Measurable
+    query: Block
     law: NoiseLaw
     values: tuple[float, ...]
     sequence: int = 0
@@ -48,17 +48,14 @@ class Measurement:
     at: str = ""
 
     def __post_init__(self) -> None:
-        expected = 1 if isinstance(self.query, Query) else self.query.cells
+        expected = self.query.cells
         if len(self.values) != expected:
             raise QueryError(f"a measurement of {expected} queries needs {expected} values")
-        if isinstance(self.query, Query) and self.query.constant:
+        if self.query.constant:
             raise QueryError("a measurement is of the query without its constant")
 
     def rows(self) -> Iterator[Row]:
         """The noisy answers one by one, blocks taken apart."""
-        if isinstance(self.query, Query):
-            yield Row(self.query, self.values[0], self.law)
-            return
         for query, value in zip(self.query.queries(), self.values, strict=True):
             yield Row(query, value, self.law)
 
@@ -79,19 +76,10 @@ class Measurement:
         at: str = "",
     ) -> Measurement:
         return Measurement(
-            query_from_document(domain, document["query"]),
+            block_from_document(domain, document["query"]),
             law_from_json(document["law"]),
             tuple(float(v) for v in document["values"]),
             sequence,
             analyst,
             at,
         )
-
-
-def query_from_document(domain: Domain, document: Mapping[str, Any]) -> Measurable:
-    """The query or the block that a document describes."""
-    if "kronecker" in document:
-        return Kronecker.from_document(domain, document)
-    if "marginal" in document:
-        return Marginal.from_document(domain, document)
-    return Query.from_document(domain, document)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.history import Measurement
-from eke.query import Kronecker, Marginal, Measurable, Prior, Query, TermStack
+from eke.query import Block, Prior, Query, TermStack
+from eke.query.vector import IntMatrix
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -69,27 +70,28 @@ class Features:
         self.size = len(self.products) + sum(len(group.rows) for group in self.groups)
 
     @staticmethod
-    def of(domain: Domain, queries: Iterable[Measurable]) -> Features:
+    def of(domain: Domain, blocks: Iterable[Block]) -> Features:
         """The features of queries and whole blocks, in their order."""
         products: list[Query] = []
         product_rows: list[int] = []
         tables: dict[tuple[str, ...], list[tuple[int, FloatArray]]] = {}
         groups: list[TableGroup] = []
         row = 0
-        for query in queries:
-            if query.domain is not domain and query.domain != domain:
+        for block in blocks:
+            if block.domain is not domain and block.domain != domain:
                 raise QueryError("the features of a history are over one domain")
-            if isinstance(query, Marginal) and is_plain(query):
-                rows = np.arange(row, row + query.cells, dtype=np.intp)
-                groups.append(TableGroup(query.attributes, rows))
-                row += query.cells
+            matrices = block.matrices
+            if is_plain(block):
+                rows = np.arange(row, row + block.cells, dtype=np.intp)
+                groups.append(TableGroup(block.attributes, rows))
+                row += block.cells
                 continue
-            if isinstance(query, Kronecker) and _fits(query):
-                rows = np.arange(row, row + query.cells, dtype=np.intp)
-                groups.append(TableGroup(query.attributes, rows, _written_out(query)))
-                row += query.cells
+            if matrices is not None and _fits(block):
+                rows = np.arange(row, row + block.cells, dtype=np.intp)
+                groups.append(TableGroup(block.attributes, rows, _written_out(matrices)))
+                row += block.cells
                 continue
-            for single in (query,) if isinstance(query, Query) else query.queries():
+            for single in block.queries():
                 if len(single.terms) > 1 and single.support_size <= TABLE_CELLS:
                     table = table_of(single, single.attributes)
                     tables.setdefault(single.attributes, []).append((row, table))
@@ -164,22 +166,24 @@ def norms(features: Features, prior: Prior) -> FloatArray:
     return result
 
 
-def is_plain(marginal: Marginal) -> bool:
-    """True when a record adds exactly one to its cell of the block."""
-    terms = marginal.inside.terms
+def is_plain(block: Block) -> bool:
+    """True when the block has a cell for every combination of values, and a record adds one."""
+    if not block.grouped or block.inside is None:
+        return False
+    terms = block.inside.terms
     return len(terms) == 1 and not terms[0].factors and terms[0].weight == 1
 
 
-def _fits(block: Kronecker) -> bool:
+def _fits(block: Block) -> bool:
     """Whether a block's coefficients may be written out."""
     sizes = block.domain.sizes(block.attributes)
     return bool(sizes) and math.prod(sizes) * block.cells <= _CHUNK_NUMBERS
 
 
-def _written_out(block: Kronecker) -> FloatArray:
+def _written_out(matrices: Sequence[IntMatrix]) -> FloatArray:
     """The coefficients of a block; shape (queries, cells)."""
     whole: FloatArray = np.ones((1, 1))
-    for matrix in block.matrices:
+    for matrix in matrices:
         whole = np.asarray(np.kron(whole, matrix), np.float64)
     return whole
 

@@ -28,7 +28,7 @@ from eke.inference.centred import (
 )
 from eke.inference.residuals import Residuals
 from eke.privacy.law import NoiseLaw
-from eke.query import Kronecker, Marginal, Measurable, Query
+from eke.query import Block, Query
 
 FloatArray = NDArray[np.float64]
 
@@ -95,12 +95,12 @@ class ReleasedTables:
         """Take in a block for which `table_weight` has a number."""
         block = measurement.query
         weight = table_weight(block)
-        if weight is None or isinstance(block, Query):
+        if weight is None:
             raise ValueError("only a block that counts records alike is kept as a table")
         number, names = float(weight), block.attributes
         values = np.array(measurement.values).reshape(block.shape) / number
         matrices, gains = None, dict.fromkeys(names, (1.0, 1.0))
-        if isinstance(block, Kronecker):
+        if block.matrices is not None:
             matrices = tuple(matrix.astype(np.float64) for matrix in block.matrices)
             gains = {n: _gains(m) or (1.0, 1.0) for n, m in zip(names, matrices, strict=True)}
             for axis, matrix in enumerate(matrices):
@@ -225,28 +225,27 @@ class ReleasedTables:
         return 1.0 / math.prod(self._sizes[name] for name in names)
 
 
-def table_weight(block: Measurable) -> Fraction | None:
+def table_weight(block: Block) -> Fraction | None:
     """What each record counts for in a block that can be kept whole; None for any other.
 
     That is a plain table of counts, or a block of products whose matrices treat all values of an
     attribute alike, such as contrasts or Fourier coefficients.
     """
-    if isinstance(block, Kronecker):
+    if block.matrices is not None:
         alike = all(_gains(m.astype(np.float64)) is not None for m in block.matrices)
         return Fraction(1) if alike else None
-    if not isinstance(block, Marginal) or len(block.inside.terms) != 1:
+    if not block.grouped or block.inside is None or len(block.inside.terms) != 1:
         return None
     (term,) = block.inside.terms
     return None if term.factors else term.weight
 
 
-def is_coarse(block: Measurable) -> bool:
+def is_coarse(block: Block) -> bool:
     """True for counts over groups of values: every value in exactly one group, some shared."""
-    if not isinstance(block, Kronecker) or block.cells >= math.prod(
-        block.domain.sizes(block.attributes)
-    ):
+    matrices = block.matrices
+    if matrices is None or block.cells >= math.prod(block.domain.sizes(block.attributes)):
         return False
-    return all(bool((m >= 0).all() and (m.sum(axis=0) == 1).all()) for m in block.matrices)
+    return all(bool((m >= 0).all() and (m.sum(axis=0) == 1).all()) for m in matrices)
 
 
 def _gains(matrix: FloatArray) -> tuple[float, float] | None:

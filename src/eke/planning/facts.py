@@ -12,7 +12,7 @@ from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning.past import Past
 from eke.planning.requirement import Demand
 from eke.privacy.accountant import Accountant
-from eke.query import Marginal, Query
+from eke.query import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]
 """A demand that history does not meet, with the errors of what it offers."""
 
 
-def known_errors(query: Query | Marginal, inference: Inference) -> list[ComposedNoise | None]:
+def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | None]:
     """The errors of history's answers, None where it has none; each kind once for a block."""
     kinds: dict[object, ComposedNoise | None] = {}
     for single in query.queries():

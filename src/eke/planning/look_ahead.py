@@ -28,7 +28,6 @@ from eke.planning.offer import Offer, offers
 from eke.planning.plan import Part, Plan
 from eke.planning.prospect import MOST_CELLS, Names, Outlook, Prospect, prospect_of
 from eke.planning.rent import PEAKED, Rent, loss_after, suppose, top_up
-from eke.query import Query
 
 HORIZON = 2.0
 """How long the future is taken to be, in lengths of the past."""
@@ -201,7 +200,7 @@ look_ahead = LookAhead()
 def _steps_to_look(missing: Sequence[Missing], facts: Facts) -> int:
     """The steps of one look: a table is taken in, then every answer is looked at."""
     rows = len(facts.inference.rows)
-    asked = sum(1 if isinstance(d.query, Query) else d.query.cells for d, _ in missing)
+    asked = sum(d.query.cells for d, _ in missing)
     return steps_for(asked + rows, rows, together=False)
 
 

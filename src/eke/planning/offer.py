@@ -28,7 +28,7 @@ from eke.planning.prospect import MOST_CELLS, Names, Prospect, block_factor, lin
 from eke.planning.strategy.line import one_matrix
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
-from eke.query import Kronecker, Marginal, Measurable, Query, Term
+from eke.query import Block, Kronecker, Marginal, Query, Term
 
 FloatArray = NDArray[np.float64]
 IntMatrix = NDArray[np.int64]
@@ -50,7 +50,7 @@ class Offer:
     """A block that may be bought, before its noise is chosen."""
 
     names: Names
-    block: Measurable
+    block: Block
     factors: FloatArray  # (prospects,) variance for unit noise; infinite where it tells nothing
     needed: FloatArray  # (prospects,) variance that each may have
     measure: Measure
@@ -133,15 +133,12 @@ def offers(
         yield Offer(names, block, factors, safe, measure, price, kind, chance)
 
 
-def block_part(block: Measurable, noise_variance: float, measure: Measure) -> Part:
+def block_part(block: Block, noise_variance: float, measure: Measure) -> Part:
     """A block to be measured with (a little less than) this variance."""
-    noise_scale = measure.scale_of(noise_variance) * _LITTLE_LESS
-    if not isinstance(block, Kronecker):
-        return part_for(block, noise_scale, measure)
-    return Part(block, measure.law(Fraction(noise_scale), 0))
+    return part_for(block, measure.scale_of(noise_variance) * _LITTLE_LESS, measure)
 
 
-def _unit_price(block: Measurable, typical_variance: float, accountant: Accountant) -> float:
+def _unit_price(block: Block, typical_variance: float, accountant: Accountant) -> float:
     """The price at noise variance one, from that at a variance that can be drawn exactly."""
     law = block_part(block, typical_variance, accountant.measure).law
     power = accountant.measure.order / 2.0

@@ -16,7 +16,6 @@ from eke.planning.plan import Part, Plan
 from eke.planning.prospect import Prospect, prospect_of
 from eke.planning.requirement import Demand
 from eke.privacy.accountant import Accountant
-from eke.query import Kronecker, Marginal
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,4 @@ class Past:
 
 def is_block(part: Part) -> bool:
     """True for a whole marginal, in which every record counts alike, and a block of products."""
-    if isinstance(part.query, Marginal):
-        return table_weight(part.query) is not None
-    return isinstance(part.query, Kronecker)
+    return part.query.matrices is not None or table_weight(part.query) is not None

@@ -9,7 +9,6 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.errors import PrivacyError
-from eke.history import query_from_document
 from eke.planning.requirement import Demand
 from eke.privacy.law import (
     DiscreteGaussian,
@@ -19,27 +18,22 @@ from eke.privacy.law import (
 )
 from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
-from eke.query import Kronecker, Marginal, Measurable, Query
+from eke.query import Block, block_from_document
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A query (or a block) to be measured under a noise law."""
 
-    query: Measurable
+    query: Block
     law: DiscreteLaw
 
     def __post_init__(self) -> None:
-        if isinstance(self.query, Kronecker):
-            if self.law.exponent > 0:
-                raise PrivacyError("the noise grid must be at least as fine as whole numbers")
-            return
-        inside = self.query.inside if isinstance(self.query, Marginal) else self.query
-        if inside.constant:
+        if self.query.constant:
             raise PrivacyError("a plan measures a query without its constant")
-        if inside.is_zero:
+        if self.query.is_zero:
             raise PrivacyError("there is nothing to measure in a question that is always zero")
-        if self.law.exponent > inside.exponent:
+        if self.law.exponent > self.query.exponent:
             raise PrivacyError("the noise grid must be at least as fine as the coefficients'")
 
     def to_document(self) -> dict[str, Any]:
@@ -50,7 +44,7 @@ class Part:
         law = law_from_json(document["law"])
         if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
             raise PrivacyError("only discrete noise is ever drawn")
-        return Part(query_from_document(domain, document["query"]), law)
+        return Part(block_from_document(domain, document["query"]), law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +109,11 @@ class Plan:
         )
 
 
-def part_for(query: Query | Marginal, noise_scale: float, measure: Measure) -> Part:
+def part_for(query: Block, noise_scale: float, measure: Measure) -> Part:
     """A question to be measured with (at least) this noise, on a fine enough grid.
 
     Beyond the widest noise that can be drawn exactly, that one: it meets any laxer requirement.
     """
-    inside = query.inside if isinstance(query, Marginal) else query
-    wanted = min(Fraction(noise_scale), MOST_STEPS * Fraction(2) ** inside.exponent)
-    return Part(query, measure.law(wanted, inside.exponent))
+    exponent = query.exponent
+    wanted = min(Fraction(noise_scale), MOST_STEPS * Fraction(2) ** exponent)
+    return Part(query, measure.law(wanted, exponent))

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
-from eke.inference import ComposedNoise, halfwidth
+from eke.inference import ComposedNoise, halfwidth, table_weight
 from eke.planning.plan import Part
 from eke.planning.requirement import Demand
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
-from eke.query import Kronecker, Marginal, Query
+from eke.query import Query
 
 FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
@@ -88,10 +88,14 @@ class Prospect:
 
 
 def prospect_of(demand: Demand, rent: Part, accountant: Accountant) -> Prospect | None:
-    """The prospect like a demand; None when it spans too many cells for any table."""
+    """The prospect like a demand; None when it spans too many cells for any table.
+
+    None as well for a block whose answers are not the groups of some attributes.
+    """
     query, domain = demand.query, demand.query.domain
-    inside = query.inside if isinstance(query, Marginal) else query
-    grouped = query.attributes if isinstance(query, Marginal) else ()
+    inside, grouped = query.inside, query.grouped
+    if inside is None or grouped is None:
+        return None
     names = domain.in_order({*inside.attributes, *grouped})
     if math.prod(domain.sizes(names)) > MOST_CELLS:
         return None
@@ -222,13 +226,15 @@ def _known_precision(prospect: Prospect, blocks: Sequence[Part]) -> float:
     total = 0.0
     for part in blocks:
         block = part.query
-        if isinstance(block, Query) or not set(prospect.names).issubset(block.attributes):
+        if not set(prospect.names).issubset(block.attributes):
             continue
-        if isinstance(block, Kronecker):
+        if block.matrices is not None:
             factor = block_factor(prospect, block.attributes, block.matrices)
         else:
-            weight = float(block.inside.terms[0].weight)
-            factor = prospect.squares(block.cells) / weight**2
+            weight = table_weight(block)
+            if weight is None:
+                continue
+            factor = prospect.squares(block.cells) / float(weight) ** 2
         total += 1.0 / (factor * part.law.variance)
     return total
 

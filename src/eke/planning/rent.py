@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eke.errors import QueryError
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning.facts import Facts, Missing, known_errors, offered
@@ -22,7 +21,7 @@ from eke.planning.requirement import Requirement
 from eke.planning.shared import common_cells
 from eke.planning.stretch import least_affordable, least_with_noise
 from eke.privacy.measure import Measure
-from eke.query import Kronecker, Marginal, Query
+from eke.query import Block
 
 # Below this confidence what a cell learns from the other cells of its block can widen its
 # interval: the variance falls, but the law becomes less peaked. Then a plan is tried out first.
@@ -62,7 +61,7 @@ class Rent:
         """
         if len(missing) == 1:
             ((demand, errors),) = missing
-            measured, wanted = measurable(demand.query), demand.requirement
+            measured, wanted = demand.query.without_constant(), demand.requirement
             narrowest = narrowest_affordable(measured, wanted.confidence, errors, self, facts)
             return None if narrowest is None else narrowest / wanted.within
 
@@ -83,18 +82,11 @@ def loss_after(plan: Plan, facts: Facts) -> int:
     return facts.accountant.after_all([(p.query, p.law) for p in plan.parts], facts.limit)
 
 
-def measurable(query: Query | Marginal) -> Query | Marginal:
-    """The question without its constant, which is public."""
-    if isinstance(query, Marginal) or not query.constant:
-        return query
-    return Query(query.domain, query.terms, query.constant * 0)
-
-
 def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
     """A plan with a measurement for each demand that those before it leave unmet."""
     if len(missing) == 1:
         ((demand, errors),) = missing
-        measured = measurable(demand.query)
+        measured = demand.query.without_constant()
         return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
     longer = Facts(facts.inference.view(), facts.accountant, facts.limit)
     parts: list[Part] = []
@@ -103,7 +95,9 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         offer = offered(errors, demand.requirement.confidence)
         if offer is not None and offer <= demand.requirement.within:
             continue
-        part = _sufficient(measurable(demand.query), demand.requirement, errors, policy, longer)
+        part = _sufficient(
+            demand.query.without_constant(), demand.requirement, errors, policy, longer
+        )
         if place < len(missing):
             suppose(part, longer.inference)
         parts.append(part)
@@ -111,7 +105,7 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
 
 
 def _sufficient(
-    measured: Query | Marginal,
+    measured: Block,
     requirement: Requirement,
     errors: Sequence[ComposedNoise | None],
     policy: Rent,
@@ -129,7 +123,7 @@ def _sufficient(
         if halfwidth(together, confidence) > requirement.within:
             noise_scale = min(noise_scale, top_up(requirement, noise, measure))
     part = part_for(measured, noise_scale, measure)
-    if isinstance(measured, Marginal) and confidence < PEAKED and facts.inference.rows:
+    if not measured.is_single and confidence < PEAKED and facts.inference.rows:
         for _ in range(_TRIES):
             excess = offered_after(part, confidence, facts.inference) / requirement.within
             if excess <= 1.0:
@@ -142,10 +136,7 @@ def offered_after(part: Part, confidence: float, inference: Inference) -> float:
     """The half-width of the widest cell once it is measured."""
     longer = inference.view()
     suppose(part, longer)
-    asked = part.query
-    if isinstance(asked, Kronecker):
-        raise QueryError("a block of products is released by a plan, not asked for")
-    width = offered(known_errors(asked, longer), confidence)
+    width = offered(known_errors(part.query, longer), confidence)
     return math.inf if width is None else width
 
 
@@ -165,12 +156,11 @@ def suppose(part: Part, inference: Inference) -> None:
 
 def released_as_zeros(part: Part) -> Measurement:
     """A measurement to plan with: errors depend on what is measured, not on what comes out."""
-    cells = 1 if isinstance(part.query, Query) else part.query.cells
-    return Measurement(part.query, part.law, (0.0,) * cells)
+    return Measurement(part.query, part.law, (0.0,) * part.query.cells)
 
 
 def narrowest_affordable(
-    measured: Query | Marginal,
+    measured: Block,
     confidence: float,
     errors: Sequence[ComposedNoise | None],
     policy: Rent,
@@ -193,9 +183,7 @@ def narrowest_affordable(
     return None
 
 
-def _least_affordable_noise(
-    measured: Query | Marginal, confidence: float, facts: Facts
-) -> float | None:
+def _least_affordable_noise(measured: Block, confidence: float, facts: Facts) -> float | None:
     """The smallest noise scale, to a hundredth, that the remaining budget allows."""
     measure = facts.accountant.measure
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.errors import AccuracyError, QueryError
-from eke.history import query_from_document
-from eke.query import Kronecker, Marginal, Query
+from eke.query import Block, block_from_document
 
 # Squares of widths, and of noise made for them, stay ordinary doubles.
 LEAST_WITHIN, MOST_WITHIN = 1e-100, 1e100
@@ -43,7 +42,7 @@ class Requirement:
 class Demand:
     """A question, or a block of them, with the accuracy that each of its answers must have."""
 
-    query: Query | Marginal
+    query: Block
     requirement: Requirement
 
     def relaxed(self, stretch: float) -> Demand:
@@ -60,7 +59,7 @@ class Demand:
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any]) -> Demand:
-        query = query_from_document(domain, document["query"])
-        if isinstance(query, Kronecker):
+        query = block_from_document(domain, document["query"])
+        if query.grouped is None:
             raise QueryError("a block of products is released by a plan, not asked for")
         return Demand(query, Requirement(document["within"], document["confidence"]))

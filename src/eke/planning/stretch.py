@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from eke.errors import QueryError
 from eke.planning.facts import Facts
 from eke.planning.plan import Part, part_for
-from eke.query import Kronecker
 
 _FINE = 1.01  # to a hundredth
 _MOST = 2.0**10
@@ -82,8 +80,6 @@ def _grown(rents: Sequence[Part], stretch: float, facts: Facts) -> int:
     """The growth of the loss by the same measurements with so many times the noise."""
     measured = []
     for part in rents:
-        if isinstance(part.query, Kronecker):
-            raise QueryError("a block of products is released by a plan, not asked for")
         law = part.law
         noise_scale = law.laplace_scale or math.sqrt(law.gaussian_variance)
         wider = part_for(part.query, noise_scale * stretch, facts.accountant.measure)

@@ -16,7 +16,7 @@ from eke.planning.offer import Offer, offers
 from eke.planning.prospect import Names, Outlook, Prospect
 from eke.privacy.accountant import Accountant
 from eke.privacy.record_loss import NANO
-from eke.query import Kronecker, Marginal, Query
+from eke.query import Block
 
 MOST_SUGGESTIONS = 8
 
@@ -36,7 +36,7 @@ class Suggestion:
 
     attributes: Names
     cells: int
-    block: Marginal | Kronecker  # the whole table, or a strategy for ranges
+    block: Block  # the whole table, or a strategy for ranges
     questions: int  # paid for so far, within the attributes
     paid: float  # what they cost, each by itself, added up for the record that paid most
     frontier: tuple[Point, ...]  # cheapest first; the last point serves all questions seen
@@ -68,12 +68,11 @@ def suggestions(facts: Facts) -> list[Suggestion]:
         cells, rows = math.prod(domain.sizes(names)), len(facts.inference.rows)
         cheapest: Suggestion | None = None
         for offer in offers(names, inside, accountant, domain, now=0, rows=rows):
-            block = offer.block
-            if offer.kind == "groups" or isinstance(block, Query):
+            if offer.kind == "groups":
                 continue  # a bet on habits, for the policy to make
             frontier = _frontier(offer, outlook, accountant)
             if frontier and (cheapest is None or frontier[-1].cost < cheapest.cost):
-                cheapest = Suggestion(names, cells, block, len(inside), paid, frontier)
+                cheapest = Suggestion(names, cells, offer.block, len(inside), paid, frontier)
         if cheapest is not None:
             found.append((paid - cheapest.cost, cheapest))
     found.sort(key=lambda pair: (-pair[0], len(pair[1].attributes), pair[1].attributes))

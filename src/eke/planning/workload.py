@@ -21,10 +21,10 @@ from typing import Literal, TypeAlias, get_args
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Expression, Marginal, MarginalExpression, Query, Term
+from eke.query import Block, Expression, MarginalExpression, Query, Term
 
 Along: TypeAlias = Literal["cells", "prefixes", "ranges"]
-Item: TypeAlias = "Marginal | MarginalExpression | Query | Expression | Target | Sequence[str]"
+Item: TypeAlias = "Block | MarginalExpression | Expression | Target | Sequence[str]"
 
 MOST_TARGETS = 1_000_000
 _LEAST_WEIGHT = 1e-12
@@ -199,13 +199,15 @@ def _over(domain: Domain, sets: Iterable[tuple[str, ...]]) -> Workload:
 def _made(domain: Domain, item: Item) -> Target | Query:
     if isinstance(item, (Expression, MarginalExpression)):
         item = item.on(domain)
-    if isinstance(item, Marginal):
+    if isinstance(item, Target):
+        return item
+    if isinstance(item, Block) and item.inside is not None and item.grouped is not None:
+        if item.is_single:
+            return item.inside
         if item.inside != Query.of(domain, [Term(Fraction(1), ())]):
             raise QueryError("a marginal of a workload counts all records; leave out its condition")
-        return Target(item.attributes)
-    if isinstance(item, (Target, Query)):
-        return item
-    if not isinstance(item, Iterable):
+        return Target(item.grouped)
+    if isinstance(item, Block) or not isinstance(item, Iterable):
         raise QueryError(
             "a workload is made of marginals, questions and lists of attribute names, "
             f"not {type(item).__name__}"

@@ -26,10 +26,10 @@ from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
 from eke.privacy.record_loss import NANO
-from eke.query import Kronecker, Marginal, Measurable, Neighbours, Query, Term, sensitivity
+from eke.query import Block, Neighbours, Query, Term, sensitivity
 from eke.query.vector import height
 
-Measured: TypeAlias = tuple[Measurable, NoiseLaw]
+Measured: TypeAlias = tuple[Block, NoiseLaw]
 Cells = NDArray[np.int64]
 
 LARGEST_TABLE = 2**18
@@ -47,7 +47,7 @@ class _Losses:
     """The losses of a list of measurements, in the four sums that bound the dataset's loss."""
 
     cells: LossTables  # every measurement, cell by cell
-    blocks: LossTables  # whole marginals only
+    blocks: LossTables  # blocks of several answers only
     all_alone: int = 0  # Σ over all measurements of their own loss
     singles_alone: int = 0  # the same over single queries
 
@@ -90,9 +90,9 @@ class Accountant:
         """What the loss would be if every measurement touched every record: Σ of the prices."""
         return self._flat + self._factor * self._losses.all_alone
 
-    def price(self, query: Measurable, law: NoiseLaw) -> int:
+    def price(self, block: Block, law: NoiseLaw) -> int:
         """The loss of one measurement by itself."""
-        return self._factor * self._own_loss(query, law)
+        return self._factor * self._own_loss(block, law)
 
     def price_of_choice(self, reach: int, law: DiscreteLaplace) -> int:
         """The loss of an exponential mechanism with chances ∝ exp(score / laplace_scale).
@@ -105,9 +105,9 @@ class Accountant:
         ratio = Fraction(moved) / (law.steps * Fraction(2) ** law.exponent)
         return self._factor * math.ceil(NANO * self.measure.loss_of_choice(ratio))
 
-    def after(self, query: Measurable, law: NoiseLaw, limit: int) -> int:
+    def after(self, block: Block, law: NoiseLaw, limit: int) -> int:
         """The certified loss after one more measurement; see `after_all`."""
-        return self.after_all([(query, law)], limit)
+        return self.after_all([(block, law)], limit)
 
     def after_all(self, measured: Sequence[Measured], limit: int, flat: int = 0) -> int:
         """The certified loss after some more measurements, and `flat` for every record on top.
@@ -118,11 +118,11 @@ class Accountant:
         flat += self._flat
         limit = max(limit - flat, 0)
         losses = self._losses
-        for query, law in measured:
-            if self.price(query, law) >= BEYOND_ALL_LIMITS:
+        for block, law in measured:
+            if self.price(block, law) >= BEYOND_ALL_LIMITS:
                 return BEYOND_ALL_LIMITS
             try:
-                losses = self._with(losses, query, law)
+                losses = self._with(losses, block, law)
             except BudgetExceeded:  # sums outside of exact integers are beyond all limits as well
                 return BEYOND_ALL_LIMITS
         if self.neighbours == "add_remove":
@@ -141,59 +141,52 @@ class Accountant:
         self._flat += loss
         self._spent = max(self._spent, spent_after)
 
-    def add(self, query: Measurable, law: NoiseLaw, spent_after: int) -> None:
+    def add(self, block: Block, law: NoiseLaw, spent_after: int) -> None:
         """Take a charged measurement into account, with the loss that the ledger recorded."""
-        self._losses = self._with(self._losses, query, law)
+        self._losses = self._with(self._losses, block, law)
         self._spent = max(self._spent, spent_after)
 
-    def _with(self, before: _Losses, query: Measurable, law: NoiseLaw) -> _Losses:
-        own = self._own_loss(query, law)
+    def _with(self, before: _Losses, block: Block, law: NoiseLaw) -> _Losses:
+        own = self._own_loss(block, law)
         if own == 0:  # no neighbour can change the answer: a total that is public, or nothing
             return before
-        added = self._cell_losses(query, law)
+        added = self._cell_losses(block, law)
         cells, blocks = before.cells.copy(), before.blocks
         for attributes, table in added:
             cells.add(attributes, table)
         singles_alone = before.singles_alone
-        if not isinstance(query, Query):
+        if block.is_single:
+            singles_alone += own
+        else:
             blocks = before.blocks.copy()
             for attributes, table in added:
                 blocks.add(attributes, table)
-        else:
-            singles_alone += own
         return _Losses(cells, blocks, before.all_alone + own, singles_alone)
 
-    def _cell_losses(self, query: Measurable, law: NoiseLaw) -> list[tuple[tuple[str, ...], Cells]]:
+    def _cell_losses(self, block: Block, law: NoiseLaw) -> list[tuple[tuple[str, ...], Cells]]:
         """The loss of a record in each cell, to be added up over the two cells it moves between."""
-        if isinstance(query, Kronecker):
-            # Coefficients of a block may have both signs.
-            return cell_losses(query, law, signed=self.neighbours == "replace_one")
-        priced = query if self.neighbours == "add_remove" else _without_offset(query)
-        return cell_losses(priced, law, signed=self._is_signed(priced))
+        if self.neighbours == "add_remove":
+            return cell_losses(block, law)
+        inside = block.inside
+        if inside is None:  # coefficients may have both signs
+            return cell_losses(block, law, signed=True)
+        if block.is_single:
+            inside = _without_offset(inside)
+        low, high = inside.extremes()
+        return cell_losses(inside, law, signed=low < 0 < high)
 
-    def _own_loss(self, query: Measurable, law: NoiseLaw) -> int:
+    def _own_loss(self, block: Block, law: NoiseLaw) -> int:
         if measure_of(law) is not self.measure:
             raise PrivacyError(f"this table's losses are in {self.measure}; the noise's are not")
-        if isinstance(query, Kronecker):
-            once = block_loss(query, _discrete(law))
-            if self.neighbours == "add_remove":
-                return once
-            return self.measure.raised(2) * once
-        if isinstance(query, Marginal):
-            once = law.loss_nano(sensitivity(query.inside, "add_remove"))
-            if self.neighbours == "add_remove":
-                return once
-            # A record leaves a cell for another, two answers change; or it stays and changes one.
-            low, high = query.inside.extremes()
-            return max(2 * once, law.loss_nano(high - low))
-        return law.loss_nano(sensitivity(query, self.neighbours))
-
-    def _is_signed(self, query: Query | Marginal) -> bool:
-        """Whether a record may move between coefficients of both signs."""
-        if self.neighbours == "add_remove":
-            return False
-        low, high = (query.inside if isinstance(query, Marginal) else query).extremes()
-        return low < 0 < high
+        inside = block.inside
+        if inside is None:
+            once = block_loss(block, _discrete(law))
+            return once if self.neighbours == "add_remove" else self.measure.raised(2) * once
+        moved = law.loss_nano(sensitivity(inside, self.neighbours))
+        if self.neighbours == "add_remove" or block.is_single:
+            return moved
+        # A record leaves a cell for another, two answers change; or it stays and changes one.
+        return max(2 * law.loss_nano(sensitivity(inside, "add_remove")), moved)
 
 
 def _discrete(law: NoiseLaw) -> DiscreteLaw:
@@ -202,9 +195,9 @@ def _discrete(law: NoiseLaw) -> DiscreteLaw:
     return law
 
 
-def _without_offset(query: Query | Marginal) -> Query | Marginal:
+def _without_offset(query: Query) -> Query:
     """The query less what all cells have in common, which a replaced record cannot change."""
-    if isinstance(query, Marginal) or not query.domain.total:
+    if not query.domain.total:
         return query
     low, high = query.extremes()
     offset = low if low > 0 else min(high, Fraction(0))
@@ -222,21 +215,24 @@ def _certified(tables: LossTables, enough: int) -> int:
 
 
 def cell_losses(
-    query: Measurable, law: NoiseLaw, *, signed: bool = False
+    block: Block, law: NoiseLaw, *, signed: bool = False
 ) -> list[tuple[tuple[str, ...], Cells]]:
     """The loss of a record in each cell, as a sum of small tables (attributes sorted by name).
 
     Privacy: exact for supports up to LARGEST_TABLE cells; beyond, |q| is bounded term by term and
     each term by its largest value over the attributes that are left out, never from below. A
-    record contributes to one cell of a block, with the coefficient of `inside`.
+    record contributes to one answer of a block that has an `inside`, with its coefficient; the
+    losses of a block that is no product either are those of its questions, added up.
     """
     # |a-b|^p <= |a|^p + |b|^p needs a·b >= 0; else 2^(p-1) times that: twice for squares.
     order = measure_of(law).order
     repeat = 2 ** (order - 1) if signed else 1
-    if isinstance(query, Kronecker):
-        names, cells = block_cell_losses(query, _discrete(law), LARGEST_TABLE)
-        return [(names, _multiplied(cells, repeat))]
-    inside = query.inside if isinstance(query, Marginal) else query
+    inside = block.inside
+    if inside is None:
+        whole = block_cell_losses(block, _discrete(law), LARGEST_TABLE)
+        if whole is not None:
+            return [(whole[0], _multiplied(whole[1], repeat))]
+        return [one for query in block.queries() for one in cell_losses(query, law, signed=signed)]
     if inside.support_size <= LARGEST_TABLE:
         whole = _exact_table(inside, law)
         if whole is not None:

@@ -16,12 +16,12 @@ from eke.errors import BudgetExceeded
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
 from eke.privacy.loss_tables import LARGEST_TOTAL
 from eke.privacy.record_loss import NANO
-from eke.query.kronecker import Kronecker
+from eke.query import Block
 
 Cells = NDArray[np.int64]
 
 
-def block_nano(reach: int, law: DiscreteLaw) -> int:
+def block_nano(reach: int | Fraction, law: DiscreteLaw) -> int:
     """The nano-units that a record of some reach loses, rounded up.
 
     Privacy: `reach` is the L1 norm of the record's coefficients for Laplace noise, their squared
@@ -33,21 +33,31 @@ def block_nano(reach: int, law: DiscreteLaw) -> int:
     return math.ceil(NANO * reach / (2 * (law.steps * step) ** 2))
 
 
-def block_loss(block: Kronecker, law: DiscreteLaw) -> int:
-    """The largest loss of a record that is added or removed, exactly."""
-    return block_nano(block.largest_reach(_power(law)), law)
+def block_loss(block: Block, law: DiscreteLaw) -> int:
+    """The largest loss of a record that is added or removed.
+
+    Privacy: that of the block's largest reach, which is exact or a bound above.
+    """
+    power = _power(law)
+    return block_nano(block.largest_reach(power) * _unit(block, power), law)
 
 
 def block_cell_losses(
-    block: Kronecker, law: DiscreteLaw, largest_table: int
-) -> tuple[tuple[str, ...], Cells]:
+    block: Block, law: DiscreteLaw, largest_table: int
+) -> tuple[tuple[str, ...], Cells] | None:
     """(attributes sorted by name, losses): a table that no record's loss exceeds.
+
+    None for a block whose reach is no product.
 
     Privacy: exact up to `largest_table` cells. Beyond, attributes are bounded by their largest
     reach, those along which it varies least first, never from below.
     """
+    power = _power(law)
+    factors = block.reach(power)
+    if factors is None:
+        return None
     constant, kept = 1, []
-    for name, vector in block.reach(_power(law)):
+    for name, vector in factors:
         numbers = [int(v) for v in vector]
         if min(numbers) == max(numbers):
             constant *= numbers[0]
@@ -62,7 +72,8 @@ def block_cell_losses(
         shape = [1] * len(kept)
         shape[axis] = -1
         reaches = reaches * np.array(numbers, object).reshape(shape)
-    priced = {reach: block_nano(reach, law) for reach in set(reaches.reshape(-1).tolist())}
+    unit = _unit(block, power)
+    priced = {reach: block_nano(reach * unit, law) for reach in set(reaches.reshape(-1).tolist())}
     if max(priced.values()) >= LARGEST_TOTAL:
         raise BudgetExceeded("the loss of one measurement is beyond the range of exact integers")
     flat = np.array([priced[reach] for reach in reaches.reshape(-1).tolist()], np.int64)
@@ -71,3 +82,8 @@ def block_cell_losses(
 
 def _power(law: DiscreteLaw) -> int:
     return 1 if isinstance(law, DiscreteLaplace) else 2
+
+
+def _unit(block: Block, power: int) -> Fraction:
+    """That of the block's reaches."""
+    return Fraction(2) ** (power * block.exponent)

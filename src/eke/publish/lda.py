@@ -35,7 +35,7 @@ from eke.publish.publisher import (
 )
 from eke.publish.repair import repair
 from eke.publish.split import check_split, plan_within
-from eke.query import Marginal, Query
+from eke.query import Block
 
 MOST_CLASSES = 64
 OPTIONS = ("target", "attributes", "split", "distance", "rows")
@@ -157,7 +157,7 @@ def _adding_up_to(total: int, sizes: Floats) -> Floats:
 def estimate_from(inference: Inference) -> Estimate:
     """The best linear unbiased estimates from all of history."""
 
-    def estimate(query: Query | Marginal) -> Floats:
+    def estimate(query: Block) -> Floats:
         values = []
         for single in query.queries():
             known = inference.estimate(single)

@@ -42,7 +42,7 @@ from eke.publish.selection import (
     selection_epsilon,
     split_of_singles,
 )
-from eke.query import Marginal, Query, marginal
+from eke.query import Block, marginal
 
 _MOST_RECORDS = 2.0**40  # with hardly any budget, noise is beyond any table
 
@@ -170,7 +170,7 @@ class _Workshop:
         self._singles: dict[str, tuple[FloatArray, NoiseLaw]] = {}
         self._shares: dict[str, FloatArray] = {}
         self._coarse = domain
-        self._blocks: list[Query | Marginal] = []
+        self._blocks: list[Block] = []
         self._values: list[FloatArray] = []
         self._laws: list[NoiseLaw] = []
         self._fit: Fit | None = None
@@ -237,7 +237,7 @@ class _Workshop:
     def _law(self, loss: float) -> Laplace | Gaussian:
         return self.recipe.measuring_law(loss, self.measure)
 
-    def _add(self, block: Query | Marginal, values: FloatArray, laws: Sequence[NoiseLaw]) -> None:
+    def _add(self, block: Block, values: FloatArray, laws: Sequence[NoiseLaw]) -> None:
         self._blocks.append(block)
         self._values.append(values)
         self._laws.extend(laws)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.publish.features import UNIT, Feature, Features
-from eke.query import Marginal, Query, Term
+from eke.query import Block, Marginal, Query, Term
 
 Floats = NDArray[np.float64]
-Estimate = Callable[[Query | Marginal], Floats]
+Estimate = Callable[[Block], Floats]
 """The estimated values of a measured query, or of all cells of a block."""
 
 
@@ -32,7 +32,7 @@ class Statistic:
     feature and column feature each of them is.
     """
 
-    query: Query | Marginal
+    query: Block
     row: Feature | None
     column: Feature | None
     by_class: bool
@@ -40,7 +40,7 @@ class Statistic:
 
     @property
     def cells(self) -> int:
-        return self.query.cells if isinstance(self.query, Marginal) else 1
+        return self.query.cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +140,6 @@ def _weight(domain: Domain, numeric: list[Feature]) -> Query:
 
 def _block(statistic: Statistic, values: Floats) -> Floats:
     """The values as (classes, row columns, column columns), one where there is nothing to list."""
-    if not isinstance(statistic.query, Marginal):
-        return values.reshape(1, 1, 1)
     table = values.reshape(statistic.query.shape)
     order = [statistic.axes.index(role) for role in _ROLES if role in statistic.axes]
     shape = iter(table.transpose(order).shape)

@@ -32,7 +32,7 @@ from eke.publish.publisher import (
 )
 from eke.publish.row_share import share_of_moments
 from eke.publish.split import check_split, plan_within
-from eke.query import Marginal, Query
+from eke.query import Block
 
 Recovery: TypeAlias = Literal["plain", "shrunk"]
 OPTIONS = ("components", "attributes", "split", "recovery")
@@ -86,7 +86,7 @@ class Pca:
         statistics = zip(self._measured.statistics, measured, strict=True)
         known = {id(statistic.query): one.values for statistic, one in statistics}
 
-        def estimate(query: Query | Marginal) -> Floats:
+        def estimate(query: Block) -> Floats:
             return np.array(known[id(query)])
 
         shrunk = self._recovery == "shrunk"

@@ -17,7 +17,7 @@ from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant
 from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.publish.moments import Statistic
-from eke.query import Marginal, Neighbours
+from eke.query import Neighbours
 
 Split: TypeAlias = Literal["expected_error", "paper"]
 CLASS_WEIGHT = 10.0
@@ -82,7 +82,7 @@ def noise_scales(
     single classes count CLASS_WEIGHT times.
     """
     # All coefficients are between 0 and 1; a replaced record changes two cells of a block.
-    twice = [neighbours == "replace_one" and isinstance(s.query, Marginal) for s in statistics]
+    twice = [neighbours == "replace_one" and not s.query.is_single for s in statistics]
     changes = [2.0 if both else 1.0 for both in twice]
     if split == "paper":
         relative = [1.0 for _ in statistics]

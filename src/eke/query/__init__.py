@@ -1,6 +1,6 @@
 """Linear queries in product form: the one kind of question eke knows."""
 
-from eke.query.block import Marginal
+from eke.query.block import Block
 from eke.query.canonical import Term
 from eke.query.condition import selection
 from eke.query.describe import describe
@@ -15,27 +15,31 @@ from eke.query.expression import (
     total,
 )
 from eke.query.kernel import Prior, TermStack, gram, inner
-from eke.query.kronecker import Kronecker, Measurable
+from eke.query.kinds import block_from_document, is_known
+from eke.query.kronecker import Kronecker
 from eke.query.linear import Query
+from eke.query.marginal import Marginal
 from eke.query.sensitivity import Neighbours, check_neighbours, sensitivity
 
 __all__ = [
+    "Block",
     "Expression",
     "Kronecker",
     "Marginal",
     "MarginalExpression",
-    "Measurable",
     "Neighbours",
     "Prior",
     "Query",
     "Term",
     "TermStack",
+    "block_from_document",
     "check_neighbours",
     "constant",
     "count",
     "describe",
     "gram",
     "inner",
+    "is_known",
     "marginal",
     "moment",
     "selection",

@@ -1,120 +1,214 @@
-"""Marginal: a block of queries, one for each combination of values of some attributes.
+"""Block: linear questions over one domain that are measured together, under one noise law.
 
-The cells of a block are disjoint: a record contributes to exactly one of them (weighted by
-`inside`, an optional common query that filters or weighs records). So a block costs a record only
-once, and it stays one object however many cells it has.
+A query is a block of one answer. Kinds of blocks differ in how they hold their coefficients, so
+that a block stays one object however many answers it has: one class in a file of its own
+(`linear.py`, `marginal.py`, `kronecker.py`), entered in `kinds.py`. A block says itself what a
+record adds to its answers, how they follow from exact counts, how it is stored and how people read
+it; nobody else asks which kind it is.
+
+Three properties say what can be done with a block without taking it apart. Each may be None, and
+then whoever asks works on the single questions instead:
+
+    inside      a record changes at most one answer, by the coefficient of this query
+    grouped     the answers are `inside` for each combination of values of these attributes
+    matrices    the coefficients are products of one matrix an attribute
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.domain import Domain
-from eke.errors import QueryError
-from eke.query.canonical import Term
-from eke.query.linear import Query
+from eke.query.vector import IntMatrix, IntVector
 
-MOST_CELLS = 10_000_000
-_TOGETHER, _KEPT = 16, 1024
-"""Cells are made by so many, and that many times so many of them are kept: some 20 MB."""
+if TYPE_CHECKING:  # a query is a block itself
+    from eke.query.linear import Query
+
+Names = tuple[str, ...]
+Reach = tuple[tuple[str, IntVector], ...]
+NOTHING = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Marginal:
-    """The queries inside(t) · [t = c on the attributes], for every combination c."""
+class Block(ABC):
+    """What can be measured: questions with their coefficients, in a fixed order.
 
-    attributes: tuple[str, ...]
-    inside: Query
+    A dataclass that holds one of the abstract properties as a field gives it `= field()`, for else
+    the property would be taken for its default, and has slots.
+    """
 
-    def __post_init__(self) -> None:
-        domain = self.inside.domain
-        if not self.attributes:
-            raise QueryError("a marginal needs at least one attribute; for a total use count()")
-        if self.attributes != domain.in_order(self.attributes):
-            raise QueryError("a marginal's attributes must be in the domain's order, each once")
-        if self.cells > MOST_CELLS:
-            raise QueryError(
-                f"a marginal over {', '.join(self.attributes)} has {self.cells:,} cells; "
-                f"at most {MOST_CELLS:,} fit in one release, take fewer attributes"
-            )
-        if self.inside.constant:
-            raise QueryError("a marginal cannot carry a constant")
+    __slots__ = ()
+    kind: ClassVar[str]
+    """The key by which its documents are told from those of other kinds."""
+
+    # -- answers -------------------------------------------------------------------------------
 
     @property
-    def domain(self) -> Domain:
-        return self.inside.domain
+    @abstractmethod
+    def domain(self) -> Domain: ...
 
     @property
+    @abstractmethod
+    def attributes(self) -> Names:
+        """The attributes that it is about, in the domain's order."""
+
+    @property
+    @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        return self.domain.sizes(self.attributes)
+        """The answers along each axis; () for a single question."""
 
     @property
     def cells(self) -> int:
+        """How many answers it has."""
         return math.prod(self.shape)
 
-    @property
-    def grouped(self) -> tuple[str, ...]:
-        """The attributes that tell cells apart."""
-        return self.attributes
-
-    def with_inside(self, inside: Query) -> Marginal:
-        """Another question in the same cells."""
-        return Marginal(self.attributes, inside)
-
+    @abstractmethod
     def cell(self, index: int) -> Query:
-        """The query of one cell, by its flat index in C order."""
-        if not 0 <= index < self.cells:
-            raise QueryError(f"the marginal has cells 0 to {self.cells - 1}, not {index}")
-        return _neighbours(self, index // _TOGETHER)[index % _TOGETHER]
+        """The question of one answer, by its flat index in C order."""
 
     def queries(self) -> Iterator[Query]:
-        for number in range(-(-self.cells // _TOGETHER)):
-            yield from _neighbours(self, number)
+        """The questions of all answers, in order."""
+        return (self.cell(i) for i in range(self.cells))
 
     def keys(self) -> list[tuple[object, ...]]:
-        """The labels of each cell, in order: exactly the declared values, whatever the data."""
-        labels = [self.domain[name].labels for name in self.attributes]
-        return [
-            tuple(label[code] for label, code in zip(labels, index, strict=True))
-            for index in np.ndindex(*self.shape)
-        ]
+        """What tells each answer from the others, in order: its place, or labels of its cell."""
+        return list(np.ndindex(*self.shape))
 
+    # -- coefficients --------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def exponent(self) -> int:
+        """Every coefficient of every answer is an integer times 2^exponent.
+
+        Privacy: noise is drawn on a grid at least as fine, and exact answers are integers on it.
+        """
+
+    @property
+    @abstractmethod
+    def inside(self) -> Query | None:
+        """What a record adds to the one answer that it changes; None if it may change several.
+
+        Privacy: where it is given, a record in cell t moves at most one answer, and by no more
+        than the coefficient of this query at t. Prices rest on it.
+        """
+
+    @property
+    @abstractmethod
+    def grouped(self) -> Names | None:
+        """The attributes whose every combination of values has an answer, which counts `inside`.
+
+        () for a single question; None when answers are made in any other way.
+        """
+
+    @property
+    @abstractmethod
+    def matrices(self) -> tuple[IntMatrix, ...] | None:
+        """A matrix for each attribute, (rows, values): the coefficients are their products.
+
+        There is an answer for each combination of rows. None for any other block, and where
+        matrices would be too large to write out.
+        """
+
+    @property
+    def is_single(self) -> bool:
+        """True for one question of its own: a record has no other answer to move to."""
+        return self.grouped == ()
+
+    @property
+    def constant(self) -> Fraction:
+        """What is added to the answer whatever the records are; public, and never measured."""
+        return NOTHING
+
+    @property
+    def is_zero(self) -> bool:
+        """True when it is plain that no record changes any answer."""
+        inside = self.inside
+        return inside is not None and inside.is_zero
+
+    def without_constant(self) -> Block:
+        """The part that is measured."""
+        return self
+
+    # -- what one record adds ------------------------------------------------------------------
+
+    @abstractmethod
+    def reach(self, power: int) -> Reach | None:
+        """Σ_answers |coefficient|^power as a product of vectors, one an attribute.
+
+        In units of 2^(power · exponent). None when it is no product, or `inside` tells all of it.
+
+        Privacy: what one record in cell t adds to the L1 norm (power 1) or the squared L2 norm
+        (power 2) of the answers is at most the product of these vectors at t. Prices rest on it.
+        """
+
+    def largest_reach(self, power: int) -> int:
+        """The largest L1 norm (power 1) or squared L2 norm (power 2) that one record adds.
+
+        In units of 2^(power · exponent).
+
+        Privacy: exact, or a bound above: products of largest values, the extremes of `inside`, or
+        the largest coefficient of every question added up, as if one record met all of them.
+        """
+        factors, inside = self.reach(power), self.inside
+        if factors is not None:
+            return math.prod(int(max(vector)) for _, vector in factors)
+        unit = Fraction(2) ** self.exponent
+        if inside is not None:
+            heights = [max(map(abs, inside.extremes()))]
+        else:
+            heights = [max(map(abs, query.extremes())) for query in self.queries()]
+        return int(sum((height / unit) ** power for height in heights))
+
+    # -- exact answers -------------------------------------------------------------------------
+
+    @property
+    def needed(self) -> Names:
+        """The attributes whose counts the exact answers need, in the domain's order."""
+        inside = self.inside
+        if inside is None:
+            return self.attributes
+        return self.domain.in_order((*self.attributes, *inside.attributes))
+
+    @abstractmethod
+    def exact_answers(
+        self,
+        attributes: Sequence[str],
+        codes: NDArray[np.int64],  # (non-empty cells, attributes)
+        counts: NDArray[np.int64],  # (non-empty cells,)
+    ) -> list[int]:
+        """The exact answers, without constants, on the counts of `needed`, in units of 2^exponent.
+
+        Privacy: exact, so for the junction only. Sums of Python integers, or of 64-bit ones where
+        Python integers bound every partial sum; so neither overflow nor the order of rows can make
+        one record move an answer by more than its coefficient.
+        """
+
+    @abstractmethod
+    def rebuilt(self, domain: Domain) -> Self:
+        """The same questions over an equal domain, made by the constructors from their numbers.
+
+        Privacy: the copy shares no memory that anybody can write to, and passed every check anew.
+        """
+
+    # -- people and files ----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """One line of text that says what is asked."""
+
+    @abstractmethod
     def to_document(self) -> dict[str, Any]:
-        return {"marginal": list(self.attributes), "inside": self.inside.to_document()}
+        """A JSON document that has `kind` as a key."""
 
     @staticmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Marginal:
-        """The block that `to_document` wrote down."""
-        if not isinstance(document, Mapping) or set(document) != {"marginal", "inside"}:
-            raise QueryError("not a marginal document: it needs 'marginal' and 'inside'")
-        names = document["marginal"]
-        if not isinstance(names, list) or any(name not in domain for name in names):
-            raise QueryError(
-                "not a marginal document: 'marginal' must list the domain's attributes"
-            )
-        return Marginal(tuple(names), Query.from_document(domain, document["inside"]))
-
-
-@lru_cache(maxsize=_KEPT)
-def _neighbours(block: Marginal, number: int) -> tuple[Query, ...]:
-    """Some cells that follow each other: canonical forms take time, and plans list them often."""
-    first = number * _TOGETHER
-    return tuple(_cell(block, i) for i in range(first, min(first + _TOGETHER, block.cells)))
-
-
-def _cell(block: Marginal, index: int) -> Query:
-    codes = np.unravel_index(index, block.shape)
-    factors = []
-    for name, size, code in zip(block.attributes, block.shape, codes, strict=True):
-        indicator = np.zeros(size, np.int64)
-        indicator[code] = 1
-        factors.append((name, indicator))
-    here = Query.of(block.domain, [Term(Fraction(1), tuple(factors))])
-    return here.pointwise(block.inside)
+    @abstractmethod
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Block:
+        """The block that `to_document` wrote down, exactly."""

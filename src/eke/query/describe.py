@@ -7,11 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from eke.domain import Attribute
-from eke.query.block import Marginal
+from eke.domain import Attribute, Domain
+from eke.query.block import Block
 from eke.query.canonical import Term
-from eke.query.kronecker import Kronecker, Measurable
-from eke.query.linear import Query
 from eke.query.vector import IntVector
 
 _MOST_TERMS = 4
@@ -20,47 +18,48 @@ _MOST_WEIGHTS = 4
 _ROUNDING = Fraction(1, 10**8)
 
 
-def describe(query: Measurable) -> str:
+def describe(block: Block) -> str:
     """One line of text that says what is asked."""
-    if isinstance(query, Kronecker):
-        return f"{query.cells:,} combinations of counts by {', '.join(query.attributes)}"
-    if isinstance(query, Marginal):
-        return f"{describe(query.inside)} by {', '.join(query.attributes)}"
-    parts = _parts(query)
+    return block.description
+
+
+def sentence(domain: Domain, terms: Sequence[Term], constant: Fraction) -> str:
+    """The text of a single query."""
+    parts = _parts(domain, terms)
     shown = parts[:_MOST_TERMS]
     if len(parts) > _MOST_TERMS:
         shown.append((Fraction(1), f"{len(parts) - _MOST_TERMS} more terms"))
-    if query.constant or not shown:
-        shown.append((query.constant, ""))
+    if constant or not shown:
+        shown.append((constant, ""))
     return _sum(shown)
 
 
-def _parts(query: Query) -> list[tuple[Fraction, str]]:
+def _parts(domain: Domain, terms: Sequence[Term]) -> list[tuple[Fraction, str]]:
     """Weights and texts of the terms, shifted sums put right.
 
     Additive questions are stored as a count and functions that vanish at some code, e.g.
     sum(age − 17) + 17 × count; that reads better as sum(age).
     """
     parts, everyone = [], Fraction(0)
-    for term in query.terms:
-        shifted = _shifted_sum(query, term)
+    for term in terms:
+        shifted = _shifted_sum(domain, term)
         if shifted is not None:
             slope, origin = shifted
             parts.append((slope, f"sum({term.factors[0][0]})"))
             everyone -= slope * origin
         elif term.factors:
-            parts.append(_term(query, term))
+            parts.append(_term(domain, term))
         else:
             everyone += term.weight
     return [*parts, (everyone, "count")] if everyone else parts
 
 
-def _shifted_sum(query: Query, term: Term) -> tuple[Fraction, Fraction] | None:
+def _shifted_sum(domain: Domain, term: Term) -> tuple[Fraction, Fraction] | None:
     """(slope, origin) when the term is slope · (number − origin) of one numeric attribute."""
     if len(term.factors) != 1:
         return None
     ((name, vector),) = term.factors
-    attribute = query.domain[name]
+    attribute = domain[name]
     # Two different values lie on a line anyway; they read better one by one.
     if not attribute.has_numbers or len(np.unique(vector)) < 3:
         return None
@@ -74,10 +73,10 @@ def _shifted_sum(query: Query, term: Term) -> tuple[Fraction, Fraction] | None:
     return None if ratio is None else (term.weight * ratio, origin)
 
 
-def _term(query: Query, term: Term) -> tuple[Fraction, str]:
+def _term(domain: Domain, term: Term) -> tuple[Fraction, str]:
     weight, conditions, columns = term.weight, [], []
     for name, vector in term.factors:
-        attribute = query.domain[name]
+        attribute = domain[name]
         if _is_selection(vector):
             conditions.append(_condition(name, attribute, vector))
             continue

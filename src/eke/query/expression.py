@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 
 from eke.domain import Domain
 from eke.errors import DomainError, QueryError
-from eke.query.block import Marginal
 from eke.query.canonical import DENSE_CELLS, Term, table_terms
 from eke.query.condition import selection
 from eke.query.linear import Query
+from eke.query.marginal import Marginal
 from eke.query.vector import integer_vector, to_fraction
 
 Where = Mapping[str, Any]

@@ -10,32 +10,32 @@ them with coefficients whose absolute values (or squares) add up to a product ov
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query.block import Marginal
+from eke.query.block import Block, Names, Reach
 from eke.query.canonical import Term
 from eke.query.linear import Query
-from eke.query.vector import SAFE, IntVector, absolute_sum, height
+from eke.query.vector import SAFE, IntMatrix, IntVector, absolute_sum, height
 
 MOST_QUERIES = 10_000_000
-IntMatrix = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kronecker:
+class Kronecker(Block):
     """The queries Π_k matrix_k[row_k, t_k], for every combination of rows; without a condition."""
 
-    domain: Domain
-    attributes: tuple[str, ...]
-    matrices: tuple[IntMatrix, ...]  # (rows_k, |A_k|) each
+    kind: ClassVar[str] = "kronecker"
+    domain: Domain = field()
+    attributes: Names = field()
+    matrices: tuple[IntMatrix, ...] = field()  # (rows_k, |A_k|) each
 
     def __post_init__(self) -> None:
         if self.attributes != self.domain.in_order(self.attributes):
@@ -76,14 +76,17 @@ class Kronecker:
         return tuple(len(matrix) for matrix in self.matrices)
 
     @property
-    def cells(self) -> int:
-        """How many queries the block has."""
-        return math.prod(self.shape)
-
-    @property
     def exponent(self) -> int:
         """Coefficients are integers: multiples of 2^0."""
         return 0
+
+    @property
+    def inside(self) -> None:
+        """None: a record touches every query whose coefficient is not 0 in its cell."""
+
+    @property
+    def grouped(self) -> None:
+        """None: rows are no values of an attribute, even where they count single ones."""
 
     def cell(self, index: int) -> Query:
         """One query of the block, by its flat index in C order."""
@@ -96,10 +99,7 @@ class Kronecker:
         ]
         return Query.unrounded(self.domain, [Term(Fraction(1), tuple(factors))])
 
-    def queries(self) -> Iterator[Query]:
-        return (self.cell(i) for i in range(self.cells))
-
-    def reach(self, power: int) -> tuple[tuple[str, IntVector], ...]:
+    def reach(self, power: int) -> Reach:
         """Σ_rows |coefficient|^power for every value of every attribute.
 
         Privacy: what one record in cell t adds to the L1 norm (power 1) or the squared L2 norm
@@ -111,10 +111,6 @@ class Kronecker:
             (name, (np.abs(matrix.astype(object)) ** power).sum(axis=0))
             for name, matrix in zip(self.attributes, self.matrices, strict=True)
         )
-
-    def largest_reach(self, power: int) -> int:
-        """The largest L1 norm (power 1) or squared L2 norm (power 2) over all cells, exactly."""
-        return math.prod(int(max(vector)) for _, vector in self.reach(power))
 
     def exact(self, table: NDArray[np.int64]) -> NDArray[Any]:
         """All answers on the exact counts of the attributes' marginal, as exact integers.
@@ -136,6 +132,26 @@ class Kronecker:
             answers = np.moveaxis(product, 0, axis)
         return answers
 
+    def exact_answers(
+        self, attributes: Sequence[str], codes: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> list[int]:
+        """The exact answers in the order of the queries, as Python integers.
+
+        Privacy: those of `exact`, which are summed without overflow.
+        """
+        if tuple(attributes) != self.attributes:
+            raise QueryError("the counts must be those of the block's own attributes")
+        table = np.zeros(self.domain.sizes(self.attributes), np.int64)
+        table[tuple(codes.T)] = counts
+        return [int(answer) for answer in self.exact(table).ravel()]
+
+    def rebuilt(self, domain: Domain) -> Kronecker:
+        return Kronecker(domain, tuple(self.attributes), tuple(self.matrices))
+
+    @property
+    def description(self) -> str:
+        return f"{self.cells:,} combinations of counts by {', '.join(self.attributes)}"
+
     def to_document(self) -> dict[str, Any]:
         return {
             "kronecker": list(self.attributes),
@@ -153,10 +169,6 @@ class Kronecker:
         if not isinstance(matrices, list):
             raise QueryError("not a block document: 'matrices' must be a list")
         return Kronecker(domain, tuple(names), tuple(_integers(rows) for rows in matrices))
-
-
-Measurable: TypeAlias = Query | Marginal | Kronecker
-"""What can be measured under one noise law: a query, or a block of them."""
 
 
 def _integers(rows: Sequence[Sequence[int]]) -> IntMatrix:

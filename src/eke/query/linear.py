@@ -5,7 +5,7 @@ attribute, each weight a dyadic rational. Small dense tables (HIST eq. 13) are s
 products too, so one form serves all. A query is always in canonical form (see `canonical`), so
 two spellings of one question are equal, hash alike and are stored alike.
 
-Next: `expression` is how users write queries; `block` holds whole marginals.
+Next: `expression` is how users write queries; `marginal` holds whole marginals.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
+from eke.query.block import Block, Names
 from eke.query.canonical import (
     DENSE_CELLS,
     Term,
@@ -36,6 +37,7 @@ from eke.query.canonical import (
     term_reach,
     wide_table,
 )
+from eke.query.describe import sentence
 from eke.query.vector import (
     SAFE,
     IntVector,
@@ -51,12 +53,13 @@ _WEIGHT = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Query:
+class Query(Block):
     """A linear query in canonical form; build one with `Query.of` or from an expression."""
 
-    domain: Domain
+    kind: ClassVar[str] = "terms"
+    domain: Domain = field()
     terms: tuple[Term, ...]
-    constant: Fraction
+    constant: Fraction = field()
 
     def __post_init__(self) -> None:
         """Raise unless all computations with the terms are exact.
@@ -78,33 +81,6 @@ class Query:
 
     def __deepcopy__(self, memo: object) -> Query:
         return self  # immutable
-
-    def queries(self) -> Iterator[Query]:
-        """Itself, as blocks list theirs: whoever takes a question or a block need not ask which."""
-        yield self
-
-    @property
-    def inside(self) -> Query:
-        """What is asked in every cell: itself."""
-        return self
-
-    @property
-    def grouped(self) -> tuple[str, ...]:
-        """The attributes that tell cells apart: none, for there is one cell."""
-        return ()
-
-    @property
-    def cells(self) -> int:
-        return 1
-
-    def cell(self, index: int) -> Query:
-        """The query of the only cell, whatever its number in other blocks."""
-        del index
-        return self
-
-    def with_inside(self, inside: Query) -> Query:
-        """Another question in the same cells."""
-        return inside
 
     @staticmethod
     def of(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
@@ -128,7 +104,7 @@ class Query:
     # -- shape ---------------------------------------------------------------------------------
 
     @property
-    def attributes(self) -> tuple[str, ...]:
+    def attributes(self) -> Names:
         """The attributes the query depends on, in the domain's order."""
         return self.domain.in_order(name for term in self.terms for name, _ in term.factors)
 
@@ -159,6 +135,61 @@ class Query:
             return int(table.min()) * unit, int(table.max()) * unit
         bounds = [term_bounds(term) for term in self.terms]
         return sum((b[0] for b in bounds), Fraction(0)), sum((b[1] for b in bounds), Fraction(0))
+
+    # -- a block of one answer -----------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    def cell(self, index: int) -> Query:
+        if index:
+            raise QueryError(f"a query has one answer, number 0, not {index}")
+        return self
+
+    def queries(self) -> Iterator[Query]:
+        yield self
+
+    @property
+    def inside(self) -> Query:
+        """Itself: its coefficient is what a record adds."""
+        return self
+
+    @property
+    def grouped(self) -> Names:
+        return ()
+
+    def with_inside(self, inside: Query) -> Query:
+        """Another question in the same cell."""
+        return inside
+
+    @property
+    def matrices(self) -> None:
+        """None: its terms are its products."""
+
+    def reach(self, _: int) -> None:
+        """None: the absolute coefficients, and their squares, are those of the query itself."""
+
+    def without_constant(self) -> Query:
+        return Query(self.domain, self.terms, Fraction(0)) if self.constant else self
+
+    def exact_answers(
+        self, attributes: Sequence[str], codes: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> list[int]:
+        """The one exact answer. Privacy: a sum of Python integers."""
+        return [self.exact(attributes, codes, counts)]
+
+    def rebuilt(self, domain: Domain) -> Query:
+        terms = []
+        for term in self.terms:
+            # A view belongs to somebody else, so the term makes a copy of it.
+            vectors = [(name, vector.view()) for name, vector in term.factors]
+            terms.append(Term(term.weight, tuple(vectors)))
+        return Query(domain, tuple(terms), self.constant)
+
+    @property
+    def description(self) -> str:
+        return sentence(self.domain, self.terms, self.constant)
 
     # -- evaluation ----------------------------------------------------------------------------
 

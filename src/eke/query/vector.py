@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from eke.errors import QueryError
 
 IntVector: TypeAlias = NDArray[np.int64]
+IntMatrix: TypeAlias = NDArray[np.int64]
 Number: TypeAlias = int | Fraction
 
 GRID_BITS = 32

@@ -25,7 +25,7 @@ from eke.planning import (
     suggestions,
 )
 from eke.privacy.measure import Measure
-from eke.query import Kronecker, Neighbours
+from eke.query import Neighbours
 
 _NOTHING = "No table is worth buying: nothing was paid for yet, or tables answer it already."
 _WIDTH, _HEIGHT, _MARGIN = 460, 170, 44
@@ -47,7 +47,7 @@ class Advised:
             raise AccuracyError("share is above 0 and at most 1: of the questions seen so far")
         point = next(p for p in self.suggestion.frontier if p.share >= share - 1e-12)
         block, budget = self.suggestion.block, point.cost / self.factor
-        if isinstance(block, Kronecker):
+        if block.matrices is not None:
             return plan_of_block(
                 block, measure=self.measure, budget=budget, neighbours=self.neighbours
             )
@@ -108,7 +108,7 @@ class Advised:
 
 
 def _measured(suggestion: Suggestion) -> str:
-    if isinstance(suggestion.block, Kronecker):
+    if suggestion.block.matrices is not None:
         return f"{suggestion.block.cells:,} counts of ranges"
     return f"{suggestion.cells:,} cells"
 

@@ -37,7 +37,7 @@ from eke.inference.shrinkage.large import (
     singles_in,
 )
 from eke.planning.effort import steps_for
-from eke.query import Marginal, Prior, Query, count, describe
+from eke.query import Block, Prior, Query, count, describe
 from eke.session.estimate import Estimate, EstimateMethod, TableEstimate
 
 ENTROPY_ALPHA = 0.01
@@ -77,7 +77,7 @@ class Estimator:
 
     def estimate(
         self,
-        asked: Query | Marginal,
+        asked: Block,
         method: EstimateMethod,
         confidence: float,
         progress: Progress = silent,
@@ -85,11 +85,11 @@ class Estimator:
         """The estimate of a question, or of every cell of a marginal."""
         if method not in get_args(EstimateMethod):
             raise EstimateError(f"method must be one of {', '.join(get_args(EstimateMethod))}")
-        if isinstance(asked, Query):
-            known = self.inference.public(asked)
+        queries = list(asked.queries())
+        if asked.is_single:
+            known = self.inference.public(queries[0])
             if known is not None:  # the number of records; no method can say it better
-                return _public(asked, known, method, confidence)
-        queries = [asked] if isinstance(asked, Query) else list(asked.queries())
+                return _public(queries[0], known, method, confidence)
         if method == "max_entropy":
             found = self._by_entropy(queries, confidence, progress)
         elif method == "blue":
@@ -99,7 +99,7 @@ class Estimator:
             ]
         else:
             found = self._shrunk(queries, confidence, progress)
-        if isinstance(asked, Query):
+        if asked.is_single:
             return found[0]
         return TableEstimate(asked.attributes, tuple(asked.keys()), tuple(found))
 

@@ -129,7 +129,7 @@ class History(Sequence[Measurement]):
         ]
 
     def _query(self, query: Expression | Query | ArrayLike) -> Query:
-        if isinstance(query, Query):
+        if isinstance(query, Query):  # what users write: a question, or its coefficients
             return query
         if isinstance(query, Expression):
             return query.on(self.domain)

@@ -36,7 +36,7 @@ from eke.planning import (
 from eke.planning.strategy.matrices import MatrixStrategy
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
-from eke.query import Expression, Marginal, MarginalExpression, Neighbours, Query
+from eke.query import Block, Expression, MarginalExpression, Neighbours
 from eke.session.price import price_of
 from eke.session.released import release_text
 from eke.sql import parse_grouping_sets
@@ -60,7 +60,7 @@ def workload_of(asked: WorkloadLike, domain: Domain) -> Workload:
         return asked
     if isinstance(asked, str):
         return grouping_sets(domain, parse_grouping_sets(asked, domain))
-    if isinstance(asked, (Query, Marginal, Expression, MarginalExpression)):
+    if isinstance(asked, (Block, Expression, MarginalExpression)):
         return Workload.of(domain, [asked])
     if not isinstance(asked, Iterable):
         raise QueryError(
@@ -160,11 +160,7 @@ def _parts(plan: ReleasePlan) -> Plan:
     """What the engine is to measure for a plan."""
     parts = []
     for block, law in plan.laws():
-        if (
-            not isinstance(block, Query)
-            and table_weight(block) is None
-            and block.cells > MOST_SINGLE_ANSWERS
-        ):
+        if block.cells > MOST_SINGLE_ANSWERS and table_weight(block) is None:
             raise QueryError(
                 f"the strategy {plan.strategy} measures a block of {block.cells:,} answers that "
                 f"later answers could not use; at most {MOST_SINGLE_ANSWERS:,} such answers are "

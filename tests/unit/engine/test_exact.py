@@ -12,7 +12,7 @@ import pytest
 
 from eke.data import Counts, open_source
 from eke.domain import Domain, Integer
-from eke.engine.exact import exact_answers, needed_attributes
+from eke.engine.exact import exact_answers
 from eke.mechanism import secret
 from eke.query import Marginal, Query, count, marginal, moment, total
 from tests.random_questions import random_domain, random_question
@@ -53,16 +53,16 @@ def test_answers_are_sums_of_contributions(seed):
     source = open_source(pa.table(columns), domain)
     for _ in range(4):
         measured = random_question(rng, domain, blocks=0.5).on(domain)
-        counts = source.counts([needed_attributes(measured)])[0]
+        counts = source.counts([measured.needed])[0]
         found = exact_answers(measured, counts)
         assert found.count == (measured.cells if isinstance(measured, Marginal) else 1)
         assert opened(found) == by_hand(measured, rows)
 
 
 def test_only_the_needed_attributes_are_counted():
-    assert needed_attributes(count(c=1, a=2).on(DOMAIN)) == ("a", "c")
-    assert needed_attributes(count().on(DOMAIN)) == ()
-    assert needed_attributes(marginal("b", of=total("a")).on(DOMAIN)) == ("a", "b")
+    assert count(c=1, a=2).on(DOMAIN).needed == ("a", "c")
+    assert count().on(DOMAIN).needed == ()
+    assert marginal("b", of=total("a")).on(DOMAIN).needed == ("a", "b")
 
 
 def test_huge_sums_are_exact():

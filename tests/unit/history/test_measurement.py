@@ -6,9 +6,9 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.errors import QueryError
-from eke.history import Measurement, Row, query_from_document
+from eke.history import Measurement, Row
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
-from eke.query import count, marginal, total
+from eke.query import block_from_document, count, marginal, total
 
 DOMAIN = Domain(a=Integer(0, 2), b=Integer(0, 1))
 LAW = DiscreteLaplace(10, -3)
@@ -44,7 +44,7 @@ def test_writing_down_and_reading_back(asked, values, law):
     document = measurement.to_document()
     again = Measurement.from_document(DOMAIN, document, sequence=9, analyst="ann", at="2026-01-01")
     assert again == measurement
-    assert query_from_document(DOMAIN, document["query"]) == query
+    assert block_from_document(DOMAIN, document["query"]) == query
 
 
 def test_wrong_measurements():

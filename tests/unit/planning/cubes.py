@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eke.domain import Categorical, Domain
 from eke.planning.release import ReleasePlan
 from eke.privacy.pure import PURE
-from eke.query import Kronecker, Marginal, Measurable, Query
+from eke.query import Block, Query
 
 FloatArray = NDArray[np.float64]
 
@@ -23,18 +23,14 @@ def cube(*sizes: int) -> Domain:
     return Domain({n: Categorical(*values) for n, values in zip(names, labels, strict=True)})
 
 
-def rows_of(domain: Domain, measured: Measurable) -> FloatArray:
+def rows_of(domain: Domain, measured: Block) -> FloatArray:
     """(rows, cells): every coefficient of what is measured, cell by cell."""
     cells = np.array(list(np.ndindex(*domain.shape)))
-    queries = [measured] if isinstance(measured, Query) else list(_queries(measured))
+    queries = [measured.cell(i) for i in range(measured.cells)]
     rows = [
         np.array(q.numerators(domain.names, cells), np.float64) * 2.0**q.exponent for q in queries
     ]
     return np.array(rows)
-
-
-def _queries(measured: Marginal | Kronecker) -> list[Query]:
-    return [measured.cell(i) for i in range(measured.cells)]
 
 
 def marginal_rows(domain: Domain, names: tuple[str, ...]) -> FloatArray:

@@ -74,8 +74,13 @@ def random_demand(rng: np.random.Generator, names: tuple[str, ...]) -> Demand:
     return Demand(random_range(rng, *names), wanted)
 
 
+def decided(demand: Demand, facts: Facts, policy: Policy) -> Decision:
+    assert isinstance(demand.query, Query)
+    return decide(demand.query, demand.requirement, facts, policy)
+
+
 def ask(facts: Facts, demand: Demand, policy: Policy = look_ahead) -> Decision:
-    decision = decide(demand.query, demand.requirement, facts, policy)
+    decision = decided(demand, facts, policy)
     if decision.plan is not None:
         learn(facts, decision)
     return decision
@@ -131,7 +136,7 @@ def test_decisions_depend_on_the_ledger_only():
     rng = np.random.default_rng(6)
     for _ in range(10):
         one = random_demand(rng, ("a", "c"))
-        decisions = [decide(one.query, one.requirement, f, look_ahead) for f in (first, second)]
+        decisions = [decided(one, f, look_ahead) for f in (first, second)]
         assert decisions[0] == decisions[1]
     assert first.past.bought
 
@@ -203,7 +208,7 @@ def test_whatever_can_be_rented_is_answered():
     rng, facts, refused = np.random.default_rng(2), empty(limit=1.0), 0
     for _ in range(40):
         demand = random_demand(rng, ("a", "b"))
-        rented = decide(demand.query, demand.requirement, facts, top_up)
+        rented = decided(demand, facts, top_up)
         decision = ask(facts, demand)
         refused += decision.action == "refuse"
         assert facts.accountant.spent <= facts.limit

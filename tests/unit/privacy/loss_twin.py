@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.privacy.law import NoiseLaw
 from eke.privacy.record_loss import NANO
-from eke.query import Kronecker, Marginal, Measurable, Query
+from eke.query import Block, Kronecker, Marginal, Query
 
 Cell = tuple[int, ...]
 Integers = NDArray[Any]  # of Python's own integers, which cannot overflow
@@ -33,18 +33,18 @@ class LossTwin:
         self._units = _units(len(self._cells), neighbours, rows_per_unit, total=domain.total)
         self._losses = [Fraction(0)] * len(self._units)
 
-    def largest_after(self, measured: Measurable, law: NoiseLaw) -> Fraction:
+    def largest_after(self, measured: Block, law: NoiseLaw) -> Fraction:
         """The loss of the unit that loses most after one more measurement, in nano-units."""
         return max(self._after(measured, law))
 
-    def add(self, measured: Measurable, law: NoiseLaw) -> None:
+    def add(self, measured: Block, law: NoiseLaw) -> None:
         self._losses = self._after(measured, law)
 
     @property
     def largest(self) -> Fraction:
         return max(self._losses)
 
-    def _after(self, measured: Measurable, law: NoiseLaw) -> list[Fraction]:
+    def _after(self, measured: Block, law: NoiseLaw) -> list[Fraction]:
         moves = [contributions(measured, cell) for cell in self._cells]
         finest = math.lcm(*(x.denominator for move in moves for x in move))
         whole = np.array([[int(x * finest) for x in move] for move in moves], dtype=object)
@@ -75,7 +75,7 @@ def coefficient(query: Query, cell: Cell) -> Fraction:
     )
 
 
-def contributions(measured: Measurable, cell: Cell) -> list[Fraction]:
+def contributions(measured: Block, cell: Cell) -> list[Fraction]:
     """By how much a record in this cell changes each released number."""
     if isinstance(measured, Query):
         return [coefficient(measured, cell)]
@@ -87,6 +87,8 @@ def contributions(measured: Measurable, cell: Cell) -> list[Fraction]:
             for matrix, code in zip(measured.matrices, own, strict=True)
         ]
         return [Fraction(math.prod(chosen)) for chosen in product(*entries)]
+    if not isinstance(measured, Marginal):
+        return [coefficient(query, cell) for query in measured.queries()]
     inside = coefficient(measured.inside, cell)
     return [inside if index == own else Fraction(0) for index in np.ndindex(*measured.shape)]
 

@@ -22,7 +22,7 @@ from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate
 from eke.inference.shrinkage.evidence import Asked, Evidence
 from eke.inference.state import noise_of
-from eke.query import Marginal, Query
+from eke.query import Block, Query
 
 FloatArray = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Shrinkage:
                 "history says nothing about the number of records; measure a count first"
             )
 
-    def estimate(self, questions: Sequence[Query | Marginal] | Features) -> Estimates:
+    def estimate(self, questions: Sequence[Block] | Features) -> Estimates:
         """The estimates of questions, without their constants."""
         domain = self.evidence.features.domain
         asked = questions if isinstance(questions, Features) else Features.of(domain, questions)

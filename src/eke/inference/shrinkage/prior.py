@@ -15,7 +15,7 @@ from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference.features import is_plain
-from eke.query import Marginal, Prior
+from eke.query import Prior
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def prior_from_history(domain: Domain, measurements: Iterable[Measurement]) -> P
     precisions: dict[str, float] = {}
     for measurement in measurements:
         block = measurement.query
-        if not isinstance(block, Marginal) or len(block.attributes) != 1 or not is_plain(block):
+        if len(block.attributes) != 1 or not is_plain(block):
             continue
         (name,) = block.attributes
         precision = 1.0 / measurement.law.variance

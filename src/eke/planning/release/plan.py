@@ -38,7 +38,7 @@ from eke.planning.strategy.matrices import MatrixStrategy
 from eke.planning.workload import Workload
 from eke.privacy.law import DiscreteLaw
 from eke.privacy.measure import Measure
-from eke.query import Kronecker, Marginal, Measurable, Neighbours
+from eke.query import Block, Neighbours
 
 _NANO = 1e-9
 _LEAST_BUDGET, _LARGEST_BUDGET = 1e-100, 1e9
@@ -62,7 +62,7 @@ class ReleasePlan:
         """Every block to be measured."""
         return tuple(part for section in self.sections for part in section.parts())
 
-    def laws(self) -> tuple[tuple[Measurable, DiscreteLaw], ...]:
+    def laws(self) -> tuple[tuple[Block, DiscreteLaw], ...]:
         """What the engine is to measure, with the discrete law of the noise of each part.
 
         Privacy: noise scales are rounded up to the grid, so no part costs more than planned. They
@@ -76,10 +76,7 @@ class ReleasePlan:
     @property
     def answers(self) -> int:
         """How many noisy numbers will be released."""
-        return sum(
-            part.measured.cells if isinstance(part.measured, (Marginal, Kronecker)) else 1
-            for part in self.parts
-        )
+        return sum(part.measured.cells for part in self.parts)
 
     @property
     def rmse(self) -> float:
@@ -191,7 +188,7 @@ def plan_release(
 
 
 def plan_of_block(
-    block: Kronecker, *, measure: Measure, budget: float, neighbours: Neighbours = "add_remove"
+    block: Block, *, measure: Measure, budget: float, neighbours: Neighbours = "add_remove"
 ) -> ReleasePlan:
     """The plan that measures one block of products, and nothing else, for a budget."""
     unit = section_of(block, measure, 1.0)
@@ -269,8 +266,7 @@ def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:
 
 
 def _law(part: PlannedBlock, measure: Measure, noise_scale: float) -> DiscreteLaw:
-    inside = part.measured.inside if isinstance(part.measured, Marginal) else part.measured
-    return measure.law(noise_scale, inside.exponent)
+    return measure.law(noise_scale, part.measured.exponent)
 
 
 def _distinct(alternatives: Sequence[Alternative]) -> list[Alternative]:

@@ -31,8 +31,7 @@ from eke.planning.strategy.line import (
 )
 from eke.planning.workload import Along, Target
 from eke.privacy.measure import Measure
-from eke.query import Marginal, Query, Term
-from eke.query.kronecker import Kronecker
+from eke.query import Block, Kronecker, Marginal, Query, Term
 
 _LISTED = 4
 
@@ -105,11 +104,11 @@ class ProductSection:
             block = self._block(levels)
             variance = self.noise / weight**self.measure.variance_power
             noise_scale = self.measure.scale_of(variance)
-            cost = self.measure.loss_of_reach(_reach(block, self.measure.order), variance)
+            cost = self.measure.loss_of_reach(block.largest_reach(self.measure.order), variance)
             found.append(PlannedBlock(block, noise_scale, cost))
         return found
 
-    def _block(self, levels: tuple[Level, ...]) -> Marginal | Kronecker:
+    def _block(self, levels: tuple[Level, ...]) -> Block:
         matrices = tuple(level.matrix for level in levels)
         if all(np.array_equal(m, np.eye(m.shape[1])) for m in matrices):
             return Marginal(self.target.attributes, Query.of(self.domain, [Term(Fraction(1), ())]))
@@ -143,10 +142,6 @@ class ProductSection:
         return [Table(self.target.attributes, self.target.along, cells, variances)]
 
 
-def _reach(block: Marginal | Kronecker, power: int) -> int:
-    return 1 if isinstance(block, Marginal) else block.largest_reach(power)
-
-
 def product_section(
     domain: Domain, target: Target, measure: Measure, budget: float, strategy: str = "auto"
 ) -> ProductSection:
@@ -178,13 +173,16 @@ def product_section(
     return made(chosen, tuple(listed))
 
 
-def section_of(block: Kronecker, measure: Measure, budget: float) -> ProductSection:
+def section_of(block: Block, measure: Measure, budget: float) -> ProductSection:
     """The section that measures one block of products: ranges where it has more than cells."""
+    matrices = block.matrices
+    if matrices is None:
+        raise QueryError("only a block of products is planned by itself; plan a workload instead")
     along: tuple[Along, ...] = tuple(
-        "cells" if np.array_equal(m, np.eye(m.shape[1])) else "ranges" for m in block.matrices
+        "cells" if np.array_equal(m, np.eye(m.shape[1])) else "ranges" for m in matrices
     )
     lines = tuple(
-        line_of(matrix, kind, measure) for matrix, kind in zip(block.matrices, along, strict=True)
+        line_of(matrix, kind, measure) for matrix, kind in zip(matrices, along, strict=True)
     )
     target = Target(block.attributes, along)
     section = ProductSection(block.domain, target, lines, measure, budget, ())

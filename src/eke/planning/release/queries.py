@@ -33,7 +33,7 @@ from eke.planning.strategy.line import question_values
 from eke.planning.strategy.matrices import MatrixStrategy, characters, haar, hierarchy, identity
 from eke.planning.workload import Target, Workload
 from eke.privacy.measure import Measure
-from eke.query import Marginal, Measurable, Query, Term, sensitivity, table
+from eke.query import Block, Marginal, Query, Term, sensitivity, table
 
 MOST_DENSE_CELLS = 1024
 _REFINED = 2
@@ -51,7 +51,7 @@ class MatrixSection:
     weights: FloatArray  # (questions,)
     constants: FloatArray  # (questions,)
     plan: DensePlan
-    measured: tuple[Measurable, ...]
+    measured: tuple[Block, ...]
     costs: tuple[float, ...]
     measure: Measure
     budget: float
@@ -94,15 +94,15 @@ class MatrixSection:
 
     @property
     def part_count(self) -> int:
-        return 1 if self._is_marginal else len(self._used())
+        return 1 if self._is_one_block else len(self._used())
 
     @property
-    def _is_marginal(self) -> bool:
-        return len(self.measured) == 1 and isinstance(self.measured[0], Marginal)
+    def _is_one_block(self) -> bool:
+        return len(self.measured) == 1 and not self.measured[0].is_single
 
     def parts(self) -> list[PlannedBlock]:
         variances = self.plan.noise_variances
-        if self._is_marginal:
+        if self._is_one_block:
             noise_variance = float(variances.max())
             return [PlannedBlock(self.measured[0], self._scale(noise_variance), self.costs[0])]
         return [
@@ -144,7 +144,7 @@ class MatrixSection:
         Without strategy matrix only a question about that number itself profits.
         """
         if self.plan.strategy.matrix.shape[1] != math.prod(self.domain.sizes(self.attributes)):
-            everyone = [isinstance(q, Query) and not q.attributes for q in self.questions_of]
+            everyone = [not isinstance(q, Target) and not q.attributes for q in self.questions_of]
             heights = [float(sum(t.weight for t in _terms(q))) for q in self.questions_of]
             told = np.where(everyone, total * np.array(heights), values)
             return told, np.where(everyone, 0.0, variances)
@@ -162,7 +162,7 @@ class MatrixSection:
 
 
 def _terms(asked: Target | Query) -> tuple[Term, ...]:
-    return asked.terms if isinstance(asked, Query) else ()
+    return () if isinstance(asked, Target) else asked.terms
 
 
 def matrix_section(
@@ -292,14 +292,14 @@ def _common_exponent(matrix: FloatArray) -> int:
 
 def _measured(
     domain: Domain, attributes: tuple[str, ...], plan: DensePlan, measure: Measure
-) -> tuple[tuple[Measurable, ...], tuple[float, ...]]:
+) -> tuple[tuple[Block, ...], tuple[float, ...]]:
     variances, rows = plan.noise_variances, plan.strategy.matrix
     if plan.strategy.name == "I" and attributes and np.isfinite(variances).all():
         noise_variance = float(variances.max())
         block = Marginal(attributes, Query.of(domain, [Term(Fraction(1), ())]))
         return (block,), (_cost(1.0, noise_variance, measure),)
     shape = domain.sizes(attributes)
-    found: list[Measurable] = []
+    found: list[Block] = []
     for row in rows:
         if not attributes:
             found.append(Query.of(domain, [Term(Fraction(int(row[0])), ())]))

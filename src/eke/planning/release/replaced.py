@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eke.planning.release.section import Section
 from eke.privacy.measure import Measure
-from eke.query import Kronecker, Measurable, Neighbours, Query
+from eke.query import Block, Neighbours
 
 
 def loss_factor(section: Section, measure: Measure, neighbours: Neighbours) -> float:
@@ -20,8 +20,8 @@ def loss_factor(section: Section, measure: Measure, neighbours: Neighbours) -> f
     return measure.raised(2.0) if signed else 2.0
 
 
-def _may_be_signed(measured: Measurable) -> bool:
-    if isinstance(measured, Query):
-        low, high = measured.extremes()
-        return low < 0 < high
-    return isinstance(measured, Kronecker)
+def _may_be_signed(measured: Block) -> bool:
+    if measured.inside is None:
+        return True
+    low, high = measured.inside.extremes()
+    return low < 0 < high

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.privacy.measure import Measure
-from eke.query import Measurable
+from eke.query import Block
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _ROUNDING = 1e-12
@@ -29,7 +29,7 @@ class PlannedBlock:
     The scale is that of a Laplace law (epsilon) or the standard deviation of a Gaussian (rho).
     """
 
-    measured: Measurable
+    measured: Block
     noise_scale: float
     cost: float  # what a record pays: epsilon or rho
 

@@ -84,7 +84,7 @@ class LargeEvidence:
             raise EstimateError("noisy answers must be finite numbers")
         queries: list[Query] = []
         for one in alone:
-            queries += [one.query] if isinstance(one.query, Query) else one.query.queries()
+            queries += one.query.queries()
         kernel = ImplicitKernel(
             [blocks[0][0] for blocks in whole],
             Features.of(domain, queries),

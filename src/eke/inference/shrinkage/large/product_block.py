@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.query import Kronecker, Marginal, Measurable
+from eke.query import Block
 
 FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
@@ -63,15 +63,15 @@ class ProductBlock:
         return total
 
 
-def product_block(query: Measurable) -> ProductBlock | None:
+def product_block(query: Block) -> ProductBlock | None:
     """The block as a product of matrices; None for a single query and what is no product."""
-    if isinstance(query, Kronecker):
+    if query.matrices is not None:
         if not query.attributes:
             return None
         matrices = tuple(_unless_identity(m.astype(np.float64)) for m in query.matrices)
         sizes = query.domain.sizes(query.attributes)
         return ProductBlock(query.attributes, sizes, matrices, 1.0)
-    if not isinstance(query, Marginal) or len(query.inside.terms) != 1:
+    if not query.grouped or query.inside is None or len(query.inside.terms) != 1:
         return None
     (term,) = query.inside.terms
     condition = {name: vector.astype(np.float64) for name, vector in term.factors}

@@ -12,7 +12,7 @@ from eke.history import Measurement
 from eke.inference.features import probabilities, table_of
 from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
-from eke.query import Kronecker, Marginal, Measurable, Prior, Query, count, marginal, table
+from eke.query import Block, Kronecker, Prior, Query, count, marginal, table
 
 Reals = NDArray[np.float64]
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2), c=Integer(0, 3), d=Integer(0, 5))
@@ -23,7 +23,7 @@ ALPHA = 30.0
 
 def history(generator: np.random.Generator, *, varied: bool) -> list[Measurement]:
     """All pairs and some single questions; if `varied`, also blocks that overlap in pairs."""
-    asked: list[tuple[Measurable, NoiseLaw]] = [
+    asked: list[tuple[Block, NoiseLaw]] = [
         (marginal(*pair).on(DOMAIN), Laplace(3.0)) for pair in combinations(DOMAIN.names, 2)
     ]
     for _ in range(6):
@@ -49,7 +49,7 @@ def history(generator: np.random.Generator, *, varied: bool) -> list[Measurement
 
 
 def measured(
-    query: Measurable, law: NoiseLaw, truth: Reals, generator: np.random.Generator
+    query: Block, law: NoiseLaw, truth: Reals, generator: np.random.Generator
 ) -> Measurement:
     """Noisy answers on a table over all cells."""
     exact = matrix_of([query]) @ truth
@@ -64,13 +64,9 @@ def questions(generator: np.random.Generator) -> list[Query]:
     return [expression.on(DOMAIN) for expression in expressions]
 
 
-def matrix_of(asked: list[Measurable]) -> Reals:
+def matrix_of(asked: list[Block]) -> Reals:
     """The coefficients of each question over all cells, blocks taken apart; (m, cells)."""
-    singles = [
-        one
-        for query in asked
-        for one in (query.queries() if isinstance(query, (Marginal, Kronecker)) else [query])
-    ]
+    singles = [one for query in asked for one in query.queries()]
     return np.array([table_of(query, DOMAIN.names) for query in singles])
 
 

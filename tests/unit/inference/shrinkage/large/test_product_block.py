@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from eke.inference.shrinkage.large.product_block import product_block
-from eke.query import Kronecker, Measurable, count, marginal
+from eke.query import Block, Kronecker, count, marginal
 from tests.unit.inference.shrinkage.large.histories import DOMAIN, matrix_of
 
 HALVES = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]])
-BLOCKS: list[Measurable] = [
+BLOCKS: list[Block] = [
     marginal("a").on(DOMAIN),
     marginal("a", "c").on(DOMAIN),
     marginal("b", of=count(a=(1, 3))).on(DOMAIN),
@@ -20,7 +20,7 @@ BLOCKS: list[Measurable] = [
 
 
 @pytest.mark.parametrize("query", BLOCKS)
-def test_answers_and_sums_are_those_of_the_queries(query: Measurable) -> None:
+def test_answers_and_sums_are_those_of_the_queries(query: Block) -> None:
     generator = np.random.default_rng(1)
     block = product_block(query)
     assert block is not None

@@ -9,7 +9,7 @@ import pytest
 from eke.domain import Binned, Boolean, Categorical, Domain, Integer
 from eke.errors import EkeError, QueryError
 from eke.query import Marginal, Query, count, marginal, total
-from eke.query.block import MOST_CELLS
+from eke.query.marginal import MOST_CELLS
 from tests import oracle
 
 DOMAIN = Domain(
