@@ -182,11 +182,11 @@ class Accountant:
         if inside is None:
             once = block_loss(block, _discrete(law))
             return once if self.neighbours == "add_remove" else self.measure.raised(2) * once
-        moved = law.loss_nano(sensitivity(inside, self.neighbours))
         if self.neighbours == "add_remove" or block.is_single:
-            return moved
+            return law.loss_nano(sensitivity(inside, self.neighbours))
         # A record leaves a cell for another, two answers change; or it stays and changes one.
-        return max(2 * law.loss_nano(sensitivity(inside, "add_remove")), moved)
+        low, high = inside.extremes()
+        return max(2 * law.loss_nano(max(abs(low), abs(high))), law.loss_nano(high - low))
 
 
 def _discrete(law: NoiseLaw) -> DiscreteLaw:

@@ -21,13 +21,14 @@ from eke.query import Block
 Cells = NDArray[np.int64]
 
 
-def block_nano(reach: int | Fraction, law: DiscreteLaw) -> int:
+def block_nano(reach: int, law: DiscreteLaw, exponent: int = 0) -> int:
     """The nano-units that a record of some reach loses, rounded up.
 
     Privacy: `reach` is the L1 norm of the record's coefficients for Laplace noise, their squared
-    L2 norm for Gaussian noise. Rational arithmetic, so nothing is rounded down.
+    L2 norm for Gaussian noise, coefficients being multiples of 2^exponent. Rational arithmetic, so
+    nothing is rounded down.
     """
-    step = Fraction(2) ** law.exponent
+    step = Fraction(2) ** (law.exponent - exponent)
     if isinstance(law, DiscreteLaplace):
         return math.ceil(NANO * reach / (law.steps * step))
     return math.ceil(NANO * reach / (2 * (law.steps * step) ** 2))
@@ -38,8 +39,7 @@ def block_loss(block: Block, law: DiscreteLaw) -> int:
 
     Privacy: that of the block's largest reach, which is exact or a bound above.
     """
-    power = _power(law)
-    return block_nano(block.largest_reach(power) * _unit(block, power), law)
+    return block_nano(block.largest_reach(_power(law)), law, block.exponent)
 
 
 def block_cell_losses(
@@ -52,8 +52,7 @@ def block_cell_losses(
     Privacy: exact up to `largest_table` cells. Beyond, attributes are bounded by their largest
     reach, those along which it varies least first, never from below.
     """
-    power = _power(law)
-    factors = block.reach(power)
+    factors = block.reach(_power(law))
     if factors is None:
         return None
     constant, kept = 1, []
@@ -72,8 +71,10 @@ def block_cell_losses(
         shape = [1] * len(kept)
         shape[axis] = -1
         reaches = reaches * np.array(numbers, object).reshape(shape)
-    unit = _unit(block, power)
-    priced = {reach: block_nano(reach * unit, law) for reach in set(reaches.reshape(-1).tolist())}
+    exponent = block.exponent
+    priced = {
+        reach: block_nano(reach, law, exponent) for reach in set(reaches.reshape(-1).tolist())
+    }
     if max(priced.values()) >= LARGEST_TOTAL:
         raise BudgetExceeded("the loss of one measurement is beyond the range of exact integers")
     flat = np.array([priced[reach] for reach in reaches.reshape(-1).tolist()], np.int64)
@@ -82,8 +83,3 @@ def block_cell_losses(
 
 def _power(law: DiscreteLaw) -> int:
     return 1 if isinstance(law, DiscreteLaplace) else 2
-
-
-def _unit(block: Block, power: int) -> Fraction:
-    """That of the block's reaches."""
-    return Fraction(2) ** (power * block.exponent)

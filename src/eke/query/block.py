@@ -164,7 +164,7 @@ class Block(ABC):
             heights = [max(map(abs, inside.extremes()))]
         else:
             heights = [max(map(abs, query.extremes())) for query in self.queries()]
-        return int(sum((height / unit) ** power for height in heights))
+        return math.ceil(sum((height / unit) ** power for height in heights))
 
     # -- exact answers -------------------------------------------------------------------------
 

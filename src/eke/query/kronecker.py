@@ -61,7 +61,7 @@ class Kronecker(Block):
             raise QueryError("the coefficients of a block must stay below 2^62; scale them down")
 
     def __eq__(self, other: object) -> bool:
-        """Equal when they ask the same, row by row."""
+        """Equal when they ask the same, row by row; a block of another kind is another."""
         return isinstance(other, Kronecker) and self._key() == other._key()
 
     def __hash__(self) -> int:

@@ -311,7 +311,7 @@ class Query(Block):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Query) or self.domain != other.domain:
+        if not isinstance(other, Query) or self.domain != other.domain:  # other kinds are others
             return False
         return self.digest == other.digest
 
