@@ -75,7 +75,7 @@ def random_demand(rng: np.random.Generator, names: tuple[str, ...]) -> Demand:
 
 
 def decided(demand: Demand, facts: Facts, policy: Policy) -> Decision:
-    assert isinstance(demand.query, Query)
+    assert isinstance(demand.query, (Query, Marginal))
     return decide(demand.query, demand.requirement, facts, policy)
 
 
