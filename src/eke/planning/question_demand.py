@@ -59,7 +59,7 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
     """The demand, if it can be carried out."""
     question = demand.question
     limit = MOST_ROWS
-    if any(isinstance(block, Partition) for block in question.blocks):
+    if any(block.grouped is None for block in question.blocks):
         limit = MOST_PARTITION_ROWS
     if question.rows > limit:
         raise QueryError(

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,7 @@ from eke.query.vector import integer_vector, to_fraction
 
 Where = Mapping[str, Any]
 Build = Callable[[Domain], Query]
+OperationT = TypeVar("OperationT", bound=Callable[..., Any])
 GroupedT_co = TypeVar("GroupedT_co", covariant=True)
 
 
@@ -42,6 +44,16 @@ class WiderExpression:
     """What linear expressions can be a part of: it carries out the arithmetic with them."""
 
     __slots__ = ()
+
+
+def _of_linear(operation: OperationT) -> OperationT:
+    """The operation with what is linear; what is wider carries it out itself."""
+
+    @wraps(operation)
+    def carried_out(left: Any, right: Any) -> Any:
+        return NotImplemented if isinstance(right, WiderExpression) else operation(left, right)
+
+    return cast("OperationT", carried_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +75,15 @@ class Expression:
         constant = sum((w * query.constant for w, query in built), Fraction(0))
         return Query.of(domain, terms, constant)
 
+    @_of_linear
     def __add__(self, other: Expression | float | Fraction) -> Expression:
-        if isinstance(other, WiderExpression):
-            return NotImplemented
         right = _as_expression(other)
         return Expression(self.parts + right.parts, f"{self.text} + {right.text}")
 
     __radd__ = __add__
 
+    @_of_linear
     def __sub__(self, other: Expression | float | Fraction) -> Expression:
-        if isinstance(other, WiderExpression):
-            return NotImplemented
         right = _as_expression(other)
         parts = self.parts + _scaled(right.parts, Fraction(-1))
         return Expression(parts, f"{self.text} - ({right.text})")
@@ -81,17 +91,15 @@ class Expression:
     def __rsub__(self, other: float | Fraction) -> Expression:
         return _as_expression(other) - self
 
+    @_of_linear
     def __mul__(self, factor: float | Fraction) -> Expression:
-        if isinstance(factor, WiderExpression):
-            return NotImplemented
         parts = _scaled(self.parts, to_fraction(factor))
         return Expression(parts, f"{factor} * ({self.text})")
 
     __rmul__ = __mul__
 
+    @_of_linear
     def __truediv__(self, divisor: float | Fraction) -> Expression:
-        if isinstance(divisor, WiderExpression):
-            return NotImplemented
         if isinstance(divisor, Expression):
             raise QueryError("the ratio of two questions is eke.ratio(one, other)")
         number = to_fraction(divisor)

@@ -71,6 +71,15 @@ class Partition:
     def cells(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def grouped(self) -> None:
+        """None: the groups are not the combinations of values of some attributes."""
+
+    @property
+    def description(self) -> str:
+        """One line of text that says what is asked."""
+        return f"{self.inside.description} by {', '.join(key.name for key in self.keys_by)}"
+
     def with_inside(self, inside: Query) -> Partition:
         """Another question in the same groups."""
         return Partition(self.keys_by, inside)

@@ -11,7 +11,7 @@ from eke.errors import QueryError
 from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
 from eke.query import Query, describe
-from eke.question import AskedBlock, Formula, Partition, Question
+from eke.question import Formula, Question
 from eke.session.history import History
 from eke.session.preview import Preview
 from eke.session.request import DEFAULT_CONFIDENCE
@@ -100,18 +100,11 @@ def _aggregate(
     rows = min(question.rows, _MOST_CELLS)
     cells = [question.query(place, row) for row in range(rows)]
     return {
-        "question": _words(question, block),
+        "question": block.description,
         "cells": question.rows,
         "known": _known(history, cells, confidence),
         "sources": _sources(history, cells),
     }
-
-
-def _words(question: Question, block: AskedBlock) -> str:
-    if isinstance(block, Partition):
-        names = ", ".join(key.name for key in question.group_by)
-        return f"{describe(block.inside)} by {names}"
-    return describe(block)
 
 
 def _known(history: History, cells: list[Query], confidence: float) -> float | None:

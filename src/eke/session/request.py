@@ -25,7 +25,7 @@ from eke.planning import (
 )
 from eke.planning.effort import LIGHT_STEPS, PER_FORMULA, check_effort, steps_for
 from eke.query import Query
-from eke.question import Key, Partition, Question, Row
+from eke.question import Key, Question, Row
 from eke.session.answer import Answer, Cell
 from eke.session.record import (
     Finding,
@@ -111,7 +111,7 @@ class Request:
         """How much work deciding and answering take with so many single answers in the history."""
         groups, curved = self.question.rows, self.demand.curved
         blocks = self.question.blocks
-        several = len(blocks) + len(curved) > 1 or any(isinstance(b, Partition) for b in blocks)
+        several = len(blocks) + len(curved) > 1 or any(block.grouped is None for block in blocks)
         # A formula is approached by one more question: its derivative.
         answers = groups * (len(blocks) + len(curved))
         steps = steps_for(answers, rows, together=several)

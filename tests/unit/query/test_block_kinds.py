@@ -1,4 +1,4 @@
-"""Nobody asks which kind a block is, so that a new one is one class (`test_new_block.py`)."""
+"""Hardly anybody asks which kind a question is; a new one is one class (`test_new_block.py`)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from pathlib import Path
 import eke
 from eke.query.kinds import KINDS
 
-NAMES = {kind.__name__ for kind in KINDS.values()}
+NAMES = {
+    *(kind.__name__ for kind in KINDS.values()),
+    *("Block", "Partition", "Question"),
+    *("Expression", "MarginalExpression", "FormulaExpression", "WiderExpression"),
+}
 ALLOWED = {
     "engine/adaptive.py": 1,  # scores of a choice are sums of whole numbers
+    "engine/checked.py": 1,  # the junction trusts nobody
+    "planning/question_demand.py": 1,  # groups of CASE are measured one by one
+    "planning/workload.py": 3,  # what users write
+    "query/expression.py": 3,  # what users write: numbers, questions, formulas
     "query/kronecker.py": 1,  # equality
     "query/linear.py": 1,  # equality
-    "session/history.py": 1,  # what users write
+    "question/expression.py": 2,  # what users write
+    "session/estimate.py": 1,  # groups of CASE have no estimate
+    "session/history.py": 2,  # what users write
+    "session/question.py": 3,  # what users write becomes a question here
+    "session/release.py": 1,  # what users write
 }
-# Statements of SQL have groups of their own kind beside blocks, and requests tell them apart.
-STATEMENTS = (
-    *("sql/", "service/", "cli/", "dbapi/", "client/"),
-    *("planning/blocks.py", "planning/decide.py", "planning/known_formulas.py"),
-    *("planning/statement.py", "planning/statement_demand.py"),
-    *("session/answer.py", "session/answering.py", "session/askable.py"),
-    *("session/question.py", "session/request.py", "session/session.py"),
-    *("session/sql_answer.py", "session/statement_request.py"),
-)
 
 
 def questions(text: str) -> Iterator[int]:
@@ -43,14 +46,14 @@ def questions(text: str) -> Iterator[int]:
             yield node.lineno if isinstance(node, ast.expr) else asked[0].lineno
 
 
-def test_nobody_asks_which_kind_a_block_is():
+def test_hardly_anybody_asks_which_kind_a_question_is():
     root = Path(eke.__file__).parent
     found = Counter[str]()
     for path in root.rglob("*.py"):
         name = path.relative_to(root).as_posix()
-        if not name.startswith(STATEMENTS):
-            found[name] += len([*questions(path.read_text("utf-8"))])
+        found[name] += len([*questions(path.read_text("utf-8"))])
     assert +found == ALLOWED
+    assert sum(ALLOWED.values()) <= 20
 
 
 def test_the_check_catches_a_question():
@@ -59,4 +62,4 @@ def test_the_check_catches_a_question():
     assert list(questions("x = isinstance(a, (Expression, Query))")) == [1]
     assert list(questions("x = type(a) is Kronecker")) == [1]
     assert list(questions("match a:\n    case Marginal():\n        pass")) == [2]
-    assert list(questions("x = isinstance(a, Block) or a == Query.of(b)")) == []
+    assert list(questions("x = isinstance(a, Attribute) or a == Query.of(b)")) == []
