@@ -30,10 +30,10 @@ import numpy as np
 
 import eke
 from eke.mechanism import Secret, reveal_with_noise
-from eke.planning.lattice import Lattice
-from eke.planning.options import Noise, evaluate, named_strategies, rmse
-from eke.planning.release import ReleasePlan, plan_release
-from eke.planning.workload import Workload, all_marginals, marginals_up_to
+from eke.planning.workload.lattice import Lattice
+from eke.planning.workload.options import Noise, evaluate, named_strategies, rmse
+from eke.planning.workload.release import ReleasePlan, plan_release
+from eke.planning.workload.workload import Workload, all_marginals, marginals_up_to
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE

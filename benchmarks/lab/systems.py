@@ -18,7 +18,7 @@ from benchmarks.lab.traces import Table, Trace
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
 from eke.planning import Demand, Facts, Part, Plan, Policy, decide_demands, direct, part_for
-from eke.planning.facts import Missing
+from eke.planning.online.facts import Missing
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import NoiseLaw
 from eke.privacy.measure import Measure
@@ -98,7 +98,7 @@ class WithoutAdvice:
 
 
 class Deciding:
-    """Answers through `eke.planning.decide` under one policy."""
+    """Answers through `eke.planning.online.decide` under one policy."""
 
     def __init__(
         self, table: Table, limit: int, measure: Measure, rng: np.random.Generator, policy: Policy

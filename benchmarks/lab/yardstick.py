@@ -20,7 +20,7 @@ from benchmarks.lab.foresight import Problem, Spending
 from benchmarks.lab.questions import Questions, questions_of
 from benchmarks.lab.traces import UNBOUNDED, Trace
 from eke.inference import ComposedNoise, halfwidth
-from eke.planning.prospect import MOST_CELLS
+from eke.planning.look_ahead.prospect import MOST_CELLS
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE

@@ -29,7 +29,7 @@ UNBOUNDED = 10**6 * NANO
 
 
 class EkeSystem:
-    """Answers through `eke.planning.decide` under one policy."""
+    """Answers through `eke.planning.online.decide` under one policy."""
 
     def __init__(self, source: NoisySource, budget: float, policy: Policy) -> None:
         domain = Domain(cell=Integer(0, source.histogram.cells - 1))

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.planning.consistency import consistent_tables
-from eke.planning.options import Noise
-from eke.planning.release import ReleasePlan, plan_release
-from eke.planning.workload import (
+from eke.planning.workload.consistency import consistent_tables
+from eke.planning.workload.options import Noise
+from eke.planning.workload.release import ReleasePlan, plan_release
+from eke.planning.workload.workload import (
     Workload,
     all_marginals,
     marginals_and_half_above,

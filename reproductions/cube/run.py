@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
-from eke.planning.workload import Workload
+from eke.planning.workload.workload import Workload
 from reproductions.answering.figure import Line, Panel, save_grid
 from reproductions.answering.report import BUILD, Report
 from reproductions.cube.methods import (

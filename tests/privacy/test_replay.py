@@ -36,7 +36,7 @@ from eke.planning import Decision, Facts, Past, Plan, Requirement
 from eke.privacy.accountant import Accountant
 from eke.privacy.measures import measure_named
 from eke.query import Kronecker, count
-from eke.session import request
+from eke.session.ask import request
 from tests.deciding import decide
 from tests.random_questions import random_domain, random_question
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from eke.inference.features import Features
 from eke.inference.shrinkage import Evidence, Noise, Shrinkage
 from eke.planning import ReleasePlan, Workload, plan_release
-from eke.planning.release.queries import workload_matrix
-from eke.planning.workload import all_marginals, marginals_up_to, prefixes, ranges
+from eke.planning.workload.release.queries import workload_matrix
+from eke.planning.workload.workload import all_marginals, marginals_up_to, prefixes, ranges
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import Gaussian
 from eke.privacy.measure import Measure

@@ -19,10 +19,10 @@ from eke import errors
 from eke.cli.demo import run_demo
 from eke.inference.regression import RESOLUTION
 from eke.inference.state import LEAST_CELLS
-from eke.planning.question_demand import MOST_ROWS
+from eke.planning.online.question_demand import MOST_ROWS
 from eke.privacy.accountant import LARGEST_TABLE
 from eke.query.canonical import DENSE_CELLS
-from eke.session.release import MOST_SINGLE_ANSWERS
+from eke.session.release.measured import MOST_SINGLE_ANSWERS
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"

@@ -14,7 +14,7 @@ from eke.cli.screen import Screen
 
 if TYPE_CHECKING:
     from eke.cli.workload import Offer
-    from eke.planning.release import Alternative
+    from eke.planning.workload.release import Alternative
     from eke.session import PlannedRelease
 
 _INDENT = 2

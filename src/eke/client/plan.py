@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eke.planning import Workload
-from eke.planning.release.section import Alternative, errors_by_budget
+from eke.planning.workload.release.section import Alternative, errors_by_budget
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_named
 

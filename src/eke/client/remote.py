@@ -42,8 +42,8 @@ from eke.session import (
     TableEstimate,
     Within,
 )
-from eke.session.question import question_of
-from eke.session.release import WorkloadLike, workload_of
+from eke.session.ask.question import question_of
+from eke.session.release.measured import WorkloadLike, workload_of
 
 
 def connect(

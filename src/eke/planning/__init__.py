@@ -1,13 +1,13 @@
 """Planning: what to measure, how much noise, whether it is affordable. Blind to the data."""
 
-from eke.planning.consistency import consistent_tables
-from eke.planning.decide import decide
-from eke.planning.decision import Decision, decide_demands
-from eke.planning.facts import Facts, known_errors
-from eke.planning.look_ahead import look_ahead
-from eke.planning.past import Past
-from eke.planning.plan import Part, Plan, part_for
-from eke.planning.policy import (
+from eke.planning.look_ahead.look_ahead import look_ahead
+from eke.planning.look_ahead.suggestion import Point, Suggestion, suggestions
+from eke.planning.online.decide import decide
+from eke.planning.online.decision import Decision, decide_demands
+from eke.planning.online.facts import Facts, known_errors
+from eke.planning.online.past import Past
+from eke.planning.online.plan import Part, Plan, part_for
+from eke.planning.online.policy import (
     POLICIES,
     FallsShort,
     Policy,
@@ -15,15 +15,15 @@ from eke.planning.policy import (
     only_history,
     policy_named,
 )
-from eke.planning.question_demand import QuestionDemand, checked
-from eke.planning.release import ReleasePlan, plan_of_block, plan_release
-from eke.planning.release.accuracies import plan_for_accuracies
-from eke.planning.rent import direct, narrowest_affordable, top_up
-from eke.planning.requirement import Demand, Requirement
-from eke.planning.strategy.matrices import MatrixStrategy
-from eke.planning.suggestion import Point, Suggestion, suggestions
-from eke.planning.whole_numbers import whole_tables
-from eke.planning.workload import (
+from eke.planning.online.question_demand import QuestionDemand, checked
+from eke.planning.online.rent import direct, narrowest_affordable, top_up
+from eke.planning.online.requirement import Demand, Requirement
+from eke.planning.workload.consistency import consistent_tables
+from eke.planning.workload.release import ReleasePlan, plan_of_block, plan_release
+from eke.planning.workload.release.accuracies import plan_for_accuracies
+from eke.planning.workload.strategy.matrices import MatrixStrategy
+from eke.planning.workload.whole_numbers import whole_tables
+from eke.planning.workload.workload import (
     Target,
     Workload,
     all_marginals,
@@ -34,7 +34,7 @@ from eke.planning.workload import (
     prefixes,
     ranges,
 )
-from eke.planning.workload_document import workload_from_document, workload_to_document
+from eke.planning.workload.workload_document import workload_from_document, workload_to_document
 
 __all__ = [
     "POLICIES",

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 from eke.errors import ServiceError
 from eke.session import Session, open_dataset
-from eke.session.turn import Turns, at_once
+from eke.session.ask.turn import Turns, at_once
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

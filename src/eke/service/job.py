@@ -33,7 +33,7 @@ from eke.service.log import log
 from eke.service.metric import Metrics
 from eke.service.pace import Pace
 from eke.service.storage import StorageUnavailable
-from eke.session.publish import CHECKING, PAYING
+from eke.session.publish.published import CHECKING, PAYING
 
 MOST_ROWS = 1_000_000
 """Of one publication: what a noisy total says above it is cut, anything else is refused."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eke.planning import ReleasePlan
-from eke.planning.workload import Target
+from eke.planning.workload.workload import Target
 from eke.publish import Published
 from eke.query import describe
 from eke.service.document import finite, plain_key

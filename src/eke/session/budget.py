@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from eke.privacy.measures import measure_named
 from eke.privacy.record_loss import NANO
-from eke.session import html
+from eke.session.answer import html
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
 from eke.privacy.record_loss import NANO
 from eke.query import Expression, Query, describe, table
-from eke.session import html
+from eke.session.answer import html
 
 MOST_CELLS = 1_000_000
 _NO_WEIGHT = 1e-9

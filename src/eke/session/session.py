@@ -23,32 +23,32 @@ from eke.inference.progress import Progress, silent
 from eke.ledger import Entry, HighWaterMark, Verification
 from eke.ledger.book import require_name
 from eke.planning import ReleasePlan, policy_named
-from eke.planning.effort import steps_for
-from eke.planning.strategy.matrices import MatrixStrategy
+from eke.planning.online.effort import steps_for
+from eke.planning.workload.strategy.matrices import MatrixStrategy
 from eke.privacy.budget import nano_floor
 from eke.privacy.measure import Measure
 from eke.publish import Published
 from eke.query import check_neighbours
 from eke.question import Question
-from eke.session.advise import Advice, advice_from
-from eke.session.answer import Answer
-from eke.session.answering import Answering, single_use
-from eke.session.archive import Archive
+from eke.session.answer.answer import Answer
+from eke.session.ask.answering import Answering, single_use
+from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
+from eke.session.ask.estimator import Estimator
+from eke.session.ask.preview import Preview
+from eke.session.ask.question import Asked, question_of
+from eke.session.ask.question_store import QuestionStore
+from eke.session.ask.reading import explained_answers, measurement_document, question_document
+from eke.session.ask.request import FEWER_CELLS, Request, Within, Work, request_of
+from eke.session.ask.turn import Turns, at_once
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
-from eke.session.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
-from eke.session.estimator import Estimator
 from eke.session.history import History
-from eke.session.preview import Preview
-from eke.session.price import Price, price_of
-from eke.session.publish import PublishRequest, publication_plan, publish
-from eke.session.question import Asked, question_of
-from eke.session.question_store import QuestionStore
-from eke.session.reading import explained_answers, measurement_document, question_document
-from eke.session.release import WorkloadLike, checked_parts, measured, planned, workload_of
-from eke.session.released import Release, release_of
-from eke.session.request import FEWER_CELLS, Request, Within, Work, request_of
-from eke.session.turn import Turns, at_once
+from eke.session.publish.archive import Archive
+from eke.session.publish.published import PublishRequest, publication_plan, publish
+from eke.session.release.advise import Advice, advice_from
+from eke.session.release.measured import WorkloadLike, checked_parts, measured, planned, workload_of
+from eke.session.release.price import Price, price_of
+from eke.session.release.released import Release, release_of
 
 
 class Session(Dataset):
@@ -340,7 +340,7 @@ class Session(Dataset):
         )
 
     def take_turns(self, turns: Turns) -> None:
-        """Let whoever asks for long work wait for a turn (`session/turn.py`); for servers."""
+        """Let whoever asks for long work wait for a turn (`session/ask/turn.py`); for servers."""
         self._turns = turns
         self._answering.take_turns(turns)
 

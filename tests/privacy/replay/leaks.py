@@ -27,9 +27,11 @@ from eke.publish.max_entropy import _Workshop
 from eke.service import failure, gate
 from eke.service.job import Jobs
 from eke.service.route import question
-from eke.session import answering, history, reading, release, session
-from eke.session.estimator import Estimator
-from eke.session.request import Request
+from eke.session import history, session
+from eke.session.ask import answering, reading
+from eke.session.ask.estimator import Estimator
+from eke.session.ask.request import Request
+from eke.session.release import measured as release
 from tests.privacy.replay.asking import shown
 from tests.privacy.replay.releasing import published
 from tests.privacy.replay.retrying import Death, Fault, struck

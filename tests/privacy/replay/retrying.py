@@ -15,7 +15,7 @@ from eke.engine import draws, measuring, vault
 from eke.errors import DataError, EkeError
 from eke.ledger import book, store
 from eke.ledger.failpoint import FAILPOINTS, failpoint
-from eke.session.request import Request
+from eke.session.ask.request import Request
 from tests.privacy.replay.asking import Maker, pick, random_sql, random_width, shown
 from tests.privacy.replay.neighbours import Neighbours
 from tests.privacy.replay.outside import publication_body

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from eke.cli import options
-from eke.planning.policy import PolicyName
+from eke.planning.online.policy import PolicyName
 from eke.query import Neighbours
 
 

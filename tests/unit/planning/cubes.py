@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Categorical, Domain
-from eke.planning.release import ReleasePlan
+from eke.planning.workload.release import ReleasePlan
 from eke.privacy.pure import PURE
 from eke.query import Block, Query
 

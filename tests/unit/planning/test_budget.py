@@ -7,13 +7,13 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from eke.errors import PrivacyError
-from eke.planning import budget as noise_budget
-from eke.planning.dense import dense_plan, row_budgets
-from eke.planning.lattice import Lattice
-from eke.planning.options import evaluate
-from eke.planning.strategy.blocks import workload_itself
-from eke.planning.strategy.matrices import MatrixStrategy
-from eke.planning.workload import Workload
+from eke.planning.workload import budget as noise_budget
+from eke.planning.workload.dense import dense_plan, row_budgets
+from eke.planning.workload.lattice import Lattice
+from eke.planning.workload.options import evaluate
+from eke.planning.workload.strategy.blocks import workload_itself
+from eke.planning.workload.strategy.matrices import MatrixStrategy
+from eke.planning.workload.workload import Workload
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE

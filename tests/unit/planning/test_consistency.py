@@ -8,8 +8,8 @@ from scipy.optimize import linprog, nnls
 
 from eke.errors import EkeError
 from eke.inference.residuals import closure
-from eke.planning.consistency import Norm, consistent_tables, free_cells
-from eke.planning.whole_numbers import round_running_sums, whole_tables
+from eke.planning.workload.consistency import Norm, consistent_tables, free_cells
+from eke.planning.workload.whole_numbers import round_running_sums, whole_tables
 from tests.unit.planning.cubes import FloatArray, cube, marginal_rows
 
 SETS = [("a", "b"), ("b", "c"), ("a",), ("a", "c")]

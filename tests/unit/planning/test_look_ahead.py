@@ -25,7 +25,7 @@ from eke.planning import (
     suggestions,
     top_up,
 )
-from eke.planning.look_ahead import RESERVE, LookAhead
+from eke.planning.look_ahead.look_ahead import RESERVE, LookAhead
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure

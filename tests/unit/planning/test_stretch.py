@@ -9,8 +9,8 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.inference import Inference
 from eke.planning import Decision, Demand, Facts, Requirement, decide_demands, top_up
-from eke.planning.facts import known_errors
-from eke.planning.rent import Rent, loss_after, released_as_zeros
+from eke.planning.online.facts import known_errors
+from eke.planning.online.rent import Rent, loss_after, released_as_zeros
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure

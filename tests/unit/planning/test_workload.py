@@ -8,7 +8,7 @@ import pytest
 
 import eke
 from eke.errors import EkeError
-from eke.planning.workload import (
+from eke.planning.workload.workload import (
     Item,
     Target,
     Workload,

@@ -18,16 +18,16 @@ NAMES = {
 ALLOWED = {
     "engine/adaptive.py": 1,  # scores of a choice are sums of whole numbers
     "engine/checked.py": 1,  # the junction trusts nobody
-    "planning/question_demand.py": 1,  # groups of CASE are measured one by one
-    "planning/workload.py": 3,  # what users write
+    "planning/online/question_demand.py": 1,  # groups of CASE are measured one by one
+    "planning/workload/workload.py": 3,  # what users write
     "query/expression.py": 3,  # what users write: numbers, questions, formulas
     "query/kronecker.py": 1,  # equality
     "query/linear.py": 1,  # equality
     "question/expression.py": 2,  # what users write
-    "session/estimate.py": 1,  # groups of CASE have no estimate
+    "session/ask/estimate.py": 1,  # groups of CASE have no estimate
     "session/history.py": 2,  # what users write
-    "session/question.py": 3,  # what users write becomes a question here
-    "session/release.py": 1,  # what users write
+    "session/ask/question.py": 3,  # what users write becomes a question here
+    "session/release/measured.py": 1,  # what users write
 }
 
 

@@ -31,8 +31,8 @@ from eke.inference.features import Features, kernel, table_of
 from eke.ledger import Ledger
 from eke.mechanism import secret
 from eke.planning import Demand, Part, Plan, Workload, part_for
-from eke.planning.past import is_block
-from eke.planning.rent import released_as_zeros
+from eke.planning.online.past import is_block
+from eke.planning.online.rent import released_as_zeros
 from eke.privacy.accountant import Accountant, cell_losses
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw

@@ -22,7 +22,7 @@ from eke.service.job_store import JobStore
 from eke.service.route import publishing
 from eke.service.storage import StorageUnavailable
 from eke.session import Session
-from eke.session.publish import CHECKING, PAYING
+from eke.session.publish.published import CHECKING, PAYING
 from tests.service import COUNT, DOMAIN, Server, finished, hold_publications, people, serving
 
 PEOPLE = "/api/v1/datasets/people"

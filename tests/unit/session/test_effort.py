@@ -17,11 +17,11 @@ import pytest
 import eke
 from eke.errors import QueryError
 from eke.inference import Inference
-from eke.planning import effort
-from eke.planning.effort import MOST_STEPS, steps_for
-from eke.planning.rent import Rent
+from eke.planning.online import effort
+from eke.planning.online.effort import MOST_STEPS, steps_for
+from eke.planning.online.rent import Rent
 from eke.session import Session
-from eke.session.estimator import Estimator
+from eke.session.ask.estimator import Estimator
 
 DOMAIN = eke.Domain(a=eke.Integer(0, 63), b=eke.Integer(0, 63), hours=eke.Integer(0, 9))
 WIDE = "SELECT a, b, COUNT(*) AS n, SUM(hours) AS s FROM t GROUP BY a, b"

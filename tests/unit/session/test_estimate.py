@@ -9,8 +9,8 @@ import eke
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.max_entropy import Constraints, Fit, fit_max_entropy
 from eke.query import Prior
-from eke.session import estimator
-from eke.session.estimate import Estimate, TableEstimate
+from eke.session.ask import estimator
+from eke.session.ask.estimate import Estimate, TableEstimate
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import eke
-from eke.session import estimator
-from eke.session.estimate import Estimate, TableEstimate
+from eke.session.ask import estimator
+from eke.session.ask.estimate import Estimate, TableEstimate
 
 DOMAIN = eke.Domain(x=eke.Integer(0, 69), y=eke.Integer(0, 69), z=eke.Integer(0, 2))
 

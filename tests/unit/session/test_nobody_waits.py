@@ -17,12 +17,12 @@ import eke
 from eke.engine import Vault, measuring
 from eke.errors import Refused
 from eke.inference import Inference
-from eke.planning.known_formulas import KnownFormulas
-from eke.planning.rent import Rent
+from eke.planning.online.known_formulas import KnownFormulas
+from eke.planning.online.rent import Rent
 from eke.privacy.accountant import Accountant
 from eke.session import PublishRequest, Session
-from eke.session import request as requests
-from eke.session.estimator import Estimator
+from eke.session.ask import request as requests
+from eke.session.ask.estimator import Estimator
 from eke.session.history import History
 
 PATIENCE = 60.0  # seconds after which a thread counts as stuck; none of them takes one

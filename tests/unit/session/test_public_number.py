@@ -11,8 +11,8 @@ import pytest
 
 import eke
 from eke.planning import Workload
-from eke.session.estimate import Estimate, TableEstimate
-from eke.session.released import release_of
+from eke.session.ask.estimate import Estimate, TableEstimate
+from eke.session.release.released import release_of
 
 ROWS = 5000
 DOMAIN = eke.Domain(

@@ -8,8 +8,8 @@ import pytest
 
 import eke
 from eke.errors import SqlError
-from eke.session import question_store
-from eke.session.question_store import QuestionStore
+from eke.session.ask import question_store
+from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
 
 DOMAIN = eke.Domain(age=eke.Integer(0, 99))

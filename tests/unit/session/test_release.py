@@ -12,7 +12,7 @@ import eke
 from eke.engine import draws, measuring, vault
 from eke.errors import AccuracyError, BudgetExceeded, KeyConflict, LedgerError, QueryError
 from eke.planning import MatrixStrategy
-from eke.session import release as releasing
+from eke.session.release import measured as releasing
 from tests.unit.session.conftest import CLOSED, DOMAIN
 
 CUBE = "SELECT COUNT(*) FROM people GROUP BY CUBE (sex, city)"

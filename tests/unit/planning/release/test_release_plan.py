@@ -9,13 +9,13 @@ import pytest
 
 import eke
 from eke.errors import EkeError
-from eke.planning.lattice import Lattice
-from eke.planning.release import plan_release
-from eke.planning.release.accuracies import least_cost_of_components, plan_for_accuracies
-from eke.planning.release.queries import workload_matrix
-from eke.planning.strategy.blocks import residual_tables
-from eke.planning.strategy.matrices import MatrixStrategy, sketch
-from eke.planning.workload import (
+from eke.planning.workload.lattice import Lattice
+from eke.planning.workload.release import plan_release
+from eke.planning.workload.release.accuracies import least_cost_of_components, plan_for_accuracies
+from eke.planning.workload.release.queries import workload_matrix
+from eke.planning.workload.strategy.blocks import residual_tables
+from eke.planning.workload.strategy.matrices import MatrixStrategy, sketch
+from eke.planning.workload.workload import (
     Workload,
     all_marginals,
     marginals_up_to,

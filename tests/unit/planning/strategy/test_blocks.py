@@ -7,8 +7,8 @@ from math import comb, sqrt
 import numpy as np
 import pytest
 
-from eke.planning.lattice import Lattice
-from eke.planning.options import (
+from eke.planning.workload.lattice import Lattice
+from eke.planning.workload.options import (
     Noise,
     Recovery,
     best_option,
@@ -16,9 +16,9 @@ from eke.planning.options import (
     named_strategies,
     options,
 )
-from eke.planning.release import plan_release
-from eke.planning.strategy.kernel import Kernel, Kind
-from eke.planning.workload import Workload, all_marginals, marginals_up_to
+from eke.planning.workload.release import plan_release
+from eke.planning.workload.strategy.kernel import Kernel, Kind
+from eke.planning.workload.workload import Workload, all_marginals, marginals_up_to
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE

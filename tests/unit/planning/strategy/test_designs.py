@@ -7,13 +7,13 @@ from math import comb
 
 import pytest
 
-from eke.planning.lattice import Lattice
-from eke.planning.options import best_design, best_option, rmse
-from eke.planning.strategy.blocks import maximal_targets
-from eke.planning.strategy.clusters import cluster_path, clustering
-from eke.planning.strategy.designs import coverings
-from eke.planning.strategy.geometry import affine, projective
-from eke.planning.workload import (
+from eke.planning.workload.lattice import Lattice
+from eke.planning.workload.options import best_design, best_option, rmse
+from eke.planning.workload.strategy.blocks import maximal_targets
+from eke.planning.workload.strategy.clusters import cluster_path, clustering
+from eke.planning.workload.strategy.designs import coverings
+from eke.planning.workload.strategy.geometry import affine, projective
+from eke.planning.workload.workload import (
     Workload,
     all_marginals,
     marginals_and_half_above,

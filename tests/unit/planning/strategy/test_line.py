@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from eke.errors import EkeError
-from eke.planning.strategy.line import (
+from eke.planning.workload.strategy.line import (
     line_strategies,
     question_values,
     question_variances,
     workload_gram,
 )
-from eke.planning.strategy.matrices import (
+from eke.planning.workload.strategy.matrices import (
     MatrixStrategy,
     characters,
     greedy_groups,
@@ -21,7 +21,7 @@ from eke.planning.strategy.matrices import (
     identity,
     sketch,
 )
-from eke.planning.workload import Along
+from eke.planning.workload.workload import Along
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE

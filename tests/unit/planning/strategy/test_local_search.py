@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from eke.planning.lattice import Lattice
-from eke.planning.options import evaluate
-from eke.planning.strategy.blocks import marginals_strategy, maximal_targets
-from eke.planning.strategy.designs import coverings
-from eke.planning.strategy.local_search import improved
-from eke.planning.workload import all_marginals
+from eke.planning.workload.lattice import Lattice
+from eke.planning.workload.options import evaluate
+from eke.planning.workload.strategy.blocks import marginals_strategy, maximal_targets
+from eke.planning.workload.strategy.designs import coverings
+from eke.planning.workload.strategy.local_search import improved
+from eke.planning.workload.workload import all_marginals
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE

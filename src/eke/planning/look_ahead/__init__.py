@@ -1,0 +1,1 @@
+"""Looking ahead: buying what later questions will need."""

@@ -1,0 +1,1 @@
+"""Online: what to do about one question after the other."""

@@ -1,0 +1,62 @@
+"""Facts: what decisions are made from, and what history offers for a question. No data here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from eke.inference import ComposedNoise, Inference, halfwidth
+from eke.planning.online.past import Past
+from eke.planning.online.requirement import Demand
+from eke.privacy.accountant import Accountant
+from eke.query import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """History and accounts, without any data; `past` is what was paid for before."""
+
+    inference: Inference
+    accountant: Accountant
+    limit: int
+    past: Past = field(default_factory=Past)
+
+
+Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]
+"""A demand that history does not meet, with the errors of what it offers."""
+
+
+def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | None]:
+    """The errors of history's answers, None where it has none; each kind once for a block."""
+    kinds: dict[object, ComposedNoise | None] = {}
+    for single in query.queries():
+        found = inference.linear(single)
+        noise = None if found is None else found[1]
+        kinds.setdefault(_kind(noise), noise)
+    return list(kinds.values())
+
+
+def _kind(noise: ComposedNoise | None) -> object:
+    """Equal for errors that agree to ten digits: the cells of a block have few kinds of error."""
+    if noise is None:
+        return None
+    order = np.argsort(noise.laplace_scales)
+    parts = np.concatenate(
+        [
+            noise.laplace_scales[order],
+            noise.multiplicities[order],
+            [noise.gaussian_variance, noise.grid_slack],
+        ]
+    )
+    mantissas, exponents = np.frexp(parts)
+    return np.round(mantissas * 2.0**33).tobytes(), exponents.tobytes()
+
+
+def offered(errors: Sequence[ComposedNoise | None], confidence: float) -> float | None:
+    """The half-width that history offers for every cell; None when it leaves one undetermined."""
+    widths = [None if noise is None else halfwidth(noise, confidence) for noise in errors]
+    known = [width for width in widths if width is not None]
+    return max(known) if len(known) == len(widths) else None

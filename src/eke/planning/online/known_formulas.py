@@ -1,0 +1,247 @@
+"""What is known about the formulas of a question, and what to measure to know them better.
+
+The error of a formula is nearly linear in the errors of its aggregates. What is measured is that
+linear question (for an average: the sum of x − r, with r the average itself), which a record moves
+far less than the aggregates one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.inference import (
+    ComposedNoise,
+    FormulaPosterior,
+    Inference,
+    Joint,
+    halfwidth,
+)
+from eke.planning.online.question_demand import QuestionDemand, demands_of
+from eke.planning.online.requirement import Demand, Requirement
+from eke.query import Query, sensitivity
+from eke.question import AskedBlock, Formula, evaluated
+
+FloatArray = NDArray[np.float64]
+
+_CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
+_TIGHTER = 3.0
+_SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
+_LOOKED_AT = 8
+_BITS = 6  # of the weights in a question that is measured for a formula
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownFormulas:
+    """What history says about the aggregates behind the formulas of a question, row by row."""
+
+    demand: QuestionDemand
+    places: tuple[int, ...]  # the aggregates in question
+    joints: tuple[Joint, ...]  # one for each row
+    cells: tuple[tuple[int, FormulaPosterior, float], ...]  # row, belief, half-width asked for
+    _found: list[tuple[int, float, float]] = field(default_factory=list, init=False, repr=False)
+
+    @staticmethod
+    def of(demand: QuestionDemand, inference: Inference) -> KnownFormulas | None:
+        """What history says; None when it leaves an aggregate undetermined."""
+        places = tuple(demand.curved_blocks())
+        joints = []
+        for row in range(demand.question.rows):
+            joint = Joint.of(inference, [demand.question.query(i, row) for i in places])
+            if joint is None:
+                return None
+            joints.append(joint)
+        columns = [
+            (column, within)
+            for column, within in enumerate(demand.within)
+            if within is not None and demand.is_curved(column)
+        ]
+        cells = [
+            (row, posterior, within)
+            for row in range(demand.question.rows)
+            for column, within in columns
+            if (posterior := demand.posterior(column, row, inference)) is not None
+        ]
+        return KnownFormulas(demand, places, tuple(joints), tuple(cells))
+
+    def formulas(self) -> list[tuple[Formula, float]]:
+        """The formulas over the aggregates in question, with their half-widths."""
+        return [(f.over(self.places), w) for f, w in self.demand.curved]
+
+    def worst(self) -> float:
+        """The largest half-width as a share of what is asked for."""
+        return max(width / within for _, width, within in self._widths())
+
+    def hint(self) -> str:
+        """Which group makes the question expensive."""
+        if not self.demand.question.group_by:
+            return ""
+        row = max(self._widths(), key=lambda found: found[1] / found[2])[0]
+        names = (key.name for key in self.demand.question.group_by)
+        labels = self.demand.question.keys()[row]
+        group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
+        return f"the group {group} decides the price"
+
+    def _widths(self) -> list[tuple[int, float, float]]:
+        """(row, half-width, half-width asked for) of every cell; they are searched for once."""
+        if not self._found:
+            sure = self.demand.confidence
+            self._found.extend(
+                (row, one.halfwidth(sure), within) for row, one, within in self.cells
+            )
+        return self._found
+
+    def clear(self) -> bool:
+        """True when no denominator and no radicand can be 0, so that formulas are smooth."""
+        return all(
+            width <= _CLEAR * value
+            for part in self._fragile_parts()
+            for value, width in self._parts(part)
+        )
+
+    def clarifying(self) -> list[Demand]:
+        """Demands with which denominators and radicands can be told from 0, or nearly so."""
+        wanted = []
+        for part in self._fragile_parts():
+            found = self._parts(part)
+            if all(width <= _CLEAR * value for value, width in found):
+                continue
+            aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in found]
+            wanted.append((part, aims))
+        return self._accurate(wanted, [joint.values for joint in self.joints])
+
+    def linearised(self, points: Sequence[FloatArray]) -> list[Demand]:
+        """Demands with which every formula is accurate enough, taken as linear in its errors."""
+        wanted = [(f, [within] * len(points)) for f, within in self.formulas()]
+        return self._accurate(wanted, points)
+
+    def hopeful(self) -> list[FloatArray]:
+        """The estimates, with denominators as large as they may be.
+
+        What is planned for them is the least that the question can cost.
+        """
+        found = []
+        for joint in self.joints:
+            raised = joint.values.copy()
+            for k in {k for part in self._fragile_parts() for k in part.aggregates()}:
+                value, noise = joint.combination(np.eye(len(raised))[k])
+                width = halfwidth(noise, self.demand.confidence)
+                raised[k] = max(raised[k], abs(value) + width)
+            found.append(raised)
+        return found
+
+    def _fragile_parts(self) -> list[Formula]:
+        return list(dict.fromkeys(p for f, _ in self.formulas() for p in f.fragile()))
+
+    def _parts(self, part: Formula) -> list[tuple[float, float]]:
+        """(value, half-width) of a part of a formula in each row, as if it were linear."""
+        found = []
+        for joint in self.joints:
+            value = float(evaluated(part, joint.values[:, None])[0])
+            slope = _gradient(part, joint.values)
+            usable = math.isfinite(value) and bool(np.isfinite(slope).all())
+            width = halfwidth(joint.combination(slope)[1], self.demand.confidence) if usable else 0
+            found.append((value if usable else 0.0, width if width > 0.0 else 1.0))
+        return found
+
+    def _accurate(
+        self, wanted: Sequence[tuple[Formula, Sequence[float]]], points: Sequence[FloatArray]
+    ) -> list[Demand]:
+        """Demands that keep the errors of formulas within the half-widths wanted in each row.
+
+        They are on the aggregates, and on one linear question for each formula: its derivative.
+        """
+        count = len(self.places)
+        blocks: list[AskedBlock] = [self.demand.question.blocks[i] for i in self.places]
+        sizes = _sizes(blocks)
+        pooled = np.sum(points, axis=0)
+        shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
+        for formula, aims in wanted:
+            direction = _rounded(_gradient(formula, pooled), sizes)
+            combined = _combined(direction, [block.inside for block in blocks[:count]])
+            blocks.append(blocks[0].with_inside(combined))
+            for point, within in zip(points, aims, strict=True):
+                slope = _gradient(formula, point) / within
+                if not np.isfinite(slope).all():
+                    continue  # nothing can be planned for a cell without a value
+                along = _along(slope, direction, sizes)
+                share = np.zeros(count + len(wanted))
+                share[:count] = np.abs(slope - along * direction)
+                share[len(blocks) - 1] = abs(along)
+                shares.append(share)
+        if not shares:
+            return []
+        widths = self._allotted(np.array(shares), _sizes(blocks))
+        return [
+            demand
+            for block, width in zip(blocks, widths, strict=True)
+            if math.isfinite(width)
+            for demand in demands_of(block, Requirement(width, self.demand.confidence))
+        ]
+
+    def _allotted(self, shares: FloatArray, sizes: FloatArray) -> FloatArray:
+        """The half-width of each block: the cheapest with which every cell is accurate enough.
+
+        Several errors together are smaller than the sum of their half-widths.
+        """
+        needed = shares.max(axis=0)
+        needed[(needed * sizes < 1e-9 * (needed * sizes).max()) | (sizes == 0.0)] = 0.0
+        used = needed > 0.0
+        widths = np.full(len(sizes), math.inf)
+        if not used.any():  # of blocks that are always 0 nothing need be measured
+            return widths
+        widths[used] = np.sqrt(sizes[used] / needed[used])
+        reach = shares[:, used] @ widths[used]
+        confidence = self.demand.confidence
+        largest = 0.0
+        for place in np.argsort(-reach)[:_LOOKED_AT]:
+            parts = shares[place, used] * widths[used] / -math.log(1.0 - confidence)
+            largest = max(largest, halfwidth(ComposedNoise(parts), confidence))
+        rest = np.sort(reach)[::-1][_LOOKED_AT:]
+        return np.asarray(widths * (_SAFETY / max([largest, *rest[:1]])))
+
+
+def _gradient(formula: Formula, values: FloatArray) -> FloatArray:
+    """The derivatives of a formula by central differences."""
+    steps = 1e-5 * np.maximum(np.abs(values), 1.0)
+    moved = values[:, None] + np.concatenate([np.diag(steps), -np.diag(steps)], axis=1)
+    found = evaluated(formula, moved)
+    count = len(values)
+    return np.asarray((found[:count] - found[count:]) / (2.0 * steps))
+
+
+def _sizes(blocks: Sequence[AskedBlock]) -> FloatArray:
+    """How much a record can move an answer of each block."""
+    return np.array([float(sensitivity(block.inside, "add_remove")) for block in blocks])
+
+
+def _rounded(gradient: FloatArray, sizes: FloatArray) -> FloatArray:
+    """A short dyadic direction near the gradient, with 1 for what moves the formula most."""
+    usable = np.where(np.isfinite(gradient), gradient, 0.0)
+    lead = int(np.argmax(np.abs(usable) * sizes))
+    if usable[lead] == 0.0:
+        return np.asarray(np.ones_like(usable))
+    unit = usable / usable[lead]
+    exponents = np.floor(np.log2(np.maximum(np.abs(unit), 1e-12))) - _BITS
+    return np.asarray(np.round(unit / 2.0**exponents) * 2.0**exponents)
+
+
+def _along(slope: FloatArray, direction: FloatArray, sizes: FloatArray) -> float:
+    """How much of a slope lies along a direction: the weighted median of their ratios."""
+    used = direction != 0.0
+    ratios, weights = slope[used] / direction[used], np.abs(direction[used]) * sizes[used]
+    order = np.argsort(ratios)
+    middle = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum())
+    return float(ratios[order][min(int(middle), len(order) - 1)])
+
+
+def _combined(direction: FloatArray, insides: Sequence[Query]) -> Query:
+    total = Fraction(float(direction[0])) * insides[0]
+    for weight, inside in zip(direction[1:], insides[1:], strict=True):
+        total += Fraction(float(weight)) * inside
+    return Query(total.domain, total.terms, Fraction(0))

@@ -1,0 +1,90 @@
+"""QuestionDemand: a question and how accurate each of its columns must be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eke.errors import QueryError
+from eke.inference import FormulaPosterior, Inference, Joint
+from eke.planning.online.requirement import Demand, Requirement
+from eke.question import AskedBlock, Constant, Formula, Partition, Question
+
+MOST_ROWS = 4096
+MOST_PARTITION_ROWS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDemand:
+    """A question with the accuracy of each column, in the order of its columns; None for keys."""
+
+    question: Question
+    within: tuple[float | None, ...]
+    confidence: float
+
+    @property
+    def columns(self) -> list[tuple[Formula, float]]:
+        """The formulas that must be accurate, with their half-widths."""
+        pairs = zip(self.question.columns, self.within, strict=True)
+        return [(column.formula, within) for column, within in pairs if within is not None]
+
+    @property
+    def curved(self) -> list[tuple[Formula, float]]:
+        """Those of them that are not linear."""
+        return [(f, w) for f, w in self.columns if f.scale() is None]
+
+    def is_curved(self, column: int) -> bool:
+        """True for a column whose formula is not linear."""
+        return self.question.columns[column].formula.scale() is None
+
+    def curved_blocks(self) -> list[int]:
+        """The blocks behind the columns that are not linear."""
+        return sorted({place for formula, _ in self.curved for place in formula.aggregates()})
+
+    def posterior(self, column: int, row: int, inference: Inference) -> FormulaPosterior | None:
+        """What is known about a cell of the result; None when history leaves it undetermined.
+
+        Whoever decides and whoever answers look at this one, so that they agree on its width. Its
+        draws are the same for everyone who asks the same.
+        """
+        formula = self.question.columns[column].formula
+        places = formula.aggregates()
+        joint = Joint.of(inference, [self.question.query(i, row) for i in places])
+        if joint is None:
+            return None
+        seed = int(self.question.query(0, row).digest[:12], 16) ^ (column << 48)
+        return FormulaPosterior(formula.over(places), joint, seed, self.question.bounds(formula))
+
+
+def checked(demand: QuestionDemand) -> QuestionDemand:
+    """The demand, if it can be carried out."""
+    question = demand.question
+    limit = MOST_ROWS
+    if any(block.grouped is None for block in question.blocks):
+        limit = MOST_PARTITION_ROWS
+    if question.rows > limit:
+        raise QueryError(
+            f"the result has {question.rows:,} groups and at most {limit:,} can be asked at "
+            "once; group by fewer or coarser keys"
+        )
+    selected = {i for column in question.columns for i in column.formula.aggregates()}
+    if len(selected) < len(question.blocks):
+        raise QueryError(
+            "HAVING and ORDER BY use an aggregate that is not selected; select it as well, so "
+            "that its accuracy is stated"
+        )
+    for formula, within in demand.columns:
+        if isinstance(formula, Constant):
+            raise QueryError("a column is a constant; leave it out")
+        Requirement(within, demand.confidence)
+    return demand
+
+
+def demands_of(block: AskedBlock, requirement: Requirement) -> list[Demand]:
+    """The demand that every answer of a block is this accurate.
+
+    Groups made by CASE are no block of the engine's: they are demanded one by one, and since no
+    record is in two of them, they cost as little.
+    """
+    if isinstance(block, Partition):
+        return [Demand(one, requirement) for one in block.queries() if not one.is_zero]
+    return [Demand(block, requirement)]

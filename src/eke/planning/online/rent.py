@@ -1,0 +1,213 @@
+"""Renting: a question that history cannot answer is measured by itself, with just enough noise.
+
+`direct` is the papers' rule: measure the question as if nothing were known (ONLINE Th. 3.7).
+`top_up` buys only what is missing: history and the new measurement together must suffice.
+Several questions that are asked together share measurements: each is planned as if those before it
+were already released, and their common cells are measured where that costs less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eke.history import Measurement
+from eke.inference import ComposedNoise, Inference, halfwidth
+from eke.planning.online.facts import Facts, Missing, known_errors, offered
+from eke.planning.online.noise_rule import NoiseRule, combined, direct_noise, top_up_noise
+from eke.planning.online.plan import Part, Plan, part_for
+from eke.planning.online.requirement import Requirement
+from eke.planning.online.shared import common_cells
+from eke.planning.online.stretch import least_affordable, least_with_noise
+from eke.privacy.measure import Measure
+from eke.query import Block
+
+# Below this confidence what a cell learns from the other cells of its block can widen its
+# interval: the variance falls, but the law becomes less peaked. Then a plan is tried out first.
+PEAKED = 0.75
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rent:
+    """The policy that measures the questions themselves, by a noise rule."""
+
+    name: str
+    rule: NoiseRule
+
+    def __call__(
+        self, requirement: Requirement, known: ComposedNoise | None, measure: Measure
+    ) -> float:
+        """The noise with which the question, measured once, meets the requirement."""
+        return self.rule(requirement, known, measure)
+
+    def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
+        """The plan that meets all demands with the least loss."""
+        plan = _one_by_one(missing, facts, self)
+        if len(missing) > 1:
+            shared = common_cells([demand for demand, _ in missing], facts.accountant.measure)
+            if shared is not None:
+                plan = min(plan, Plan((shared,)), key=lambda one: loss_after(one, facts))
+        return plan
+
+    def least_stretch(
+        self, missing: Sequence[Missing], facts: Facts, rents: Sequence[Part]
+    ) -> float | None:
+        """The factor by which all demands must be relaxed to be affordable.
+
+        `rents` are what the demands would take as they are. What is advised was planned as if it
+        were asked; where nothing is known before, it is the least factor to a hundredth.
+        """
+        if len(missing) == 1:
+            ((demand, errors),) = missing
+            measured, wanted = demand.query.without_constant(), demand.requirement
+            narrowest = narrowest_affordable(measured, wanted.confidence, errors, self, facts)
+            return None if narrowest is None else narrowest / wanted.within
+
+        def planned(stretch: float) -> int:
+            relaxed = [(demand.relaxed(stretch), errors) for demand, errors in missing]
+            return loss_after(self.plan(relaxed, facts), facts) - facts.accountant.spent
+
+        most = least_with_noise(rents, facts)
+        return None if most is None else least_affordable(planned, most, rents, facts)
+
+
+direct = Rent("direct", direct_noise)
+top_up = Rent("top_up", top_up_noise)
+
+
+def loss_after(plan: Plan, facts: Facts) -> int:
+    """The certified loss once the plan is measured."""
+    return facts.accountant.after_all([(p.query, p.law) for p in plan.parts], facts.limit)
+
+
+def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
+    """A plan with a measurement for each demand that those before it leave unmet."""
+    if len(missing) == 1:
+        ((demand, errors),) = missing
+        measured = demand.query.without_constant()
+        return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
+    longer = Facts(facts.inference.view(), facts.accountant, facts.limit)
+    parts: list[Part] = []
+    for place, (demand, _) in enumerate(missing, start=1):
+        errors = known_errors(demand.query, longer.inference)
+        offer = offered(errors, demand.requirement.confidence)
+        if offer is not None and offer <= demand.requirement.within:
+            continue
+        part = _sufficient(
+            demand.query.without_constant(), demand.requirement, errors, policy, longer
+        )
+        if place < len(missing):
+            suppose(part, longer.inference)
+        parts.append(part)
+    return Plan(tuple(parts))
+
+
+def _sufficient(
+    measured: Block,
+    requirement: Requirement,
+    errors: Sequence[ComposedNoise | None],
+    policy: Rent,
+    facts: Facts,
+) -> Part:
+    """What the policy measures, with less noise where a cell would still miss the requirement."""
+    measure, confidence = facts.accountant.measure, requirement.confidence
+    known = [noise for noise in errors if noise is not None]
+    worst = None
+    if len(known) == len(errors):
+        worst = max(known, key=lambda noise: halfwidth(noise, confidence))
+    noise_scale = policy(requirement, worst, measure)
+    for noise in known:
+        together = combined(noise, noise_scale, measure)
+        if halfwidth(together, confidence) > requirement.within:
+            noise_scale = min(noise_scale, top_up(requirement, noise, measure))
+    part = part_for(measured, noise_scale, measure)
+    if not measured.is_single and confidence < PEAKED and facts.inference.rows:
+        for _ in range(_TRIES):
+            excess = offered_after(part, confidence, facts.inference) / requirement.within
+            if excess <= 1.0:
+                break
+            part = part_for(measured, noise_scale := noise_scale / (1.01 * excess), measure)
+    return part
+
+
+def offered_after(part: Part, confidence: float, inference: Inference) -> float:
+    """The half-width of the widest cell once it is measured."""
+    longer = inference.view()
+    suppose(part, longer)
+    width = offered(known_errors(part.query, longer), confidence)
+    return math.inf if width is None else width
+
+
+def suppose(part: Part, inference: Inference) -> None:
+    """Let a view of history take in a part as if it were measured.
+
+    To keep a table whole, all single answers are told apart anew; where it has fewer cells than
+    there are answers, it is quicker to take it apart, and what follows from it is the same.
+    """
+    released = released_as_zeros(part)
+    if len(released.values) > len(inference.rows):
+        inference.extend(released)
+        return
+    for row in released.rows():
+        inference.append(row)
+
+
+def released_as_zeros(part: Part) -> Measurement:
+    """A measurement to plan with: errors depend on what is measured, not on what comes out."""
+    return Measurement(part.query, part.law, (0.0,) * part.query.cells)
+
+
+def narrowest_affordable(
+    measured: Block,
+    confidence: float,
+    errors: Sequence[ComposedNoise | None],
+    policy: Rent,
+    facts: Facts,
+) -> float | None:
+    """The half-width that the whole remaining budget would buy; None when it buys nothing."""
+    noise_scale = _least_affordable_noise(measured, confidence, facts)
+    if noise_scale is None:
+        return None
+    measure = facts.accountant.measure
+    within = noise_scale / direct(Requirement(1.0, confidence), None, measure)
+    if policy is not direct and None not in errors:
+        together = [combined(n, noise_scale, measure) for n in errors if n is not None]
+        within = max(halfwidth(noise, confidence) for noise in together)
+    for attempt in range(_TRIES):  # an advice must hold: it is planned as if it were asked
+        part = _sufficient(measured, Requirement(within, confidence), errors, policy, facts)
+        if facts.accountant.after(measured, part.law, facts.limit) <= facts.limit:
+            return within
+        within *= 1.0 + 0.004 * 2.0**attempt
+    return None
+
+
+def _least_affordable_noise(measured: Block, confidence: float, facts: Facts) -> float | None:
+    """The smallest noise scale, to a hundredth, that the remaining budget allows."""
+    measure = facts.accountant.measure
+
+    def affordable(noise_scale: float) -> bool:
+        part = part_for(measured, noise_scale, measure)
+        return facts.accountant.after(measured, part.law, facts.limit) <= facts.limit
+
+    # Start where the measurement by itself costs what is left: often that is the answer.
+    high = direct(Requirement(1.0, confidence), None, measure)
+    price = facts.accountant.price(measured, part_for(measured, high, measure).law)
+    excess = max(1, price) / max(1, facts.limit - facts.accountant.spent)
+    high *= 1.001 * measure.root(excess)
+    low = high / 1.01
+    for _ in range(80):
+        if affordable(high):
+            break
+        low, high = high, high * 4.0
+    else:
+        return None
+    for _ in range(80):
+        if not affordable(low):
+            break
+        low, high = low / 4.0, low
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if affordable(middle) else (middle, high)
+    return high

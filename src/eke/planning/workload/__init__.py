@@ -1,0 +1,1 @@
+"""Workloads: many tables in one release, with the least error."""

@@ -1,0 +1,28 @@
+"""Strategies: what can be measured for a workload. Blind to the data."""
+
+from eke.planning.workload.strategy.blocks import (
+    Block,
+    BlockStrategy,
+    base_counts,
+    fourier_direct,
+    fourier_encoded,
+    marginals_strategy,
+    residual_tables,
+    workload_itself,
+)
+from eke.planning.workload.strategy.clusters import cluster_path, clustering
+from eke.planning.workload.strategy.kernel import Kernel
+
+__all__ = [
+    "Block",
+    "BlockStrategy",
+    "Kernel",
+    "base_counts",
+    "cluster_path",
+    "clustering",
+    "fourier_direct",
+    "fourier_encoded",
+    "marginals_strategy",
+    "residual_tables",
+    "workload_itself",
+]

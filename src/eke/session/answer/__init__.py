@@ -1,0 +1,1 @@
+"""Answers: numbers and tables with their intervals and receipts, stored and shown."""

@@ -1,0 +1,268 @@
+"""Answer: a number or a table of numbers with their intervals, what it cost, where it came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from eke.domain import plain_label
+from eke.errors import AccuracyError, QueryError
+from eke.inference import Posterior
+from eke.session.answer import html
+from eke.session.answer.receipt import Receipt, Receipted
+
+Belief = Callable[[int, int], Posterior]
+"""What is known about the true value in a row and a column, computed when somebody looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value of a result with its interval; all None where a formula has no value."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    variance: float | None = field(default=None, compare=False)
+
+    def to_dict(self) -> dict[str, float | None]:
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Receipted):
+    """What was asked for: columns of keys and values; they share one receipt.
+
+    A key is its label (a bin is the pair of its edges), a value is a `Cell`. Same history, same
+    answer, for everyone who asks. An answer that is one number has `value` and `interval`; of a
+    table these are `values` and `intervals`, if it has one column of them.
+
+    Example:
+        >>> answer = session.ask(eke.count(sex="Female"), within=60)  # doctest: +SKIP
+        >>> answer.value, answer.interval, answer.cost  # doctest: +SKIP
+    """
+
+    columns: tuple[str, ...]
+    is_key: tuple[bool, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    receipt: Receipt
+    is_named: bool = True  # False where a question has no name for its value
+    is_block: bool = field(default=False, compare=False)  # a query or a marginal as it is
+    _belief: Belief | None = field(default=None, repr=False, compare=False)
+
+    # -- one number ----------------------------------------------------------------------------
+
+    @property
+    def is_number(self) -> bool:
+        """True for one value without keys; False for a table, and where a formula has no value."""
+        return self.is_key == (False,) and len(self.rows) == 1 and self.rows[0][0].low is not None
+
+    @property
+    def value(self) -> float:
+        """The estimate of the true answer."""
+        return self._number[0]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true answer lies, with probability `confidence`."""
+        return self._number[1:]
+
+    @property
+    def variance(self) -> float:
+        """The variance of the estimate's error."""
+        self._require_number()
+        return self.variances[0]
+
+    @property
+    def within(self) -> float:
+        """Half the width of the interval: at most what was asked for."""
+        return (self.interval[1] - self.interval[0]) / 2.0
+
+    @property
+    def posterior(self) -> Posterior:
+        """The belief about the true answer: density, any interval, any probability."""
+        self._require_number()
+        return self.belief(0, 0)
+
+    def probability(self, *, above: float | None = None, below: float | None = None) -> float:
+        """The probability of a claim: that the true answer is above, below or between."""
+        return self.posterior.probability(above=above, below=below)
+
+    # -- a table -------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the keys."""
+        return tuple(name for name, is_key in zip(self.columns, self.is_key, strict=True) if is_key)
+
+    @property
+    def keys(self) -> tuple[tuple[Any, ...], ...]:
+        """The labels of each row."""
+        return tuple(
+            tuple(cell for cell, is_key in zip(row, self.is_key, strict=True) if is_key)
+            for row in self.rows
+        )
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The value of each row, of an answer with one column of values."""
+        return tuple(cell.value for cell in self._cells())
+
+    @property
+    def intervals(self) -> tuple[tuple[Any, Any], ...]:
+        """The interval of each row."""
+        return tuple((cell.low, cell.high) for cell in self._cells())
+
+    @property
+    def variances(self) -> tuple[float, ...]:
+        """The variance of each row's error."""
+        (column,) = self._value_columns
+        return tuple(
+            self.belief(row, column).variance if cell.variance is None else cell.variance
+            for row, cell in enumerate(self._cells())
+        )
+
+    def belief(self, row: int, column: int) -> Posterior:
+        """What is known about the true value in a row and a column."""
+        if self._belief is None:
+            raise QueryError("this answer came without what is known about each of its values")
+        return self._belief(row, column)
+
+    def simultaneous(self, confidence: float) -> list[tuple[float, float]]:
+        """Intervals that hold all at once with this confidence: one for each value, row by row."""
+        places = [(row, column) for row in range(len(self)) for column in self._value_columns]
+        return simultaneous([self.belief(*place) for place in places], confidence)
+
+    # -- shown ---------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        if self.is_number:
+            low, high = self.interval
+            return f"Answer({self.value:,.6g}, {low:,.6g} to {high:,.6g}, {self.source})"
+        return f"Answer({len(self)} rows of {', '.join(self.columns)}; {self.source})"
+
+    def explain(self) -> str:
+        """A few lines: the question, the answer, and why it cost what it cost."""
+        return f"{self.receipt.question}\n{self._sentence()}\n{self.receipt.sentence()}"
+
+    def _sentence(self) -> str:
+        if not self.is_number:
+            return f"{len(self)} rows."
+        low, high = self.interval
+        return (
+            f"{self.value:,.6g}, and with probability {self.confidence:.4g} "
+            f"between {low:,.6g} and {high:,.6g} (±{self.within:.4g})."
+        )
+
+    @property
+    def flat_columns(self) -> list[str]:
+        """The names of the columns, with those of the interval's ends after each value."""
+        names: list[str] = []
+        for name, is_key in zip(self.columns, self.is_key, strict=True):
+            ends = (f"{name}_low", f"{name}_high") if self.is_named else ("low", "high")
+            names += [name] if is_key else [name, *ends]
+        return names
+
+    def flat_rows(self) -> list[tuple[Any, ...]]:
+        """The rows under `flat_columns`; the label of a bin is a text."""
+        return [tuple(self._flat(row)) for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        names = self.flat_columns
+        if self.is_number:
+            (row,) = self.flat_rows()
+            found: dict[str, Any] = dict(zip(("value", "low", "high"), row, strict=True))
+        else:
+            rows = [dict(zip(names, row, strict=True)) for row in self.flat_rows()]
+            found = {"columns": names, "rows": rows}
+        return {
+            "question": self.receipt.question,
+            **found,
+            "confidence": self.confidence,
+            "source": self.source,
+            "cost": self.cost,
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        if self.is_number:
+            return pd.DataFrame([self.to_dict()])
+        return pd.DataFrame(self.flat_rows(), columns=self.flat_columns)
+
+    def to_arrow(self) -> pa.Table:
+        if self.is_number:
+            return pa.Table.from_pylist([self.to_dict()])
+        columns = list(zip(*self.flat_rows(), strict=True)) or [()] * len(self.flat_columns)
+        return pa.table(dict(zip(self.flat_columns, map(list, columns), strict=True)))
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        if self.is_number:
+            paid = f"cost {self.receipt.measure} {self.cost:.6g}"
+            shown = html.number(self.value, self.interval, self.confidence, self.posterior)
+            body = f"{shown} · {'free' if self.free else 'paid'}, {paid}"
+        else:
+            body = html.table(self.flat_columns, self.flat_rows())
+        return html.framed(self.receipt.question, body, self.receipt.sentence())
+
+    # -- inside --------------------------------------------------------------------------------
+
+    @property
+    def _number(self) -> tuple[float, float, float]:
+        """(value, low, high) of an answer that is one number."""
+        self._require_number()
+        cell = self.rows[0][0]
+        return cell.value, cell.low, cell.high
+
+    def _require_number(self) -> None:
+        if not self.is_number:
+            raise QueryError(
+                f"the answer is a table of {len(self)} rows; look at its rows, keys and values, "
+                "or take to_pandas()"
+            )
+
+    @property
+    def _value_columns(self) -> list[int]:
+        return [place for place, is_key in enumerate(self.is_key) if not is_key]
+
+    def _cells(self) -> list[Cell]:
+        """The values of an answer with one column of them."""
+        if len(self._value_columns) != 1:
+            raise QueryError(
+                f"the answer has {len(self._value_columns)} values in each row; look at its rows"
+            )
+        (column,) = self._value_columns
+        return [row[column] for row in self.rows]
+
+    def _flat(self, row: tuple[Any, ...]) -> Iterator[Any]:
+        for cell, is_key in zip(row, self.is_key, strict=True):
+            if is_key:
+                yield plain_label(cell)
+            else:
+                yield from (cell.value, cell.low, cell.high)
+
+
+def simultaneous(
+    answers: Sequence[Answer | Posterior], confidence: float
+) -> list[tuple[float, float]]:
+    """Intervals for a declared family of questions that all hold together with this confidence.
+
+    A union bound: each of k intervals is taken at 1 - (1 - confidence)/k, whatever their
+    dependence. Name all questions that could have been reported, before looking at any answer:
+    then the ones picked afterwards by their answers are still covered.
+    """
+    if not answers:
+        raise AccuracyError("name the answers that must hold together")
+    if not 0.0 < confidence < 1.0:
+        raise AccuracyError("confidence must lie strictly between 0 and 1, for example 0.95")
+    each = 1.0 - (1.0 - confidence) / len(answers)
+    beliefs = [a.posterior if isinstance(a, Answer) else a for a in answers]
+    return [belief.interval(each) for belief in beliefs]

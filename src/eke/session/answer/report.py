@@ -1,0 +1,150 @@
+"""A report in one HTML file: budget over time, what was released, and answers with posteriors.
+
+Everything in it was released before or is public; nothing is loaded from elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from pathlib import Path
+
+from eke.privacy.record_loss import NANO
+from eke.session.answer.answer import Answer
+from eke.session.session import Session
+
+_WIDTH, _HEIGHT = 720, 240
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 14, 34
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1b2530; --soft: #5c6b7a; --line: #d5dce3; --paper: #fff;
+  --accent: #0b6e8f; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa8b5; --line: #33404d;
+  --paper: #12181f; --accent: #5cc3e6; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+.chart { color: var(--accent); width: 100%; height: auto; }
+.chart text { fill: var(--soft); font-size: 12px; }
+.answer { border-top: 1px solid var(--line); padding: .8rem 0; }
+.answer svg { color: var(--accent); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; width: 100%; }
+th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
+td.number { text-align: right; font-variant-numeric: tabular-nums; } small { color: var(--soft); }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One charge in the ledger: when, by whom, and the loss after it."""
+
+    at: datetime
+    analyst: str
+    spent_after: float
+
+
+def charges(session: Session) -> list[Charge]:
+    """Every charge so far, in order."""
+    found = []
+    for entry in session.ledger_entries():
+        if entry.kind == "reserve":
+            spent = entry.about["spent_after"]
+            found.append(
+                Charge(
+                    datetime.fromisoformat(entry.at),
+                    str(entry.about["analyst"]),
+                    (spent if isinstance(spent, int) else 0) / NANO,
+                )
+            )
+    return found
+
+
+def write_report(
+    session: Session,
+    path: str | Path,
+    answers: Sequence[Answer] = (),
+    title: str = "Privacy budget report",
+) -> Path:
+    """Write the report and return where it is."""
+    budget = session.budget
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        (
+            f"<p>{escape(str(budget))}. {len(session.domain)} attributes, "
+            f"{session.domain.size:,} cells, {len(session.history)} measurements.</p>"
+        ),
+        "<h2>Budget over time</h2>",
+        budget_chart(charges(session), budget.limit, budget.measure),
+    ]
+    if answers:
+        parts.append("<h2>Answers</h2>")
+        parts += [f"<div class='answer'>{shown._repr_html_()}</div>" for shown in answers]
+    parts += ["<h2>Everything released</h2>", _released(session)]
+    page = (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<body>{''.join(parts)}</body></html>\n"
+    )
+    target = Path(path)
+    target.write_text(page, "utf-8")
+    return target
+
+
+def budget_chart(steps: Sequence[Charge], limit: float, measure: str) -> str:
+    """The loss after each charge as a staircase below the limit."""
+    inner_width, inner_height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+
+    def x(position: float) -> float:
+        return _LEFT + inner_width * position / max(1, len(steps))
+
+    def y(spent: float) -> float:
+        return _TOP + inner_height * (1.0 - min(1.0, spent / limit))
+
+    corners, level = [f"{x(0):.1f},{y(0):.1f}"], 0.0
+    for number, charge in enumerate(steps, start=1):
+        corners.append(f"{x(number - 0.5):.1f},{y(level):.1f}")
+        level = charge.spent_after
+        corners.append(f"{x(number - 0.5):.1f},{y(level):.1f}")
+    corners.append(f"{x(len(steps)):.1f},{y(level):.1f}")
+    ticks = "".join(
+        f"<line x1='{_LEFT}' x2='{_WIDTH - _RIGHT}' y1='{y(limit * k / 4):.1f}' "
+        f"y2='{y(limit * k / 4):.1f}' stroke='var(--line)'/>"
+        f"<text x='{_LEFT - 8}' y='{y(limit * k / 4) + 4:.1f}' text-anchor='end'>"
+        f"{limit * k / 4:g}</text>"
+        for k in range(5)
+    )
+    dots = "".join(
+        f"<circle cx='{x(n - 0.5):.1f}' cy='{y(c.spent_after):.1f}' r='3.5' fill='currentColor'>"
+        f"<title>{escape(c.analyst)}: {measure} {c.spent_after:.4g}</title></circle>"
+        for n, c in enumerate(steps, start=1)
+    )
+    return (
+        f"<svg class='chart' viewBox='0 0 {_WIDTH} {_HEIGHT}' role='img' "
+        f"aria-label='{measure} spent after each paid question'>{ticks}"
+        f"<polyline points='{' '.join(corners)}' fill='none' stroke='currentColor' "
+        f"stroke-width='2'/>{dots}"
+        f"<text x='{_LEFT + inner_width / 2:.0f}' y='{_HEIGHT - 8}' text-anchor='middle'>"
+        f"paid questions (limit {limit:g} {measure})</text></svg>"
+    )
+
+
+def _released(session: Session) -> str:
+    rows = []
+    for measurement, record in zip(session.history, session.history.to_records(), strict=True):
+        value = (
+            f"{measurement.values[0]:,.1f}"
+            if len(measurement.values) == 1
+            else (f"{len(measurement.values)} cells")
+        )
+        rows.append(
+            f"<tr><td>{escape(measurement.analyst)}</td><td>{escape(str(record['question']))}</td>"
+            f"<td class='number'>{value}</td>"
+            f"<td class='number'>± {record['noise_deviation']:,.1f}</td></tr>"
+        )
+    return (
+        "<div class='scroll'><table><tr><th>analyst</th><th>measured</th><th>noisy value</th>"
+        f"<th>noise deviation</th></tr>{''.join(rows)}</table></div>"
+    )

@@ -1,0 +1,1 @@
+"""Asking: from a question to its answer, from history or paid for."""

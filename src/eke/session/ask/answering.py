@@ -1,0 +1,223 @@
+"""Answering: carries a request out: free from history, by one charge, in steps, or refused.
+
+The order in which charge, data, noise and answer follow each other is the engine's
+(`eke.engine.vault`); here a decision is made again whenever the ledger has moved on meanwhile.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from eke.engine import Snapshot, Stale, Vault
+from eke.errors import BudgetExceeded, Refused
+from eke.history import Measurement
+from eke.planning import Decision, Facts, FallsShort, only_history
+from eke.privacy.measure import Measure
+from eke.privacy.record_loss import NANO
+from eke.session.answer.record import Finding
+from eke.session.ask.preview import Preview, advice
+from eke.session.ask.request import Request, Work, combined_work, finding_of
+from eke.session.ask.steps import Step, spent_on_steps, step_text, taken
+from eke.session.ask.turn import Turns, at_once
+
+_MOST_STEPS = 40
+_TRIES_ON_A_MOVING_LEDGER = 5
+
+
+class Answering:
+    """What a session does with requests."""
+
+    def __init__(self, vault: Vault, measure: Measure) -> None:
+        self._vault = vault
+        self._measure: Measure = measure
+        self._payers = threading.Lock()
+        self._turns: Turns = at_once
+
+    def take_turns(self, turns: Turns) -> None:
+        """Let long work wait for its turn."""
+        self._turns = turns
+
+    def text(self, request: Request, key: str | None) -> str:
+        """The stored text of the answer; raises `Refused` when the budget does not allow it."""
+        text = None if key is None else self._stored(request, key)
+        if text is None and request.in_steps:
+            text = self._in_steps(request, key)
+        for attempt in range(_TRIES_ON_A_MOVING_LEDGER):
+            if text is not None:
+                break
+            last = attempt == _TRIES_ON_A_MOVING_LEDGER - 1
+            text = self._answered(request, key, insist=last)
+        if text is None:
+            raise BudgetExceeded("others spent the budget meanwhile; nothing was spent here")
+        return text
+
+    def previews(self, requests: Sequence[Request]) -> list[Preview]:
+        """Price and source of each answer now; spends nothing and touches no data.
+
+        All of it together is one request's work.
+        """
+        now = self._vault.snapshot()
+        rows = len(now.facts.inference.rows)
+        together = combined_work([request.work(rows) for request in requests])
+        together.check()
+        with self._turn(requests[0], together):
+            return [self._previewed(request, now) for request in requests]
+
+    def _previewed(self, request: Request, now: Snapshot) -> Preview:
+        allowed = now.facts_for(request.analyst)
+        return self._preview(request, request.decide(allowed), allowed)
+
+    def _work(self, request: Request, now: Snapshot) -> Work:
+        """How much work a request is; refused here, before any of it is done, if too much."""
+        work = request.work(len(now.facts.inference.rows))
+        work.check()
+        return work
+
+    def _turn(self, request: Request, work: Work) -> AbstractContextManager[None]:
+        """Within it the work is done; what is done in no time need not wait."""
+        return nullcontext() if work.is_light else self._turns(request.analyst, work.steps)
+
+    def _stored(self, request: Request, key: str) -> str | None:
+        """The stored answer of a request seen before; one that a crash left half done is finished.
+
+        The steps of a formula are stored under keys of their own, so that there is nothing to
+        finish under the key itself.
+        """
+
+        def finished(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+            return request.text(facts, finding_of(facts, released, cost, None))
+
+        return self._vault.complete(
+            analyst=request.analyst, key=key, digest=request.digest, answer=finished
+        )
+
+    def _answered(self, request: Request, key: str | None, *, insist: bool) -> str | None:
+        """The stored text of an answer; None when the ledger moved on: try again.
+
+        Decisions are made on a snapshot, and nobody waits for them. Those made in no time stand in
+        line with each other, so that none of them is in vain; the others are made again if
+        somebody was quicker. Whatever is free neither plans nor stands in line.
+        """
+        now = self._vault.glance()
+        work = self._work(request, now)
+        if not work.is_light:
+            return self._decided(request, key, insist=insist)
+        try:
+            request.decide(now.facts, only_history)
+        except FallsShort:
+            with self._payers:
+                return self._decided(request, key, insist=insist)
+        return self._from_history(request, key, now)
+
+    def _decided(self, request: Request, key: str | None, *, insist: bool) -> str | None:
+        """The same for a request that may have to be planned and paid for."""
+        now = self._vault.snapshot()
+        allowed = now.facts_for(request.analyst)
+        with self._turn(request, self._work(request, now)):
+            decision = request.decide(allowed)
+            if decision.action == "history":
+                return self._from_history(request, key, now)
+        if decision.plan is None:
+            refusal = self._preview(request, decision, allowed)
+            raise Refused(advice(refusal), refusal)
+
+        def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+            return request.text(facts, finding_of(facts, released, cost, decision.known))
+
+        try:
+            return self._vault.release(
+                decision.plan,
+                analyst=request.analyst,
+                key=single_use() if key is None else key,
+                digest=request.digest,
+                answer=answered,
+                as_of=None if insist else now.sequence,
+            )
+        except (Stale, BudgetExceeded):
+            return None
+
+    def _from_history(self, request: Request, key: str | None, now: Snapshot) -> str:
+        """The text of a free answer."""
+        return self._kept(request, key, request.text(now.facts, Finding("history", now.sequence)))
+
+    def _in_steps(self, request: Request, key: str | None) -> str:
+        """The stored text of an answer that takes several measurements, each a charge of its own.
+
+        A step is an idempotent request under a key made from that of the whole: after a crash the
+        steps that were paid are found again.
+        """
+        name = single_use() if key is None else key
+        steps: list[Step] = []
+        tries, overtaken, known = 0, 0, None
+        while len(steps) < _MOST_STEPS and tries < _MOST_STEPS:
+            place, digest = f"{name}/{len(steps) + 1}", f"{request.digest}/{len(steps) + 1}"
+            paid = None
+            if key is not None:
+                paid = self._vault.complete(
+                    analyst=request.analyst, key=place, digest=digest, answer=step_text
+                )
+            if paid is not None:
+                steps.append(Step.read(paid))
+                continue
+            now = self._vault.snapshot()
+            allowed = now.facts_for(request.analyst)
+            with self._turn(request, self._work(request, now)):
+                decision = request.decide(allowed)
+                if decision.action == "history":
+                    found = taken(steps, now.sequence, known)
+                    return self._kept(request, key, request.text(now.facts, found))
+            if decision.plan is None:
+                refusal = self._preview(request, decision, allowed)
+                raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
+            tries += 1
+            known = decision.known if not steps else known
+            try:
+                paid = self._vault.release(
+                    decision.plan,
+                    analyst=request.analyst,
+                    key=place,
+                    digest=digest,
+                    answer=step_text,
+                    as_of=None if overtaken >= _TRIES_ON_A_MOVING_LEDGER else now.sequence,
+                )
+            except Stale:
+                overtaken += 1
+                continue
+            except BudgetExceeded:
+                continue
+            steps.append(Step.read(paid))
+            overtaken = 0
+        raise Refused(
+            "the formula did not come within the half-width asked for; ask for a wider one. "
+            f"{spent_on_steps(steps)}."
+        )
+
+    def _kept(self, request: Request, key: str | None, text: str) -> str:
+        """The text, stored under the key if there is one."""
+        if key is None:
+            return text
+        return self._vault.remember(request.analyst, key, request.digest, text)
+
+    def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
+        headline = request.headline
+        return Preview(
+            headline.question,
+            headline.within,
+            headline.confidence,
+            decision.action,
+            decision.cost / NANO,
+            decision.known,
+            decision.narrowest,
+            self._measure.name,
+            (facts.limit - facts.accountant.spent) / NANO,
+            first_step=request.in_steps and decision.action == "measure",
+            hint=decision.hint,
+        )
+
+
+def single_use() -> str:
+    """A key for a request that nobody will repeat."""
+    return f"once-{secrets.token_hex(16)}"

@@ -1,0 +1,267 @@
+"""The estimator behind `session.estimate`: one state of the history, put to use three ways.
+
+Histories of a few thousand answers have a dense kernel, and α is chosen by cross-validation on all
+of them; longer ones keep their blocks and are solved by conjugate gradients
+(`inference/shrinkage/large`). What the three methods promise is in `estimate.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from eke.domain import Domain
+from eke.errors import EstimateError
+from eke.history import Measurement
+from eke.inference import Inference, Posterior
+from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entropy
+from eke.inference.posterior import ComposedNoise, ExactPosterior
+from eke.inference.progress import Progress, silent
+from eke.inference.shrinkage import (
+    Evidence,
+    Shrinkage,
+    Total,
+    choose_alpha,
+    prior_from_history,
+)
+from eke.inference.shrinkage.large import (
+    LargeEvidence,
+    LargeShrinkage,
+    Parts,
+    choose_alpha_by_sample,
+    singles_in,
+)
+from eke.planning.online.effort import steps_for
+from eke.query import Block, Prior, Query, count, describe
+from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+
+ENTROPY_ALPHA = 0.01
+_LEAST_FOR_FOLDS = 20
+_DENSE_ROWS = 4_000
+"""Longer histories keep their blocks, if these hold most answers: quicker than a dense kernel."""
+_MOST_DENSE_ROWS = 12_000
+"""Of answers measured one by one, so many fit in a dense kernel."""
+
+
+class Estimator:
+    """Estimates from one state of the history; the kernel and models are made when first needed.
+
+    Privacy: free. It holds released measurements only, and no handle on data.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        measurements: Sequence[Measurement],
+        inference: Inference,
+        before: Estimator | None = None,
+    ) -> None:
+        self.domain = domain
+        self.measurements = tuple(measurements)
+        self.inference = inference
+        self._shrinkage: Shrinkage | LargeShrinkage | None = None
+        self._model: Fit | None = None
+        self._preparing = threading.RLock()  # threads that need the same wait for it, not make it
+        # The model of a shorter history is a good start for this one's.
+        self._start = None if before is None else before.model_for(self.measurements)
+
+    def steps_for(self, cells: int) -> int:
+        """The steps of estimating so many cells, once the history is prepared for it."""
+        rows = sum(len(measurement.values) for measurement in self.measurements)
+        return steps_for(cells, min(rows, _MOST_DENSE_ROWS), together=False)
+
+    def estimate(
+        self,
+        asked: Block,
+        method: EstimateMethod,
+        confidence: float,
+        progress: Progress = silent,
+    ) -> Estimate | TableEstimate:
+        """The estimate of a question, or of every cell of a marginal."""
+        if method not in get_args(EstimateMethod):
+            raise EstimateError(f"method must be one of {', '.join(get_args(EstimateMethod))}")
+        queries = list(asked.queries())
+        if asked.is_single:
+            known = self.inference.public(queries[0])
+            if known is not None:  # the number of records; no method can say it better
+                return _public(queries[0], known, method, confidence)
+        if method == "max_entropy":
+            found = self._by_entropy(queries, confidence, progress)
+        elif method == "blue":
+            found = [
+                self._believed(query, self._unbiased(query), method, math.inf, confidence)
+                for query in queries
+            ]
+        else:
+            found = self._shrunk(queries, confidence, progress)
+        if asked.is_single:
+            return found[0]
+        return TableEstimate(asked.attributes, tuple(asked.keys()), tuple(found))
+
+    def _shrunk(
+        self, queries: Sequence[Query], confidence: float, progress: Progress
+    ) -> list[Estimate]:
+        estimator = self._prepared(progress)
+        alpha = estimator.alpha
+        if isinstance(estimator, Shrinkage):
+            beliefs = [estimator.posterior(query) for query in queries]
+            convergence = None
+        else:
+            beliefs = list(estimator.posteriors(queries, progress))
+            convergence = estimator.convergence
+        found = [
+            self._believed(query, belief, "shrinkage", alpha, confidence)
+            for query, belief in zip(queries, beliefs, strict=True)
+        ]
+        return [replace(one, convergence=convergence) for one in found]
+
+    def _believed(
+        self,
+        query: Query,
+        belief: Posterior,
+        method: EstimateMethod,
+        alpha: float,
+        confidence: float,
+    ) -> Estimate:
+        return Estimate(
+            describe(query),
+            belief.value,
+            belief.interval(confidence),
+            confidence,
+            method,
+            self._is_determined(query),
+            alpha,
+            _posterior=belief,
+        )
+
+    def _by_entropy(
+        self, queries: Sequence[Query], confidence: float, progress: Progress
+    ) -> list[Estimate]:
+        model, total = self.model(progress)
+        total = total if self.inference.total is None else float(self.inference.total)
+        return [
+            Estimate(
+                describe(query),
+                total * model.distribution.expectation(query) + float(query.constant),
+                None,
+                confidence,
+                "max_entropy",
+                self._is_determined(query),
+                ENTROPY_ALPHA,
+            )
+            for query in queries
+        ]
+
+    def _unbiased(self, query: Query) -> Posterior:
+        posterior = self.inference.posterior(query)
+        if posterior is None:
+            raise EstimateError(
+                "history does not determine this question, so that nothing unbiased can be "
+                'said about it; use method="shrinkage"'
+            )
+        return posterior
+
+    def _is_determined(self, query: Query) -> bool:
+        return self.inference.linear(query) is not None
+
+    @property
+    def _total(self) -> Total:
+        """The number of records as shrinkage takes it."""
+        known = self.inference.total
+        return "estimated" if known is None else float(known)
+
+    @property
+    def shrinkage(self) -> Shrinkage | LargeShrinkage:
+        """The shrinkage estimator at the α that cross-validation finds best."""
+        return self._prepared(silent)
+
+    def _prepared(self, progress: Progress) -> Shrinkage | LargeShrinkage:
+        with self._preparing:
+            return self._prepare(progress)
+
+    def _prepare(self, progress: Progress) -> Shrinkage | LargeShrinkage:
+        if self._shrinkage is None:
+            rows = sum(len(measurement.values) for measurement in self.measurements)
+            if not rows:
+                raise EstimateError("there is no history yet; ask a question with a budget first")
+            large = rows > _MOST_DENSE_ROWS
+            if _DENSE_ROWS < rows <= _MOST_DENSE_ROWS:
+                large = 2 * singles_in(self.measurements) < rows
+            prior = prior_from_history(self.domain, self.measurements)
+            progress("reading the history", 0.0)
+            self._shrinkage = self._large(prior, progress) if large else self._dense(prior)
+        return self._shrinkage
+
+    def _dense(self, prior: Prior) -> Shrinkage:
+        evidence = Evidence.of_history(self.domain, self.measurements, prior, self._total)
+        if evidence.size < _LEAST_FOR_FOLDS:
+            return Shrinkage(evidence, _rough_alpha(evidence))
+        choice = choose_alpha(evidence)
+        return Shrinkage(evidence, choice.alpha, inflation=choice.inflation)
+
+    def _large(self, prior: Prior, progress: Progress) -> LargeShrinkage:
+        evidence = LargeEvidence.of_history(self.domain, self.measurements, prior, self._total)
+        parts = Parts(evidence.kernel)
+        chosen = choose_alpha_by_sample(evidence, parts=parts, progress=progress)
+        return LargeShrinkage(evidence, chosen.alpha, inflation=chosen.inflation, parts=parts)
+
+    def model(self, progress: Progress = silent) -> tuple[Fit, float]:
+        """(the maximum entropy model of the history, the known or estimated number of records)."""
+        known, prepared = self.inference.total, self._prepared(progress)
+        if known is None:
+            total = max(prepared.posterior(count().on(self.domain)).value, 1.0)
+        else:
+            total = max(float(known), 1.0)  # a model is of at least one record
+        with self._preparing:
+            if self._model is None:
+                progress("fitting the model", 0.0)
+                constraints = constraints_of_history(
+                    self.domain, self.measurements, total=total, alpha=ENTROPY_ALPHA
+                )
+                prior = prior_from_history(self.domain, self.measurements)
+                self._model = fit_max_entropy(constraints, prior, start=self._start)
+                progress("fitting the model", 1.0)
+            return self._model, total
+
+    def model_for(self, measurements: Sequence[Measurement]) -> Fit | None:
+        """The model, if it was fitted and these measurements begin with its own."""
+        begin = tuple(measurements[: len(self.measurements)])
+        return self._model if begin == self.measurements else None
+
+
+def _public(query: Query, known: float, method: EstimateMethod, confidence: float) -> Estimate:
+    """A public number as an estimate: nothing about it is uncertain."""
+    exactly = ExactPosterior(known, ComposedNoise(np.empty(0)))
+    return Estimate(
+        describe(query),
+        known,
+        (known, known),
+        confidence,
+        method,
+        determined=True,
+        public=True,
+        _posterior=exactly,
+    )
+
+
+def _rough_alpha(evidence: Evidence) -> float:
+    """An α that explains the size of the deviations, for histories too short for folds.
+
+    No less than the noise could hide, so that error bars are wide rather than narrow.
+    """
+    variances = evidence.noise.variances
+    precision = evidence.means / variances
+    if isinstance(evidence.total, str):
+        total = float(precision @ evidence.values) / max(float(precision @ evidence.means), 1e-300)
+    else:
+        total = evidence.total
+    excess = float(((evidence.values - total * evidence.means) ** 2).sum())
+    explained = float(np.diag(evidence.kernel).sum())
+    if explained <= 1e-12 * float((evidence.means**2).sum()):
+        return 1.0
+    return math.sqrt(max(excess, float(variances.sum())) / explained)

@@ -1,0 +1,172 @@
+"""Reading a question: its linear form, what history knows of it, and its price."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from eke.errors import QueryError
+from eke.ledger import Entry
+from eke.privacy.record_loss import NANO
+from eke.query import Query, describe
+from eke.question import Formula, Question
+from eke.session.ask.preview import Preview
+from eke.session.ask.request import DEFAULT_CONFIDENCE
+from eke.session.history import History
+
+_MOST_CELLS = 64
+
+
+def preview_document(preview: Preview) -> dict[str, Any]:
+    """What a question would cost."""
+    return {
+        "question": preview.question,
+        "within": preview.within,
+        "confidence": preview.confidence,
+        "action": preview.action,
+        "measure": preview.measure,
+        "cost": preview.cost,
+        "first_step": preview.first_step,
+        "remaining": preview.remaining,
+        "known": preview.known,
+        "narrowest": preview.narrowest,
+    }
+
+
+def question_document(
+    question: Question, history: History, confidence: float | None, preview: Preview | None
+) -> dict[str, Any]:
+    """How a question is read, what history offers for each part, and what it would cost."""
+    inline = question.requirement
+    sure = confidence or (inline and inline.confidence) or DEFAULT_CONFIDENCE
+    priced = None
+    if preview is not None:
+        priced = {**preview_document(preview), "sentence": preview.explain().split("\n", 1)[1]}
+    return {
+        "columns": [
+            {"name": column.name, "formula": _formula(question, column.formula)}
+            for column in question.columns
+        ],
+        "clauses": _clauses(question),
+        "aggregates": {
+            f"a{place}": _aggregate(question, place, history, sure)
+            for place in range(len(question.blocks))
+        },
+        "confidence": sure,
+        "price": priced,
+    }
+
+
+def explained_answers(question: Question) -> int:
+    """How many answers are looked at for it."""
+    return 2 * min(question.rows, _MOST_CELLS) * len(question.blocks)
+
+
+def _formula(question: Question, formula: Formula) -> str:
+    """The formula with a0, a1, … for aggregates and the names of keys."""
+    keys = [key.name for key in question.group_by]
+    text = formula.text
+    text = re.sub(r"\bk(\d+)\b", lambda found: f"key {keys[int(found[1])]}", text)
+    return text[1:-1] if text.startswith("(") and _wrapped(text) else text
+
+
+def _wrapped(text: str) -> bool:
+    """True when the first parenthesis closes at the very end."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
+
+
+def _clauses(question: Question) -> list[str]:
+    found = []
+    if question.group_by:
+        names = ", ".join(key.name for key in question.group_by)
+        found.append(f"for each of the {question.rows} declared groups of {names}")
+    if question.having is not None or question.order_by or question.limit is not None:
+        found.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
+    return found
+
+
+def _aggregate(
+    question: Question, place: int, history: History, confidence: float
+) -> dict[str, Any]:
+    """One sum over records, or one for each group: in words, and what history offers."""
+    block = question.blocks[place]
+    rows = min(question.rows, _MOST_CELLS)
+    cells = [question.query(place, row) for row in range(rows)]
+    return {
+        "question": block.description,
+        "cells": question.rows,
+        "known": _known(history, cells, confidence),
+        "sources": _sources(history, cells),
+    }
+
+
+def _known(history: History, cells: list[Query], confidence: float) -> float | None:
+    """The half-width that history offers for every cell; None when it leaves one open."""
+    widths = []
+    for cell in cells:
+        if not history.determines(cell):
+            return None
+        low, high = history.estimate(cell).interval(confidence)
+        widths.append((high - low) / 2.0)
+    return max(widths)
+
+
+def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
+    """The entries behind the cells, each with the measurement and weight that count most."""
+    found: dict[int, dict[str, Any]] = {}
+    behind: dict[int, set[str]] = {}
+    for cell in islice(cells, _MOST_CELLS):
+        for measurement, weight in history.sources(cell):
+            question = describe(measurement.query)
+            behind.setdefault(measurement.sequence, set()).add(question)
+            known = found.get(measurement.sequence)
+            if known is None or abs(weight) > abs(known["weight"]):
+                found[measurement.sequence] = {
+                    "sequence": measurement.sequence,
+                    "question": question,
+                    "weight": weight,
+                }
+    return [{**found[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(found)]
+
+
+def measurement_document(
+    sequence: int, entries: Mapping[int, Entry], history: History, measure: str
+) -> dict[str, Any]:
+    """What one entry of the ledger released, with the charge that was made for it."""
+    asked = entries.get(sequence)
+    if asked is None or asked.kind not in ("reserve", "commit"):
+        raise QueryError(f"entry {sequence} released nothing; `eke history` lists those that did")
+    released = [
+        (measurement, record)
+        for measurement, record in zip(history, history.to_records(), strict=True)
+        if sequence in (measurement.sequence, entries[measurement.sequence].about["reservation"])
+    ]
+    if not released:
+        raise QueryError(f"entry {sequence} is charged, but nothing was released for it yet")
+    closing = entries[released[0][0].sequence]
+    opening = entries[int(str(closing.about["reservation"]))]
+    return {
+        "sequence": closing.sequence,
+        "at": opening.at,
+        "analyst": opening.about["analyst"],
+        "measure": measure,
+        "cost": int(str(opening.payload["cost"])) / NANO,
+        "charged_by": opening.sequence,
+        "measurements": [
+            {
+                "question": record["question"],
+                "values": list(measurement.values),
+                "noise_deviation": record["noise_deviation"],
+                "noise": measurement.law.to_json(),
+                "linear_form": measurement.query.to_document(),
+            }
+            for measurement, record in released
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Publishing: whole tables of new rows, and what the ledger keeps of them."""

@@ -1,0 +1,1 @@
+"""Releasing: many tables at once, with their price, and what would be worth it."""

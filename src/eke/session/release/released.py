@@ -1,0 +1,221 @@
+"""Release: the tables of a workload after they were measured.
+
+Marginals agree with each other. Ranges and single questions are measured and recovered apart from
+them; `session.ask` puts everything together.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from eke.domain import Domain, plain_label
+from eke.errors import QueryError
+from eke.history import Measurement
+from eke.planning import ReleasePlan, Workload, consistent_tables, whole_tables
+from eke.planning.workload.consistency import Norm
+from eke.planning.workload.release import Table
+from eke.privacy.record_loss import NANO
+from eke.query import Query, describe
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasedTable:
+    """One table of a release, or one question of it: estimated answers with standard errors."""
+
+    attributes: tuple[str, ...]
+    along: tuple[str, ...]  # cells, ranges or prefixes of each attribute
+    values: FloatArray
+    standard_error: FloatArray  # of each value, or one number for all
+    labels: tuple[tuple[Any, ...], ...]  # along each axis
+    question: str | None = None  # in words, of a single question
+
+    def __repr__(self) -> str:
+        over = self.question or ", ".join(self.attributes) or "the total"
+        return f"ReleasedTable({over}; {self.values.size:,} answers)"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each answer: its labels, its value, its standard error."""
+        columns: dict[str, Any] = {}
+        if self.question is not None:
+            columns["question"] = [self.question]
+        for axis, labels in enumerate(self.labels):
+            place = [1] * len(self.labels)
+            place[axis] = len(labels)
+            index = np.broadcast_to(np.arange(len(labels)).reshape(place), self.values.shape)
+            columns[self.attributes[axis]] = [labels[i] for i in index.ravel()]
+        columns["value"] = np.ravel(self.values)
+        columns["standard_error"] = np.ravel(
+            np.broadcast_to(self.standard_error, self.values.shape)
+        )
+        return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """The tables of a workload, all of one release; its marginals agree with each other."""
+
+    workload: Workload
+    tables: tuple[ReleasedTable, ...]
+    cost: float  # by how much the dataset's loss grew
+    measure: str
+    sequence: int  # the ledger entry that holds the noisy answers
+    strategy: str
+    rmse: float  # expected, of all questions
+    plan: ReleasePlan | None = None  # None when it was read from a ledger or a server
+    total: int | None = None  # the number of records, where it is public
+
+    def __repr__(self) -> str:
+        return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
+
+    def table(self, *attributes: str) -> ReleasedTable:
+        """The table over some attributes; of none of them, the total."""
+        wanted = set(attributes)
+        for table in self.tables:
+            same = set(table.attributes) == wanted and len(table.attributes) == len(attributes)
+            if same and table.question is None:
+                return table
+        raise QueryError(
+            f"the release has no table over {', '.join(attributes) or 'nothing (the total)'}; "
+            "`tables` lists those it has"
+        )
+
+    def consistent(
+        self, norm: Norm = "l2", *, nonnegative: bool = False
+    ) -> dict[tuple[str, ...], FloatArray]:
+        """The marginals nearest to the released ones that agree with each other.
+
+        With `nonnegative`, small counts become too large on average. Where the number of records is
+        public, all of them add up to it.
+        """
+        return consistent_tables(
+            *self._marginals(), norm, nonnegative=nonnegative, total=self.total
+        )
+
+    def whole(self) -> dict[tuple[str, ...], NDArray[np.int64]]:
+        """The marginals as whole numbers, none negative, with one total: the public one, if any.
+
+        Small counts become too large on average.
+        """
+        return whole_tables(*self._marginals(), total=self.total).tables
+
+    def _marginals(self) -> tuple[dict[tuple[str, ...], FloatArray], dict[str, int]]:
+        if not self.workload.is_marginal:
+            raise QueryError("only a release of whole marginals can be made consistent this way")
+        domain = self.workload.domain
+        sizes = dict(zip(domain.names, domain.shape, strict=True))
+        return {table.attributes: table.values for table in self.tables}, sizes
+
+
+def release_text(
+    plan: ReleasePlan, released: Sequence[Measurement], cost: int, total: int | None = None
+) -> str:
+    """What the ledger stores of a release besides its measurements: its tables, exactly.
+
+    `total` is the number of records, where that is public.
+    """
+    found = plan.recover([np.array(one.values) for one in released], total)
+    document = {
+        "release": released[0].sequence,
+        "total": total,
+        "cost_nano": cost,
+        "measure": plan.measure.name,
+        "strategy": plan.strategy,
+        "rmse": plan.rmse,
+        "tables": [
+            {
+                "attributes": list(table.attributes),
+                "along": list(table.along),
+                "values": _packed(table.values),
+                "variance": _packed(table.variance),
+            }
+            for table in found
+        ],
+    }
+    return json.dumps(document, sort_keys=True)
+
+
+def release_of(workload: Workload, text: str, plan: ReleasePlan | None = None) -> Release:
+    """The release that a stored text holds."""
+    stored = json.loads(text)
+    kept, targets = [_kept(one) for one in stored["tables"]], len(workload.targets)
+    tables = [_labelled(table, workload.domain) for table in kept[:targets]]
+    tables += [
+        _single(table, query) for table, query in zip(kept[targets:], workload.queries, strict=True)
+    ]
+    return Release(
+        workload,
+        tuple(tables),
+        stored["cost_nano"] / NANO,
+        stored["measure"],
+        int(stored["release"]),
+        stored["strategy"],
+        float(stored["rmse"]),
+        plan,
+        stored.get("total"),
+    )
+
+
+def _packed(values: ArrayLike) -> Mapping[str, Any]:
+    """Numbers as a short text, to the last bit."""
+    whole = np.asarray(values, "<f8")
+    return {"shape": list(whole.shape), "f8": base64.b64encode(whole.tobytes()).decode("ascii")}
+
+
+def _kept(document: Mapping[str, Any]) -> Table:
+    return Table(
+        tuple(document["attributes"]),
+        tuple(document["along"]),
+        _unpacked(document["values"]),
+        _unpacked(document["variance"]),
+    )
+
+
+def _unpacked(packed: Mapping[str, Any]) -> FloatArray:
+    values = np.frombuffer(base64.b64decode(packed["f8"]), "<f8").astype(np.float64)
+    return values.reshape(packed["shape"])
+
+
+def _labelled(table: Table, domain: Domain) -> ReleasedTable:
+    labels = tuple(
+        _labels(domain, name, along)
+        for name, along in zip(table.attributes, table.along, strict=True)
+    )
+    return ReleasedTable(
+        table.attributes,
+        table.along,
+        np.asarray(table.values),
+        np.sqrt(table.variance),
+        labels,
+    )
+
+
+def _single(table: Table, query: Query) -> ReleasedTable:
+    value, error = np.reshape(table.values, ()), np.sqrt(np.reshape(table.variance, ()))
+    return ReleasedTable(query.attributes, (), value, error, (), describe(query))
+
+
+def _labels(domain: Domain, name: str, along: str) -> tuple[Any, ...]:
+    own = domain[name].labels
+    if along == "cells":
+        return tuple(own)
+    if along == "prefixes":
+        return tuple(f"up to {_word(label)}" for label in own)
+    places = range(len(own))
+    return tuple(f"{_word(own[i])} to {_word(own[j])}" for i in places for j in places[i:])
+
+
+def _word(label: Any) -> str:
+    """A label within a longer one: a bin with its edges, what is missing by that word."""
+    if label is None:
+        return "missing"
+    return str(plain_label(label))
