@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.single_chain import ITERATIONS, SingleChain
 from eke.domain import Domain
-from eke.inference.features import Features, kernel
-from eke.inference.max_entropy import Constraints, Effort, constraints_of, fit_max_entropy
+from eke.inference.features import HistoryFeatures, kernel
+from eke.inference.max_entropy import Constraints, SamplingEffort, constraints_of, fit_max_entropy
 from eke.inference.max_entropy.gibbs import GibbsChains, GibbsPlan
 from eke.inference.shrinkage import Evidence, Noise, choose_alpha
 from eke.inference.shrinkage.banded import reduce_to_band
@@ -45,7 +45,11 @@ from reproductions.hist.setting import census, pairs
 Reals = NDArray[np.float64]
 NOISE = 5000.0
 RECORDS = 131_072
-EFFORTS = (Effort(2048, most_steps=4), Effort(4096, most_steps=8), Effort(16384, most_steps=16))
+EFFORTS = (
+    SamplingEffort(2048, most_steps=4),
+    SamplingEffort(4096, most_steps=8),
+    SamplingEffort(16384, most_steps=16),
+)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -69,7 +73,7 @@ def shrinkage_times(questions: int) -> dict[str, float]:
     generator, domain = np.random.default_rng(1), census().domain
     queries = [random_range(domain, generator) for _ in range(questions)]
     prior = Prior(domain)
-    features = Features.of(domain, queries)
+    features = HistoryFeatures.of(domain, queries)
     products, kernel_seconds = timed(lambda: kernel(features, prior))
     some = queries[:40]
     _, loop_seconds = timed(lambda: [[inner(a, b, prior) for a in some] for b in some])
@@ -101,7 +105,7 @@ def pair_constraints() -> Constraints:
     exact = np.concatenate([data.counts(pair) for pair in pairs()])
     noisy = exact + generator.laplace(0.0, len(blocks), len(exact))
     laws = [Laplace(float(len(blocks)))] * len(exact)
-    features = Features.of(data.domain, blocks)
+    features = HistoryFeatures.of(data.domain, blocks)
     return constraints_of(features, noisy, laws, total=float(data.total), alpha=0.002)
 
 
@@ -122,7 +126,7 @@ def mean_distance(records: NDArray[np.int64]) -> float:
 def our_fits(constraints: Constraints) -> tuple[list[dict[str, float]], NDArray[np.int64]]:
     """(seconds and errors of our fit, from scratch, with rising effort; records of the last)."""
     levels, records = [], np.empty((0, 0), np.int64)
-    small = Effort(64, most_steps=1)
+    small = SamplingEffort(64, most_steps=1)
     fit_max_entropy(constraints, generator=np.random.default_rng(4), effort=small)  # compiles
     for effort in EFFORTS:
         processor = time.process_time()

@@ -17,7 +17,7 @@ import numpy as np
 from eke.data import Counts, open_source
 from eke.domain import Binned, Boolean, Categorical, Domain, Integer
 from eke.query import Marginal, Query
-from eke.question import GroupKey, Partition, Question, Row
+from eke.question import GroupKey, Partition, Question, ResultRow
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "adult.data.gz"
 
@@ -125,14 +125,14 @@ class Adult:
             totals[cell] += value * count
         return [total * Fraction(2) ** inside.exponent for total in totals]
 
-    def rows(self, statement: Question) -> list[Row]:
+    def rows(self, statement: Question) -> list[ResultRow]:
         """Every row of the result with its exact aggregates, before HAVING and LIMIT."""
         blocks = [
             [self.exact(block)] if isinstance(block, Query) else self.cells(block)
             for block in statement.blocks
         ]
         return [
-            Row(keys, tuple(values[cell] for values in blocks))
+            ResultRow(keys, tuple(values[cell] for values in blocks))
             for keys, cell in zip(statement.keys(), statement.cells(), strict=True)
         ]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from eke.query import describe
-from eke.question import Condition, Ordering, Partition, Question
+from eke.question import AskedBlock, Condition, Ordering, Partition, Question
 from eke.question.outcome import AllOf, AnyOf, Compared, IsNull, Not
 
 
@@ -44,14 +43,14 @@ def _wrapped(text: str) -> bool:
     return False
 
 
-def _block_text(block) -> str:
+def _block_text(block: AskedBlock) -> str:
     if not isinstance(block, Partition):
-        return describe(block)
+        return block.description
     keys = ", ".join(
         key.name if key.attribute else f"{key.name} ({', '.join(map(str, key.labels))})"
         for key in block.keys_by
     )
-    return f"{describe(block.inside)} by {keys}"
+    return f"{block.inside.description} by {keys}"
 
 
 def _ordering_text(one: Ordering, written) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference.features import Features, TableGroup
-from eke.inference.max_entropy import Effort, Fit, constraints_of, fit_max_entropy
+from eke.inference.features import HistoryFeatures, TableGroup
+from eke.inference.max_entropy import Fit, SamplingEffort, constraints_of, fit_max_entropy
 from eke.inference.shrinkage import Evidence, Noise
 from eke.privacy.law import Laplace
 from eke.query import Prior
@@ -37,18 +37,18 @@ class Size:
 
     measured: int
     asked: int
-    effort: Effort
-    fold_effort: Effort
+    effort: SamplingEffort
+    fold_effort: SamplingEffort
     curve_alphas: tuple[float, ...]  # of maximum entropy
     fold_alphas: tuple[float, ...]
 
     @staticmethod
     def of(quick: bool) -> Size:
         if quick:
-            few = Effort(1024, most_steps=20)
+            few = SamplingEffort(1024, most_steps=20)
             return Size(300, 200, few, few, (3e-3, 3e-2), (3e-3, 3e-2))
         alphas = (1e-3, 3e-3, 1e-2, 2e-2)
-        efforts = Effort(8192, most_steps=40), Effort(4096, most_steps=24)
+        efforts = SamplingEffort(8192, most_steps=40), SamplingEffort(4096, most_steps=24)
         return Size(5000, 2000, *efforts, (*alphas, 4e-2), alphas)
 
 
@@ -56,7 +56,7 @@ class Size:
 class History:
     """Questions with true and noisy answers."""
 
-    questions: Features
+    questions: HistoryFeatures
     truth: Reals
     noisy: Reals
     laplace_scale: float
@@ -84,7 +84,7 @@ class History:
             kept = place[group.rows] >= 0
             tables = group.dense()[kept]
             groups.append(TableGroup(group.attributes, place[group.rows][kept], tables))
-        questions = Features(census().domain, groups=[g for g in groups if len(g.rows)])
+        questions = HistoryFeatures(census().domain, groups=[g for g in groups if len(g.rows)])
         return History(questions, self.truth[rows], self.noisy[rows], self.laplace_scale)
 
     def off(self, found: Reals) -> float:
@@ -104,7 +104,7 @@ class EntropyModel:
         history: History,
         prior: Prior | None,
         alpha: float,
-        effort: Effort,
+        effort: SamplingEffort,
         start: EntropyModel | None = None,
     ) -> EntropyModel:
         laws = [Laplace(history.laplace_scale)] * len(history.noisy)
@@ -124,12 +124,12 @@ class EntropyModel:
         }
         return EntropyModel(fit, shares)
 
-    def answers(self, questions: Features) -> Reals:
+    def answers(self, questions: HistoryFeatures) -> Reals:
         return census().total * model_answers(questions, self.marginals)
 
 
 def entropy_path(
-    history: History, prior: Prior | None, alphas: Sequence[float], effort: Effort
+    history: History, prior: Prior | None, alphas: Sequence[float], effort: SamplingEffort
 ) -> list[EntropyModel]:
     """Models at rising α, each started from the one before."""
     models: list[EntropyModel] = []
@@ -140,7 +140,7 @@ def entropy_path(
 
 
 def cross_validated_entropy(
-    history: History, prior: Prior | None, alphas: Sequence[float], effort: Effort
+    history: History, prior: Prior | None, alphas: Sequence[float], effort: SamplingEffort
 ) -> list[float]:
     """The RMSE of maximum entropy at each α, estimated from noisy answers alone (HIST §3.5)."""
     sums = np.zeros(len(alphas))

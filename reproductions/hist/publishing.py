@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from eke.inference.features import Features
-from eke.inference.max_entropy import Effort, constraints_of, fit_max_entropy
+from eke.inference.features import HistoryFeatures
+from eke.inference.max_entropy import SamplingEffort, constraints_of, fit_max_entropy
 from eke.inference.shrinkage import Shrinkage, choose_alpha
 from eke.privacy.law import Laplace
 from eke.query import marginal
@@ -67,13 +67,15 @@ class Published:
         laplace_scale = len(blocks) / EPSILON
         noisy = exact + generator.laplace(0.0, laplace_scale, len(exact))
         constraints = constraints_of(
-            Features.of(data.domain, blocks),
+            HistoryFeatures.of(data.domain, blocks),
             noisy,
             [Laplace(laplace_scale)] * len(exact),
             total=float(data.total),
             alpha=0.002,
         )
-        effort = Effort(2048 if report.quick else 16384, most_steps=10 if report.quick else 16)
+        effort = SamplingEffort(
+            2048 if report.quick else 16384, most_steps=10 if report.quick else 16
+        )
         started = time.process_time()
         fit = fit_max_entropy(constraints, generator=generator, effort=effort)
         self.seconds = time.process_time() - started

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from eke.domain import Domain, Integer
-from eke.inference.features import Features, TableGroup
+from eke.inference.features import HistoryFeatures, TableGroup
 from eke.inference.shrinkage import measured_prior
 from eke.query import Prior
 
@@ -55,7 +55,7 @@ def census() -> Census:
     return Census(Domain({n: Integer(0, int(s) - 1) for n, s in named}), codes.astype(np.int64))
 
 
-def random_questions(kind: str, number: int, generator: np.random.Generator) -> Features:
+def random_questions(kind: str, number: int, generator: np.random.Generator) -> HistoryFeatures:
     """Questions over random pairs of attributes: "range", or "counting" with random tables."""
     domain = census().domain
     drawn: dict[tuple[str, ...], list[tuple[int, Reals]]] = {}
@@ -72,10 +72,10 @@ def random_questions(kind: str, number: int, generator: np.random.Generator) -> 
         TableGroup(pair, np.array([r for r, _ in kept], np.intp), np.array([t for _, t in kept]))
         for pair, kept in drawn.items()
     ]
-    return Features(domain, groups=groups)
+    return HistoryFeatures(domain, groups=groups)
 
 
-def true_answers(questions: Features) -> Reals:
+def true_answers(questions: HistoryFeatures) -> Reals:
     """The exact answers."""
     answers = np.zeros(questions.size)
     for group in questions.groups:
@@ -83,7 +83,7 @@ def true_answers(questions: Features) -> Reals:
     return answers
 
 
-def model_answers(questions: Features, marginals: dict[tuple[str, ...], Reals]) -> Reals:
+def model_answers(questions: HistoryFeatures, marginals: dict[tuple[str, ...], Reals]) -> Reals:
     """Answers from flat marginals of a model, as shares."""
     answers = np.zeros(questions.size)
     for group in questions.groups:

@@ -8,7 +8,7 @@ import numpy as np
 
 from eke.data import Counts
 from eke.domain import Domain, Integer
-from eke.engine import Desk, Option, Selection
+from eke.engine import ChoiceOption, Desk, Selection
 from eke.engine.draws import Wanted
 from eke.planning import Plan, part_for
 from eke.privacy.accountant import Accountant
@@ -46,8 +46,8 @@ def block(*names: str, groups: dict[str, list[int]] | None = None) -> Kronecker:
 def worst_selection(laplace_scale: int, handicap: int) -> Selection:
     """One record more moves one score up and the other down; the favoured one is handicapped."""
     options = (
-        Option(block("x"), np.zeros(3, np.int64), handicap),  # 18: one more record adds 1
-        Option(block("y"), np.full(2, 18, np.int64), 0),  # 18: one more record takes 1
+        ChoiceOption(block("x"), np.zeros(3, np.int64), handicap),  # 18: one more record adds 1
+        ChoiceOption(block("y"), np.full(2, 18, np.int64), 0),  # 18: one more record takes 1
     )
     return Selection(options, 0, DiscreteLaplace(laplace_scale, 0))
 

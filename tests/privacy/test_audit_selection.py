@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from eke.engine import Option, Selection
+from eke.engine import ChoiceOption, Selection
 from eke.engine.adaptive import exact_distances
 from eke.mechanism import secret
 from eke.privacy.accountant import Accountant
@@ -37,7 +37,7 @@ def test_no_neighbour_moves_a_score_further_than_charged(neighbours):
     for _ in range(60):
         cells = generator.integers(1, 6, (3, 2))
         options = tuple(
-            Option(b, generator.integers(-20, 120, b.cells), int(generator.integers(0, 9)))
+            ChoiceOption(b, generator.integers(-20, 120, b.cells), int(generator.integers(0, 9)))
             for b in (block("x"), block("x", "y"), coarse)
         )
         selection = Selection(options, -3, DiscreteLaplace(64, -3))

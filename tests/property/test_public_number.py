@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.shrinkage import Evidence, Noise, Shrinkage
 from eke.planning import ReleasePlan, Workload, plan_release
 from eke.planning.workload.release.queries import workload_matrix
@@ -103,9 +103,9 @@ def shrinkage_coverage(told: float | None) -> tuple[float, float]:
     rng = np.random.default_rng(20240607)
     alpha, records, noise = 12.0, 1000.0, 15.0
     measured: list[Marginal] = [marginal("a").on(DOMAIN), marginal("b").on(DOMAIN)]
-    features = Features.of(DOMAIN, measured)
+    features = HistoryFeatures.of(DOMAIN, measured)
     cells = np.array([list(q.queries()) for q in [marginal("a", "b").on(DOMAIN)]]).reshape(-1)
-    asked = Features.of(DOMAIN, list(cells))
+    asked = HistoryFeatures.of(DOMAIN, list(cells))
     hits, widths = [], []
     for _ in range(HISTORIES):
         deviation = rng.normal(size=DOMAIN.shape) * alpha / math.sqrt(DOMAIN.size)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eke.inference.max_entropy import Effort
+from eke.inference.max_entropy import SamplingEffort
 from reproductions.hist import noisy_history
 from reproductions.hist.noisy_history import Size
 from reproductions.hist.run import main
@@ -14,7 +14,7 @@ from reproductions.hist.run import main
 def test_shrinkage_is_closer_than_the_noise_and_a_prior_helps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = Effort(256, most_steps=3)
+    few = SamplingEffort(256, most_steps=3)
     size = Size(120, 60, few, few, (3e-3, 1e-2, 3e-2), (3e-3, 1e-2))
     monkeypatch.setattr(Size, "of", staticmethod(lambda _: size))
     monkeypatch.setattr(noisy_history, "FOLDS", 2)

@@ -53,7 +53,7 @@ def adult_domain() -> eke.Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DemoQuestion:
     """One question of the afternoon."""
 
     analyst: str
@@ -62,18 +62,18 @@ class Asked:
 
 
 AFTERNOON = (
-    Asked("ana", eke.count(), 150),
-    Asked("ana", eke.count(age=(30, 40), sex="Female"), 60),
-    Asked("ben", eke.count(sex="Female"), 120),
-    Asked("ben", eke.count(sex="Male"), 250),
-    Asked("chloé", eke.marginal("sex", "income"), 90),
-    Asked("ana", eke.count(income=">50K"), 150),
-    Asked("ben", eke.count(sex="Female", income=">50K"), 95),
-    Asked("chloé", eke.total("hours", where={"sex": "Female"}), 40_000),
-    Asked("chloé", eke.count(age=(17, 29)), 100),
-    Asked("ana", eke.count(age=(30, 90)), 200),
-    Asked("ben", eke.count(age=(30, 40), sex="Female"), 40),
-    Asked("chloé", 2000 * eke.count(income=">50K") - 10_000, 320_000),
+    DemoQuestion("ana", eke.count(), 150),
+    DemoQuestion("ana", eke.count(age=(30, 40), sex="Female"), 60),
+    DemoQuestion("ben", eke.count(sex="Female"), 120),
+    DemoQuestion("ben", eke.count(sex="Male"), 250),
+    DemoQuestion("chloé", eke.marginal("sex", "income"), 90),
+    DemoQuestion("ana", eke.count(income=">50K"), 150),
+    DemoQuestion("ben", eke.count(sex="Female", income=">50K"), 95),
+    DemoQuestion("chloé", eke.total("hours", where={"sex": "Female"}), 40_000),
+    DemoQuestion("chloé", eke.count(age=(17, 29)), 100),
+    DemoQuestion("ana", eke.count(age=(30, 90)), 200),
+    DemoQuestion("ben", eke.count(age=(30, 40), sex="Female"), 40),
+    DemoQuestion("chloé", 2000 * eke.count(income=">50K") - 10_000, 320_000),
 )
 
 
@@ -141,7 +141,7 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
     }
 
 
-def _lines(asked: Asked, answer: eke.Answer, left: float) -> str:
+def _lines(asked: DemoQuestion, answer: eke.Answer, left: float) -> str:
     if answer.is_number:
         low, high = answer.interval
         found = f"{answer.value:>12,.0f}   {low:,.0f} to {high:,.0f}"

@@ -119,7 +119,7 @@ def _show_rows(screen: Screen, answer: Answer) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _ShownColumn:
     """A column of a result as texts; `ranges` and `cells` are empty for keys."""
 
     name: str
@@ -155,14 +155,14 @@ class _Column:
         return interval_bar(cell.low, cell.value, cell.high, scale, unicode=unicode)
 
 
-def _key_column(name: str, keys: list[object]) -> _Column:
-    return _Column(name, [label(key) for key in keys], [], [])
+def _key_column(name: str, keys: list[object]) -> _ShownColumn:
+    return _ShownColumn(name, [label(key) for key in keys], [], [])
 
 
-def _value_column(name: str, cells: list[Any]) -> _Column:
+def _value_column(name: str, cells: list[Any]) -> _ShownColumn:
     widths = [(cell.high - cell.low) / 2.0 for cell in cells if _is_drawable(cell)]
     places = decimals(min(widths, default=0.0))
-    return _Column(
+    return _ShownColumn(
         name,
         [number(cell.value, places) for cell in cells],
         [

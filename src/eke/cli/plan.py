@@ -18,8 +18,8 @@ from eke.cli.workload import (
     Sql,
     Strategy,
     UpTo,
-    Wanted,
     WithinEach,
+    WorkloadOptions,
     offer_for,
 )
 
@@ -57,7 +57,7 @@ def plan(
     Say which tables, and either a budget or an accuracy. Every strategy is shown with the error
     that its answers would have, exactly, and with what the same quality would cost.
     """
-    wanted = Wanted(
+    wanted = WorkloadOptions(
         sql=sql,
         marginals=marginals,
         up_to=up_to,

@@ -13,7 +13,7 @@ from eke.cli.drawing import chart
 from eke.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from eke.cli.workload import Offer
+    from eke.cli.workload import PricedPlan
     from eke.planning.workload.release import Alternative
     from eke.session import PlannedRelease
 
@@ -27,7 +27,7 @@ _SIGNS = "●○+×"
 _PLAIN_SIGNS = "*o+x"
 
 
-def show_plan(screen: Screen, offer: Offer) -> None:
+def show_plan(screen: Screen, offer: PricedPlan) -> None:
     """Tables of the strategies considered, the plot, and whether it can be paid."""
     plan, price = offer.plan, offer.price
     sections = plan.comparison()

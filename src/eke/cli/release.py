@@ -35,8 +35,8 @@ from eke.cli.workload import (
     Sql,
     Strategy,
     UpTo,
-    Wanted,
     WithinEach,
+    WorkloadOptions,
     offer_for,
 )
 
@@ -100,7 +100,7 @@ def release(
     released stays in the history: later questions about it are free. When a server is lost on the
     way, the message says with which --key the same command gets the tables it has paid for.
     """
-    wanted = Wanted(
+    wanted = WorkloadOptions(
         sql=sql,
         marginals=marginals,
         up_to=up_to,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import eke
 
 if TYPE_CHECKING:
-    from eke.cli.workload import Offer
+    from eke.cli.workload import PricedPlan
     from eke.session import Answer, Budget, Preview, Receipt, Release
 
 
@@ -69,7 +69,7 @@ def budget_document(budget: Budget, yours: float, delta: float | None) -> dict[s
     return document
 
 
-def plan_document(offer: Offer) -> dict[str, Any]:
+def plan_document(offer: PricedPlan) -> dict[str, Any]:
     """What a release would measure, with which errors, for how much."""
     plan, price = offer.plan, offer.price
     return {

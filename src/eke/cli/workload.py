@@ -106,7 +106,7 @@ Strategy: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WorkloadOptions:
     """The options that say what is to be released, as they were typed."""
 
     sql: str | None
@@ -141,14 +141,14 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PricedPlan:
     """A plan with its price now."""
 
     plan: PlannedRelease
     price: Price
 
 
-def offer_for(place: Dataset, wanted: Wanted) -> Offer:
+def offer_for(place: Dataset, wanted: WorkloadOptions) -> PricedPlan:
     """The plan with its price, with a spinner while it is made."""
     given = half_widths(wanted.within)
     within: float | dict[tuple[str, ...], float] | None
@@ -164,10 +164,10 @@ def offer_for(place: Dataset, wanted: Wanted) -> Offer:
             confidence=0.95 if wanted.confidence is None else wanted.confidence,
             strategy=wanted.strategy,
         )
-        return Offer(plan, place.price(plan))
+        return PricedPlan(plan, place.price(plan))
 
 
-def workload_of(wanted: Wanted, domain: Domain) -> Workload:
+def workload_of(wanted: WorkloadOptions, domain: Domain) -> Workload:
     """Everything that the options ask for; a table that is asked for twice is released once."""
     sets: list[Workload] = []
     if wanted.marginals is not None and wanted.containing is not None:

@@ -69,7 +69,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _ServerColumn:
     """A column of the table: SQL of a tame form of it for attributes, and the type of that."""
 
     form: str
@@ -221,22 +221,22 @@ def _connect(table: PostgreSQLTable) -> Any:
     return _shielded(connect, _AWAY)
 
 
-def _column(name: str, typname: str, typtype: str, modifier: int) -> _Column:
+def _column(name: str, typname: str, typtype: str, modifier: int) -> _ServerColumn:
     column = quoted_name(name)
     text = f'{column}::text COLLATE "C"'
     if typtype == "e" or typname in _TEXTS:
-        return _Column(text, "string", typname)
+        return _ServerColumn(text, "string", typname)
     if typname == "bool":
         # There is no cast to the narrower integers that Ibis would use.
-        return _Column(f"{column}::integer", "int32", typname)
+        return _ServerColumn(f"{column}::integer", "int32", typname)
     if typname in _PLAIN:
-        return _Column(column, _PLAIN[typname], typname)
+        return _ServerColumn(column, _PLAIN[typname], typname)
     if typname == "numeric":
         form, dtype = _numeric(column, modifier)
-        return _Column(form, dtype, typname)
+        return _ServerColumn(form, dtype, typname)
     # IS NULL would take a composite value of NULLs for NULL.
     outside = f"CASE WHEN {column} IS DISTINCT FROM NULL THEN ''::bytea END"
-    return _Column(outside, "binary", typname)
+    return _ServerColumn(outside, "binary", typname)
 
 
 def _numeric(column: str, modifier: int) -> tuple[str, str]:

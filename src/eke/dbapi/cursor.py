@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Protocol, Self
 
 from eke.dbapi.binding import bound
 from eke.dbapi.failure import InterfaceError, NotSupportedError, ProgrammingError, translated
 from eke.dbapi.kind import NUMBER, STRING, TypeObject
-from eke.session import Answer
+from eke.session import Answer, Dataset, Within
 from eke.sql import parse
-
-if TYPE_CHECKING:
-    from eke.dbapi.connection import Connection
 
 Row = tuple[Any, ...]
 Description = tuple[str, TypeObject, None, None, None, None, bool]
+
+
+class Connected(Protocol):
+    """What a cursor needs of its connection."""
+
+    session: Dataset
+    within: Within
+    confidence: float
+    analyst: str | None
+    policy: str | None
+    closed: bool
 
 
 class Cursor:
@@ -24,7 +32,7 @@ class Cursor:
 
     arraysize = 1
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connected) -> None:
         self.connection = connection
         self.description: tuple[Description, ...] | None = None
         self.rowcount = -1

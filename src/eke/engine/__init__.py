@@ -1,6 +1,6 @@
 """The engine: the one junction of data, noise and ledger."""
 
-from eke.engine.adaptive import Desk, Option, Selection
+from eke.engine.adaptive import ChoiceOption, Desk, Selection
 from eke.engine.failed import is_failed, told
 from eke.engine.measuring import PARTS_ALONE, Measuring, RowScoring, ScoreRows, Selecting
 from eke.engine.row_scores import RowScores
@@ -11,9 +11,9 @@ from eke.engine.vault import AnswerText, Stale, Vault
 __all__ = [
     "PARTS_ALONE",
     "AnswerText",
+    "ChoiceOption",
     "Desk",
     "Measuring",
-    "Option",
     "RowScores",
     "RowScoring",
     "ScoreRows",

@@ -39,7 +39,7 @@ LARGEST_NUMBER = 2**52
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Option:
+class ChoiceOption:
     """A block of counts that could be measured, and what is expected of it, in steps of a grid."""
 
     block: Kronecker
@@ -64,7 +64,7 @@ class Selection:
     grid of the expected counts.
     """
 
-    options: tuple[Option, ...]
+    options: tuple[ChoiceOption, ...]
     exponent: int
     law: DiscreteLaplace
 
@@ -217,13 +217,13 @@ def checked_selection(selection: object, domain: Domain) -> Selection:
         raise PrivacyError("only a Selection can be chosen from, and nothing derived from it")
     options = []
     for option in selection.options:
-        if type(option) is not Option:
+        if type(option) is not ChoiceOption:
             raise PrivacyError("a selection is made of options, and nothing derived from them")
         block = checked_query(option.block, domain)
         # Scores are sums of whole numbers: no other kind is known to have them.
         if not isinstance(block, Kronecker):
             raise PrivacyError("the options of a selection are blocks of products")
-        options.append(Option(block, option.expected.view(), option.handicap))
+        options.append(ChoiceOption(block, option.expected.view(), option.handicap))
     law = checked_law(selection.law, PURE)
     if not isinstance(law, DiscreteLaplace) or type(selection.exponent) is not int:
         raise PrivacyError("a choice is drawn with discrete Laplace noise on a grid")

@@ -50,7 +50,7 @@ class TableGroup:
         return weights if self.tables is None else weights @ self.tables
 
 
-class Features:
+class HistoryFeatures:
     """Many queries over one domain; rows are numbered as in the history they come from."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Features:
         self.size = len(self.products) + sum(len(group.rows) for group in self.groups)
 
     @staticmethod
-    def of(domain: Domain, blocks: Iterable[Block]) -> Features:
+    def of(domain: Domain, blocks: Iterable[Block]) -> HistoryFeatures:
         """The features of queries and whole blocks, in their order."""
         products: list[Query] = []
         product_rows: list[int] = []
@@ -102,12 +102,12 @@ class Features:
         for attributes, kept in tables.items():
             stacked = np.array([table for _, table in kept])
             groups.append(TableGroup(attributes, np.array([r for r, _ in kept], np.intp), stacked))
-        return Features(domain, products=products, product_rows=product_rows, groups=groups)
+        return HistoryFeatures(domain, products=products, product_rows=product_rows, groups=groups)
 
     @staticmethod
-    def of_measurements(domain: Domain, measurements: Iterable[Measurement]) -> Features:
+    def of_measurements(domain: Domain, measurements: Iterable[Measurement]) -> HistoryFeatures:
         """The features of a history."""
-        return Features.of(domain, (measurement.query for measurement in measurements))
+        return HistoryFeatures.of(domain, (measurement.query for measurement in measurements))
 
     def stack(self, prior: Prior) -> TermStack:
         """The products as a stack for inner products."""
@@ -128,7 +128,7 @@ class Features:
         return result
 
 
-def kernel(features: Features, prior: Prior) -> FloatArray:
+def kernel(features: HistoryFeatures, prior: Prior) -> FloatArray:
     """The inner products of all rows under the prior (HIST §3.2, §3.4); shape (size, size)."""
     result = np.zeros((features.size, features.size))
     if features.products:
@@ -142,7 +142,7 @@ def kernel(features: Features, prior: Prior) -> FloatArray:
     return result
 
 
-def cross_kernel(left: Features, right: Features, prior: Prior) -> FloatArray:
+def cross_kernel(left: HistoryFeatures, right: HistoryFeatures, prior: Prior) -> FloatArray:
     """The inner products of every row of one list with every row of another."""
     result = np.zeros((left.size, right.size))
     if left.products and right.products:
@@ -153,7 +153,7 @@ def cross_kernel(left: Features, right: Features, prior: Prior) -> FloatArray:
     return result
 
 
-def norms(features: Features, prior: Prior) -> FloatArray:
+def norms(features: HistoryFeatures, prior: Prior) -> FloatArray:
     """⟨q, q⟩ of every row; shape (size,)."""
     result = np.zeros(features.size)
     for row, query in zip(features.product_rows, features.products, strict=True):
@@ -209,7 +209,9 @@ def probabilities(prior: Prior, attributes: Sequence[str]) -> FloatArray:
     return cells
 
 
-def _fill_cross(result: FloatArray, left: Features, right: Features, prior: Prior) -> None:
+def _fill_cross(
+    result: FloatArray, left: HistoryFeatures, right: HistoryFeatures, prior: Prior
+) -> None:
     """The entries in which at least one of both rows belongs to a table."""
     if left.products:
         stack = left.stack(prior)

@@ -10,8 +10,8 @@ from eke.ledger.entry import (
     Closing,
     Entry,
     HighWaterMark,
-    Request,
     Reservation,
+    StoredRequest,
     Verification,
 )
 from eke.ledger.store import Ledger
@@ -23,7 +23,7 @@ __all__ = [
     "Entry",
     "HighWaterMark",
     "Ledger",
-    "Request",
     "Reservation",
+    "StoredRequest",
     "Verification",
 ]

@@ -24,13 +24,13 @@ from eke.ledger.entry import (
     RESERVE,
     Closing,
     Entry,
-    Request,
     Reservation,
+    StoredRequest,
 )
 from eke.ledger.failpoint import failpoint
 from eke.ledger.fork import require_owner
 from eke.ledger.reading import find_request, read_entries, read_one, request_of
-from eke.ledger.replay import State, read_entry
+from eke.ledger.replay import ChainState, read_entry
 
 #: The largest amount that a signed 64-bit column holds.
 LARGEST_AMOUNT = 2**63 - 1
@@ -67,7 +67,7 @@ _CLOSE = (
 class Book:
     """The ledger, locked for one writer."""
 
-    def __init__(self, connection: Connection, state: State) -> None:
+    def __init__(self, connection: Connection, state: ChainState) -> None:
         self._connection = connection
         self._state = state
         self._owner = os.getpid()
@@ -84,7 +84,7 @@ class Book:
         return self._state.limit
 
     @property
-    def state(self) -> State:
+    def state(self) -> ChainState:
         """The head of the chain, this transaction included."""
         return self._state
 
@@ -96,7 +96,7 @@ class Book:
         """The entry with this sequence number."""
         return read_one(self._reading(), sequence)
 
-    def find(self, analyst: str, key: str, digest: str | None = None) -> Request | None:
+    def find(self, analyst: str, key: str, digest: str | None = None) -> StoredRequest | None:
         """What is stored under an analyst's key; None when the key is new.
 
         With a digest, a key that belongs to another request raises `KeyConflict`.
@@ -230,7 +230,7 @@ class Book:
         before = self._state
         draft = Link(before.sequence + 1, kind, now, document, closes, "")
         link = draft._replace(hash=entry_hash(before.hash, draft))
-        after = State(
+        after = ChainState(
             link.sequence,
             link.hash,
             spent=_amount(about, "spent_after", before.spent),
@@ -243,7 +243,7 @@ class Book:
         self._state = after
         return read_entry(link)
 
-    def _move_account(self, before: State, after: State, statement: Update) -> None:
+    def _move_account(self, before: ChainState, after: ChainState, statement: Update) -> None:
         amount = (
             {"limit_after": after.limit}
             if statement is _CHANGE_LIMIT

@@ -54,7 +54,7 @@ class Balance:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class StoredRequest:
     """What is known under an analyst's idempotency key.
 
     `sequence` is the entry that opened it (a reservation, or a remembered free answer),

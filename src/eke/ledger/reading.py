@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Row, bindparam, select
 from eke.errors import KeyConflict, LedgerError, LedgerTampered
 from eke.ledger import schema
 from eke.ledger.chain import Link, answer_digest
-from eke.ledger.entry import COMMIT, REMEMBER, RESERVE, Entry, Request, RequestState
-from eke.ledger.replay import State, read_entry, walk
+from eke.ledger.entry import COMMIT, REMEMBER, RESERVE, Entry, RequestState, StoredRequest
+from eke.ledger.replay import ChainState, read_entry, walk
 
 # Built once: putting a statement together costs more than running it.
 _ENTRY, _REQUEST, _ACCOUNT = schema.entry.c, schema.request.c, schema.account.c
@@ -67,15 +67,15 @@ def _link_at(connection: Connection, sequence: int) -> Link | None:
     return None if row is None else Link(*row)
 
 
-def account_state(connection: Connection, *, lock: bool) -> State:
+def account_state(connection: Connection, *, lock: bool) -> ChainState:
     """What the account row says; with `lock`, held until the transaction ends."""
     rows = connection.execute(_STATE_LOCKED if lock else _STATE).all()
     if len(rows) != 1:
         raise LedgerTampered("the ledger has no account row; restore the newest intact copy")
-    return State(*rows[0])
+    return ChainState(*rows[0])
 
 
-def extend(connection: Connection, known: State, claimed: State) -> State:
+def extend(connection: Connection, known: ChainState, claimed: ChainState) -> ChainState:
     """The state at the head: the known one, walked on over the entries that are new.
 
     Privacy: what this process has already seen must still be there, and the account row must say
@@ -98,7 +98,7 @@ def extend(connection: Connection, known: State, claimed: State) -> State:
 
 def find_request(
     connection: Connection, analyst: str, key: str, digest: str | None
-) -> Request | None:
+) -> StoredRequest | None:
     """What is stored under an analyst's key, checked against its entries; None when nothing is.
 
     Raises `KeyConflict` when a digest is given and the key belongs to another one.
@@ -117,13 +117,13 @@ def find_request(
     return request
 
 
-def request_of(connection: Connection, sequence: int) -> Request | None:
+def request_of(connection: Connection, sequence: int) -> StoredRequest | None:
     """The request that an entry opened, checked against its entries; None when it opened none."""
     row = connection.execute(_REQUEST_OPENED_BY, {"opened_by": sequence}).one_or_none()
     return None if row is None else check_request(connection, row)
 
 
-def check_request(connection: Connection, row: Row[tuple[object, ...]]) -> Request:
+def check_request(connection: Connection, row: Row[tuple[object, ...]]) -> StoredRequest:
     """The request in a row of the table, or `LedgerTampered` when its entries say otherwise."""
     request = as_request(row)
     opened = read_one(connection, request.sequence)
@@ -137,9 +137,9 @@ def check_request(connection: Connection, row: Row[tuple[object, ...]]) -> Reque
     return request
 
 
-def as_request(row: Row[tuple[object, ...]]) -> Request:
+def as_request(row: Row[tuple[object, ...]]) -> StoredRequest:
     """A row of the request table as it stands, unchecked."""
-    return Request(
+    return StoredRequest(
         analyst=cast(str, row.analyst),
         key=cast(str, row.request_key),
         digest=cast(str, row.digest),
@@ -150,7 +150,7 @@ def as_request(row: Row[tuple[object, ...]]) -> Request:
     )
 
 
-def expected_request(opened: Entry, closed: Entry | None, answer: object) -> Request | None:
+def expected_request(opened: Entry, closed: Entry | None, answer: object) -> StoredRequest | None:
     """The only request row that two entries allow; None when they allow none with this answer."""
     if opened.kind == REMEMBER and closed is None:
         closed = opened
@@ -162,7 +162,7 @@ def expected_request(opened: Entry, closed: Entry | None, answer: object) -> Req
         text = answer
     else:
         return None
-    return Request(
+    return StoredRequest(
         analyst=cast(str, opened.about["analyst"]),
         key=cast(str, opened.about["key"]),
         digest=cast(str, opened.about["digest"]),

@@ -12,7 +12,7 @@ from eke.ledger.entry import COMMIT, GENESIS, LIMIT, REMEMBER, RESERVE, Balance,
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ChainState:
     """Where a walk along the chain stands: last entry, its hash, loss and limit after it."""
 
     sequence: int = 0
@@ -39,14 +39,14 @@ def read_entry(link: Link) -> Entry:
     return Entry(link.sequence, link.kind, link.at, about, payload, link.hash)
 
 
-def walk(state: State, links: Iterable[Link]) -> State:
+def walk(state: ChainState, links: Iterable[Link]) -> ChainState:
     """The state after some entries, or `LedgerTampered` at the first that does not hold."""
     for link in links:
         state, _ = advance(state, link)
     return state
 
 
-def advance(state: State, link: Link) -> tuple[State, Entry]:
+def advance(state: ChainState, link: Link) -> tuple[ChainState, Entry]:
     """State and content after one more entry; `LedgerTampered` when it cannot follow."""
     columns = (link.kind, link.at, link.document, link.hash)
     if type(link.sequence) is not int or any(type(column) is not str for column in columns):
@@ -63,10 +63,10 @@ def advance(state: State, link: Link) -> tuple[State, Entry]:
     spent, limit = _balance_after(state, link, entry.about)
     if not 0 <= state.spent <= spent <= limit:
         raise _broken(link, "loss and limit do not fit together")
-    return State(link.sequence, link.hash, spent, limit), entry
+    return ChainState(link.sequence, link.hash, spent, limit), entry
 
 
-def _balance_after(state: State, link: Link, about: Mapping[str, object]) -> tuple[int, int]:
+def _balance_after(state: ChainState, link: Link, about: Mapping[str, object]) -> tuple[int, int]:
     if link.kind in (GENESIS, LIMIT):
         return state.spent, _whole(about, "limit", link)
     if link.kind == RESERVE:

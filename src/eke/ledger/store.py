@@ -16,14 +16,14 @@ from eke.errors import LedgerError, LedgerTampered
 from eke.ledger import dialect, migrate, schema
 from eke.ledger.book import Book, require_amount
 from eke.ledger.chain import Link, answer_digest, canonical_text, entry_hash
-from eke.ledger.entry import GENESIS, Balance, Entry, HighWaterMark, Request, Verification
+from eke.ledger.entry import GENESIS, Balance, Entry, HighWaterMark, StoredRequest, Verification
 from eke.ledger.failpoint import failpoint
 from eke.ledger.fork import dismiss, enlist, require_owner
 from eke.ledger.postgresql import Server, claim_schema, require_durable
 from eke.ledger.private import seal, unseal
 from eke.ledger.queue import turn
 from eke.ledger.reading import account_state, extend, find_request, read_entries, read_one
-from eke.ledger.replay import State, advance
+from eke.ledger.replay import ChainState, advance
 from eke.ledger.verify import verify
 
 
@@ -38,7 +38,7 @@ class Ledger:
         self._place = place
         self._engine = engine
         self._process = os.getpid()
-        self._seen = State()
+        self._seen = ChainState()
         self._quiet: tuple[tuple[int, ...], int] | None = None  # a stamp, and the head under it
         self._genesis: Entry | None = None
         weakref.finalize(self, _hang_up, engine, self._process)
@@ -163,7 +163,7 @@ class Ledger:
         self._quiet = None if stamp is None else (stamp, head)
         return found
 
-    def find(self, analyst: str, key: str, digest: str | None = None) -> Request | None:
+    def find(self, analyst: str, key: str, digest: str | None = None) -> StoredRequest | None:
         """What is stored under an analyst's key, without taking the write lock; see `Book.find`."""
         with self._reading() as connection:
             return find_request(connection, analyst, key, digest)
@@ -176,7 +176,7 @@ class Ledger:
                 migrate.require_current(migrate.read_version(connection), migrate.MIGRATIONS)
                 return verify(connection, marks)[0]
         except LedgerTampered as error:  # so damaged that it cannot even be read
-            return Verification((str(error),), 0, 0, 0, State().hash, ())
+            return Verification((str(error),), 0, 0, 0, ChainState().hash, ())
 
     @contextmanager
     def exclusive(self) -> Iterator[Book]:
@@ -214,12 +214,12 @@ class Ledger:
             self._remember_head(self._catch_up(connection, known, lock=False))
             yield connection
 
-    def _catch_up(self, connection: Connection, known: State, *, lock: bool) -> State:
+    def _catch_up(self, connection: Connection, known: ChainState, *, lock: bool) -> ChainState:
         claimed = account_state(connection, lock=lock)
         migrate.require_current(migrate.read_version(connection), migrate.MIGRATIONS)
         return extend(connection, known, claimed)
 
-    def _remember_head(self, state: State) -> None:
+    def _remember_head(self, state: ChainState) -> None:
         if state.sequence > self._seen.sequence:
             self._seen = state
 
@@ -266,7 +266,7 @@ def _require_empty(version: int, place: dialect.File | Server) -> None:
 
 def _write_genesis(
     connection: Connection, document: Mapping[str, object], limit: int, sealed: str
-) -> tuple[State, Entry]:
+) -> tuple[ChainState, Entry]:
     about = {
         "identity": secrets.token_hex(16),
         "limit": limit,
@@ -275,8 +275,8 @@ def _write_genesis(
     text = canonical_text({"about": about, "payload": dict(document)})
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     draft = Link(1, GENESIS, now, text, None, "")
-    link = draft._replace(hash=entry_hash(State().hash, draft))
-    state, genesis = advance(State(), link)
+    link = draft._replace(hash=entry_hash(ChainState().hash, draft))
+    state, genesis = advance(ChainState(), link)
     connection.execute(insert(schema.entry).values(link._asdict()))
     connection.execute(insert(schema.private).values(only_row=1, document=sealed))
     connection.execute(
@@ -291,5 +291,5 @@ def _write_genesis(
     return state, genesis
 
 
-def _mark(state: State) -> HighWaterMark:
+def _mark(state: ChainState) -> HighWaterMark:
     return HighWaterMark(sequence=state.sequence, hash=state.hash, spent=state.spent)

@@ -12,12 +12,14 @@ from eke.ledger import schema
 from eke.ledger.entry import COMMIT, GENESIS, REMEMBER, RESERVE, Entry, HighWaterMark, Verification
 from eke.ledger.private import unseal
 from eke.ledger.reading import account_state, as_request, expected_request, links
-from eke.ledger.replay import State, advance
+from eke.ledger.replay import ChainState, advance
 
 _SHOWN = 20
 
 
-def verify(connection: Connection, marks: Iterable[HighWaterMark]) -> tuple[Verification, State]:
+def verify(
+    connection: Connection, marks: Iterable[HighWaterMark]
+) -> tuple[Verification, ChainState]:
     """What is wrong with a ledger, if anything, and the state its chain leads to.
 
     Privacy: every row of every table is read. An intact ledger has each entry in its place under
@@ -57,7 +59,7 @@ class _Findings:
     """What the walk has collected so far; lives for one verification."""
 
     def __init__(self, marks: tuple[HighWaterMark, ...]) -> None:
-        self.state = State()
+        self.state = ChainState()
         self.problems: list[str] = []
         self.genesis: Entry | None = None
         self.opened: dict[int, Entry] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.privacy.elimination import Elimination, Step
+from eke.privacy.elimination import Elimination, EliminationStep
 from eke.privacy.pair_split import Cells
 
 # Children made by one expansion: few at first, for a quick dive to a good cell, then doubled with
@@ -24,7 +24,7 @@ CHILD_COST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BestCell:
     """The best cell above the threshold, if any, and a bound on everything.
 
     `best` gives positions in the order of the elimination's steps. No cell exceeds `upper`.
@@ -45,7 +45,7 @@ class _Block:
 
 def search(
     elimination: Elimination, threshold: int, *, first_is_enough: bool, budget: int
-) -> Finding:
+) -> BestCell:
     """The best cell whose sum exceeds the threshold, searched within a budget of children.
 
     With `first_is_enough` the search stops at the first such cell. `upper` is at least the
@@ -85,10 +85,12 @@ def search(
         expansions += 1
         stack.append(_expanded(head, step, columns, threshold))
     waiting = [int(block.bounds[0]) for block in stack if len(block.bounds)]
-    return Finding(best, max([threshold, *waiting]), cost)
+    return BestCell(best, max([threshold, *waiting]), cost)
 
 
-def _expanded(block: _Block, step: Step, columns: dict[str, int], threshold: int) -> _Block:
+def _expanded(
+    block: _Block, step: EliminationStep, columns: dict[str, int], threshold: int
+) -> _Block:
     """All children of a block whose bound exceeds the threshold, best first."""
     width = step.regrets[0].cells.shape[-1]
     bounds = np.repeat(block.bounds[:, None], width, axis=1)  # (assignments, width)

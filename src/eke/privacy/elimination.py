@@ -32,7 +32,7 @@ class Regret:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EliminationStep:
     """One attribute of the search order and the regrets that decide about its value."""
 
     attribute: str
@@ -49,7 +49,7 @@ class Elimination:
     """
 
     constant: int
-    steps: tuple[Step, ...]
+    steps: tuple[EliminationStep, ...]
     exact: bool
 
 
@@ -127,7 +127,7 @@ def eliminate(
                 pending.append((scope, best))
             else:
                 constant += int(best)
-        steps.append(Step(name, tuple(regrets)))
+        steps.append(EliminationStep(name, tuple(regrets)))
     return Elimination(constant, tuple(reversed(steps)), exact)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain, Integer
 from eke.errors import PrivacyError
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.max_entropy import (
     Constraints,
     Fit,
@@ -245,7 +245,7 @@ class _Workshop:
     def _constraints(self) -> Constraints:
         typical = float(np.median([law.variance for law in self._laws])) ** 0.5
         alpha = self.recipe.alpha_noises * typical / self.total
-        features = Features.of(self._coarse, self._blocks)
+        features = HistoryFeatures.of(self._coarse, self._blocks)
         values = np.concatenate(self._values)
         return constraints_of(features, values, self._laws, total=self.total, alpha=alpha)
 

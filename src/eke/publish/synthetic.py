@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from eke.domain import Domain
-from eke.engine import PARTS_ALONE, Desk, Measuring, Option, Selecting, Selection
+from eke.engine import PARTS_ALONE, ChoiceOption, Desk, Measuring, Selecting, Selection
 from eke.engine.adaptive import LARGEST_NUMBER as LARGEST
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
@@ -204,7 +204,7 @@ class _Clerk(Curator):
         per_record = 2.0**-_SCORE_EXPONENT
         # With hardly any budget numbers can be beyond all records; there they are cut off.
         options = tuple(
-            Option(
+            ChoiceOption(
                 self._on_domain(candidate.marginal),
                 np.rint(np.minimum(candidate.expected * per_record, LARGEST)).astype(np.int64),
                 round(min(candidate.noise_distance * per_record, LARGEST)),

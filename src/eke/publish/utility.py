@@ -182,7 +182,7 @@ def divergence(made: NDArray[Any], true: NDArray[Any]) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Column:
+class _Compared:
     """One attribute of published and real rows, its codes below `size`."""
 
     made: Codes
@@ -190,19 +190,19 @@ class _Column:
     size: int
 
 
-def _in_ranges(attribute: Attribute, place: int, made: Codes, true: Codes) -> _Column:
+def _in_ranges(attribute: Attribute, place: int, made: Codes, true: Codes) -> _Compared:
     """A long numeric attribute cut into a few ranges, the bucket by itself; others as they are."""
     declared = len(attribute.declared)
     if declared <= MOST_BINS or not attribute.is_ordered:
-        return _Column(made[:, place], true[:, place], attribute.size)
+        return _Compared(made[:, place], true[:, place], attribute.size)
 
     def cut(codes: Codes) -> Codes:
         return np.where(codes < declared, codes * MOST_BINS // declared, MOST_BINS)
 
-    return _Column(cut(made[:, place]), cut(true[:, place]), MOST_BINS + attribute.has_bucket)
+    return _Compared(cut(made[:, place]), cut(true[:, place]), MOST_BINS + attribute.has_bucket)
 
 
-def _agreement(names: Sequence[str], columns: Sequence[_Column]) -> Agreement:
+def _agreement(names: Sequence[str], columns: Sequence[_Compared]) -> Agreement:
     shape = tuple(column.size for column in columns)
     made = np.ravel_multi_index(tuple(column.made for column in columns), shape)
     true = np.ravel_multi_index(tuple(column.true for column in columns), shape)

@@ -3,7 +3,6 @@
 from eke.query.block import Block
 from eke.query.canonical import Term
 from eke.query.condition import selection
-from eke.query.describe import describe
 from eke.query.expression import (
     Expression,
     MarginalExpression,
@@ -36,7 +35,6 @@ __all__ = [
     "check_neighbours",
     "constant",
     "count",
-    "describe",
     "gram",
     "inner",
     "is_known",

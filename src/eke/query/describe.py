@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 
 from eke.domain import Attribute, Domain
-from eke.query.block import Block
 from eke.query.canonical import Term
 from eke.query.vector import IntVector
 
@@ -16,11 +15,6 @@ _MOST_TERMS = 4
 _MOST_WEIGHTS = 4
 # Powers are put on the coefficient grid, so they are recognised up to its rounding.
 _ROUNDING = Fraction(1, 10**8)
-
-
-def describe(block: Block) -> str:
-    """One line of text that says what is asked."""
-    return block.description
 
 
 def sentence(domain: Domain, terms: Sequence[Term], constant: Fraction) -> str:

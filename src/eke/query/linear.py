@@ -13,11 +13,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +38,6 @@ from eke.query.canonical import (
 from eke.query.describe import sentence
 from eke.query.vector import (
     SAFE,
-    IntVector,
     dyadic_exponent,
     grid_step,
     height,
@@ -48,8 +45,7 @@ from eke.query.vector import (
     on_grid,
     to_fraction,
 )
-
-_WEIGHT = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+from eke.query.written import read_number, read_runs, runs_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,7 +275,7 @@ class Query(Block):
             "terms": [
                 {
                     "weight": str(term.weight),
-                    "factors": {name: _runs(vector) for name, vector in term.factors},
+                    "factors": {name: runs_of(vector) for name, vector in term.factors},
                 }
                 for term in self.terms
             ],
@@ -291,15 +287,15 @@ class Query(Block):
         try:
             terms = [
                 Term(
-                    _number(term["weight"]),
+                    read_number(term["weight"]),
                     tuple(
-                        (name, _unroll(runs, _size(domain, name)))
+                        (name, read_runs(runs, domain, name))
                         for name, runs in term["factors"].items()
                     ),
                 )
                 for term in document["terms"]
             ]
-            constant = _number(document["constant"])
+            constant = read_number(document["constant"])
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
             raise QueryError(f"not a query document: {problem}") from problem
         return Query.unrounded(domain, terms, constant)
@@ -373,29 +369,3 @@ def _product(first: Term, second: Term) -> Term:
             unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
             weight *= unit
     return Term(weight, tuple(factors.items()))
-
-
-def _number(text: object) -> Fraction:
-    # Fraction also reads "1e999999999", and would spend the day on it.
-    if not isinstance(text, str) or not _WEIGHT.fullmatch(text):
-        raise QueryError("a number of a query document must be a text such as '3' or '-1/4'")
-    return Fraction(text)
-
-
-def _runs(vector: IntVector) -> list[list[int]]:
-    return [[value, len(list(run))] for value, run in groupby(vector.tolist())]
-
-
-def _size(domain: Domain, name: str) -> int:
-    if name not in domain:
-        raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
-    return domain[name].size
-
-
-def _unroll(runs: Sequence[Sequence[int]], size: int) -> IntVector:
-    if not all(type(v) is int and type(n) is int and n > 0 for v, n in runs):
-        raise QueryError("a factor of a query document is a list of pairs [coefficient, repeats]")
-    # Before any memory is taken: a few bytes can ask for gigabytes.
-    if sum(n for _, n in runs) != size:
-        raise QueryError(f"a factor of a query document needs {size} coefficients here")
-    return np.concatenate([np.full(n, v, np.int64) for v, n in runs])

@@ -21,7 +21,7 @@ from eke.question.formula import (
 )
 from eke.question.groups import AskedBlock, GroupKey, Partition, grouped
 from eke.question.lowered import formula_question
-from eke.question.outcome import Condition, Ordering, Row
+from eke.question.outcome import Condition, Ordering, ResultRow
 from eke.question.question import VALUE, Column, Question
 
 __all__ = [
@@ -40,8 +40,8 @@ __all__ = [
     "Ordering",
     "Partition",
     "Question",
+    "ResultRow",
     "Root",
-    "Row",
     "deviation",
     "evaluated",
     "formula_from_document",

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Query, describe
+from eke.query import Query
 from eke.query.expression import check_names
 from eke.question.formula import Aggregate, Constant, Formula, Key, Operation
 from eke.question.groups import GroupKey, grouped
@@ -57,7 +57,7 @@ def _shifted(formula: Formula, shift: Fraction) -> Formula:
 
 def _text(formula: Formula, queries: Sequence[Query], keys: Sequence[GroupKey]) -> str:
     """The formula in words, however it was written."""
-    words = [describe(query) for query in queries]
+    words = [query.description for query in queries]
     found = re.sub(r"\ba(\d+)\b", lambda place: f"({words[int(place[1])]})", formula.text)
     by = f" by {', '.join(key.name for key in keys)}" if keys else ""
     return f"{found.removeprefix('(').removesuffix(')') if _wrapped(found) else found}{by}"

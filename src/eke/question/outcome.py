@@ -70,14 +70,14 @@ class Ordering:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ResultRow:
     """A row of the result: its keys and its aggregates, exact or noisy."""
 
     keys: tuple[Any, ...]
     values: tuple[Any, ...]
 
 
-def holds(condition: Condition, row: Row) -> bool | None:
+def holds(condition: Condition, row: ResultRow) -> bool | None:
     """True, False, or None when it is unknown."""
     match condition:
         case Compared(sign, left, right):
@@ -101,7 +101,7 @@ def holds(condition: Condition, row: Row) -> bool | None:
 
 
 def arranged(
-    rows: Sequence[Row],
+    rows: Sequence[ResultRow],
     *,
     having: Condition | None,
     order_by: Sequence[Ordering],

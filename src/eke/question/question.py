@@ -18,11 +18,11 @@ import numpy as np
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Marginal, Query, describe
+from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
 from eke.question.formula import Aggregate, Formula, Key, Operation
 from eke.question.groups import AskedBlock, GroupKey
-from eke.question.outcome import Condition, Ordering, Row, arranged
+from eke.question.outcome import Condition, Ordering, ResultRow, arranged
 
 VALUE = "value"
 """The name of the one value of a question that names none."""
@@ -72,7 +72,7 @@ class Question:
         keys = tuple(GroupKey.of_column(block.domain, name) for name in block.grouped)
         shown = [Column(key.name, Key(place)) for place, key in enumerate(keys)]
         return Question(
-            describe(block),
+            block.description,
             {"query": block.to_document()},
             block.domain,
             (*shown, Column(VALUE, Aggregate(0))),
@@ -123,7 +123,7 @@ class Question:
                 return average_bounds(self.blocks[top].inside, self.blocks[bottom].inside)
         return -math.inf, math.inf
 
-    def result(self, rows: Sequence[Row]) -> list[int]:
+    def result(self, rows: Sequence[ResultRow]) -> list[int]:
         """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
         return arranged(
             rows,
@@ -133,7 +133,7 @@ class Question:
             offset=self.offset,
         )
 
-    def shown(self, row: Row) -> tuple[Any, ...]:
+    def shown(self, row: ResultRow) -> tuple[Any, ...]:
         """The values of the columns in one row; a key is shown by its label."""
         return tuple(
             row.keys[column.formula.index]

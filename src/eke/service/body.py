@@ -76,7 +76,7 @@ class _SqlOrQuery(Body):
         return self
 
 
-class Question(_SqlOrQuery):
+class QuestionBody(_SqlOrQuery):
     """A question, in SQL or as a linear form, with the accuracy that it needs."""
 
     within: _Positive | dict[str, _Positive] | None = Field(
@@ -93,19 +93,19 @@ class Estimated(_SqlOrQuery):
     confidence: float = Field(0.95, gt=0, lt=1)
 
 
-class Asked(Question):
+class AskBody(QuestionBody):
     """A question to be answered."""
 
     posterior: bool = Field(False, description="Also the density of a single number, to draw.")
 
 
-class AskedMany(Body):
+class AskManyBody(Body):
     """Questions to be answered one after the other."""
 
-    questions: list[Asked] = Field(min_length=1, max_length=50)
+    questions: list[AskBody] = Field(min_length=1, max_length=50)
 
 
-class Curve(Body):
+class CurveBody(Body):
     """A question whose price is wanted at several half-widths."""
 
     sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)

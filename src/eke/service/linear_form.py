@@ -11,7 +11,7 @@ from eke.planning import Workload, grouping_sets, workload_from_document
 from eke.query import Marginal, Query
 from eke.question import formula_from_document, formula_question
 from eke.service.body import FormulaForm, LinearForm, MarginalForm, QueryForm
-from eke.service.release_body import Tables
+from eke.service.release_body import WorkloadBody
 from eke.session import Asked
 from eke.sql import parse_grouping_sets
 
@@ -38,7 +38,7 @@ def question_of(sql: str | None, query: QueryForm | None, domain: Domain) -> Ask
     return Query.from_document(domain, query.model_dump())
 
 
-def workload_of(tables: Tables, domain: Domain) -> Workload:
+def workload_of(tables: WorkloadBody, domain: Domain) -> Workload:
     """The workload that a body asks for, within what one request may ask for."""
     given = tables.model_dump(exclude_none=True, exclude={"sql"})
     _check_size((one.query for one in tables.queries or ()), domain)

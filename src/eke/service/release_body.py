@@ -30,7 +30,7 @@ class WeightedQuery(Body):
     weight: _Positive = 1.0
 
 
-class Tables(Body):
+class WorkloadBody(Body):
     """A workload: everything that is named here, each table once."""
 
     sql: str | None = Field(
@@ -60,7 +60,7 @@ class TableWithin(Body):
 class Planned(Body):
     """A workload to be released, with a budget or with an accuracy."""
 
-    workload: Tables
+    workload: WorkloadBody
     budget: _Positive | None = Field(None, description="What it may cost, in the measure here.")
     within: _Positive | list[TableWithin] | None = Field(
         None, description="Half-width of every count, or of each table; the least cost is found."

@@ -12,7 +12,6 @@ import numpy as np
 from eke.planning import ReleasePlan
 from eke.planning.workload.workload import Target
 from eke.publish import Published
-from eke.query import describe
 from eke.service.document import finite, plain_key
 from eke.service.job_store import Job
 from eke.session import Price, Record, Release, ReleasedTable, Session
@@ -33,7 +32,7 @@ def plan_document(plan: ReleasePlan, price: Price) -> dict[str, Any]:
         for target in targets
     ]
     each += [
-        {"attributes": list(one.attributes), "along": [], "question": describe(one), "answers": 1}
+        {"attributes": list(one.attributes), "along": [], "question": one.description, "answers": 1}
         for one in plan.workload.queries
     ]
     for table, errors in zip(each, _errors_of_each(plan), strict=True):

@@ -17,7 +17,7 @@ from eke.inference import Inference, Method, Posterior
 from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
 from eke.privacy.record_loss import NANO
-from eke.query import Expression, Query, describe, table
+from eke.query import Expression, Query, table
 from eke.session.answer import html
 
 MOST_CELLS = 1_000_000
@@ -120,7 +120,7 @@ class History(Sequence[Measurement]):
                 "sequence": m.sequence,
                 "at": m.at,
                 "analyst": m.analyst,
-                "question": describe(m.query),
+                "question": m.query.description,
                 "value": m.values[0] if len(m.values) == 1 else None,
                 "cells": len(m.values),
                 "noise_deviation": float(m.law.variance) ** 0.5,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from eke.question.accuracy import Accuracy
-from eke.sql.guard import Token
+from eke.sql.guard import SqlToken
 from eke.sql.place import SqlText
 
 _FORM = "write ERROR WITHIN 60 AT CONFIDENCE 0.95 at the end of the statement"
@@ -13,8 +13,8 @@ _LARGEST = 1e300
 
 
 def without_accuracy(
-    text: SqlText, tokens: tuple[Token, ...]
-) -> tuple[tuple[Token, ...], Accuracy | None]:
+    text: SqlText, tokens: tuple[SqlToken, ...]
+) -> tuple[tuple[SqlToken, ...], Accuracy | None]:
     """The tokens before the suffix, and what the suffix says."""
     places = [
         i
@@ -36,7 +36,7 @@ def without_accuracy(
     return tokens[:at], Accuracy(within, _number(text, suffix[3], "the confidence", 1.0))
 
 
-def _number(text: SqlText, token: Token, what: str, below: float) -> float:
+def _number(text: SqlText, token: SqlToken, what: str, below: float) -> float:
     value = float(token.text) if token.kind == "number" and len(token.text) < 400 else -1.0
     if not 0.0 < value < below:
         upper = " and below 1" if below == 1.0 else ""

@@ -55,7 +55,7 @@ _ADVICE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SqlToken:
     """A piece of the text with its offset."""
 
     kind: Kind
@@ -71,7 +71,7 @@ class Token:
         return self.kind in ("word", "symbol") and self.text.upper() in words
 
 
-def scanned(text: SqlText) -> tuple[Token, ...]:
+def scanned(text: SqlText) -> tuple[SqlToken, ...]:
     """The tokens of a text that is short, flat and free of surprises; else an error."""
     characters = text.characters
     if len(characters) > MOST_CHARACTERS:
@@ -88,7 +88,7 @@ def scanned(text: SqlText) -> tuple[Token, ...]:
             raise text.error(at, _unreadable(characters[at]))
         kind: Kind = found.lastgroup  # type: ignore[assignment]
         if kind not in ("blank", "comment"):
-            tokens.append(Token(kind, found[0], at))
+            tokens.append(SqlToken(kind, found[0], at))
         _check_token(text, kind, found[0], at)
         at = found.end()
     if len(tokens) > MOST_TOKENS:
@@ -102,7 +102,7 @@ def scanned(text: SqlText) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def single_statement(text: SqlText, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+def single_statement(text: SqlText, tokens: tuple[SqlToken, ...]) -> tuple[SqlToken, ...]:
     """The tokens without semicolons at the end; a second statement is an error."""
     kept = list(tokens)
     while kept and kept[-1].says(";"):
@@ -122,7 +122,7 @@ def single_statement(text: SqlText, tokens: tuple[Token, ...]) -> tuple[Token, .
     return tuple(kept)
 
 
-def cleaned(text: SqlText, tokens: tuple[Token, ...]) -> str:
+def cleaned(text: SqlText, tokens: tuple[SqlToken, ...]) -> str:
     """The text with blanks wherever there is none of these tokens; places stay the same."""
     letters = ["\n" if letter == "\n" else " " for letter in text.characters]
     for token in tokens:
@@ -157,9 +157,9 @@ def _check_token(text: SqlText, kind: Kind, found: str, at: int) -> None:
         raise text.error(at, f"{echo(found)!r} is written with letters that only look plain")
 
 
-def _check_depth(text: SqlText, tokens: list[Token]) -> None:
+def _check_depth(text: SqlText, tokens: list[SqlToken]) -> None:
     """Raise where parentheses, CASE … END and signs before a value are nested too deeply."""
-    opened: list[Token] = []
+    opened: list[SqlToken] = []
     prefixes = 0
     for token in tokens:
         prefixes = prefixes + 1 if token.says("NOT", "-", "+") else 0

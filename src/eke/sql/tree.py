@@ -14,7 +14,7 @@ from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 
 from eke.errors import SqlError
-from eke.sql.guard import Token
+from eke.sql.guard import SqlToken
 from eke.sql.place import SqlText, echo
 from eke.sql.refusal import argument_advice, node_advice
 
@@ -121,7 +121,7 @@ _SPINES: tuple[tuple[type[exp.Expr], ...], ...] = (
 def parsed(
     text: SqlText,
     cleaned: str,
-    tokens: tuple[Token, ...],
+    tokens: tuple[SqlToken, ...],
     allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
 ) -> exp.Select:
     """The tree of one SELECT made of allow-listed nodes and arguments."""
@@ -186,7 +186,7 @@ def _unreadable(text: SqlText, problem: SqlglotError) -> SqlError:
 def _check_nodes(
     text: SqlText,
     root: exp.Expr,
-    tokens: tuple[Token, ...],
+    tokens: tuple[SqlToken, ...],
     nodes: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
 ) -> None:
     waiting = [(root, 0)]
@@ -219,7 +219,7 @@ def _children(node: exp.Expr) -> Iterator[tuple[exp.Expr, int]]:
 
 
 def _refused(
-    text: SqlText, node: exp.Expr, tokens: tuple[Token, ...], keyword: str, message: str
+    text: SqlText, node: exp.Expr, tokens: tuple[SqlToken, ...], keyword: str, message: str
 ) -> SqlError:
     """The refusal of a construct, at its keyword if that is in the text, else where it is seen."""
     at = next((token.start for token in tokens if token.says(keyword)), None)

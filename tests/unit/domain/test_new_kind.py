@@ -21,7 +21,6 @@ from eke.domain import Attribute, Label, Rule, document
 from eke.domain.attribute import End, SqlKind
 from eke.domain.kinds import KINDS
 from eke.domain.placing import Cut, Placing
-from eke.query import describe
 
 # -- the new kind --------------------------------------------------------------------------------
 
@@ -107,7 +106,7 @@ def test_questions_in_python_and_in_sql(session: eke.Session):
 
 
 def test_it_reads_as_it_says(session: eke.Session):
-    question = describe(eke.count(born=(1980, 1990)).on(session.domain))
+    question = (eke.count(born=(1980, 1990)).on(session.domain)).description
     assert question == "count where born from the 1980s to the 1990s"
 
 

@@ -14,9 +14,9 @@ from eke.data import open_source
 from eke.domain import Domain, Integer
 from eke.engine import (
     PARTS_ALONE,
+    ChoiceOption,
     Desk,
     Measuring,
-    Option,
     RowScoring,
     Selecting,
     Selection,
@@ -55,7 +55,7 @@ class Two:
         assert len(measured) == 1
         assert desk.left == NANO // 2
         options = tuple(
-            Option(
+            ChoiceOption(
                 CoarseMarginal(DOMAIN, (n,), (np.arange(DOMAIN[n].size),)).block(),
                 np.zeros(DOMAIN[n].size, np.int64),
                 0,
@@ -241,16 +241,16 @@ def test_plans_keep_their_later_loss():
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda block: Option(block, np.zeros(3, np.int64), 0),
-        lambda block: Option(block, np.zeros(2), 0),  # type: ignore[arg-type]
-        lambda block: Option(block, np.zeros(2, np.int64), 0.5),  # type: ignore[arg-type]
-        lambda block: Option(block, np.full(2, 2**60), 0),
+        lambda block: ChoiceOption(block, np.zeros(3, np.int64), 0),
+        lambda block: ChoiceOption(block, np.zeros(2), 0),  # type: ignore[arg-type]
+        lambda block: ChoiceOption(block, np.zeros(2, np.int64), 0.5),  # type: ignore[arg-type]
+        lambda block: ChoiceOption(block, np.full(2, 2**60), 0),
         lambda _block: Selection((), 0, DiscreteLaplace(8, 0)),
         lambda block: Selection(
-            (Option(block, np.zeros(2, np.int64), 0),), 1, DiscreteLaplace(8, 0)
+            (ChoiceOption(block, np.zeros(2, np.int64), 0),), 1, DiscreteLaplace(8, 0)
         ),
         lambda block: Selection(
-            (Option(block, np.zeros(2, np.int64), 0),), -2, DiscreteLaplace(8, 0)
+            (ChoiceOption(block, np.zeros(2, np.int64), 0),), -2, DiscreteLaplace(8, 0)
         ),
     ],
 )

@@ -14,7 +14,7 @@ import pytest
 
 from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
-from eke.engine import Option, RowScores, Selection, Vault
+from eke.engine import ChoiceOption, RowScores, Selection, Vault
 from eke.engine.adaptive import checked_selection
 from eke.engine.checked import checked_law, checked_part, checked_plan, checked_query
 from eke.engine.row_scores import checked_scores
@@ -76,7 +76,7 @@ class LyingSelection(Selection):
         return 0
 
 
-class LyingOption(Option):
+class LyingOption(ChoiceOption):
     pass
 
 
@@ -116,7 +116,7 @@ def test_what_is_kept_and_changed_later_changes_nothing():
         Query.of(DOMAIN, [Term(Fraction(1), (("a", vector),))]),
     )
     scores = RowScores((("a", vector[:, np.newaxis]),), matrix[:1, :1], 0)
-    option = Option(Kronecker(DOMAIN, ("a",), (matrix,)), vector, 0)
+    option = ChoiceOption(Kronecker(DOMAIN, ("a",), (matrix,)), vector, 0)
     raw = Query(DOMAIN, (Term(Fraction(1), (("a", vector),)),), Fraction(0))
     before = (block.largest_reach(1), query.extremes(), raw.extremes(), scores.loss_nano)
     matrix *= 1000
@@ -224,12 +224,12 @@ def test_scores_and_choices_are_copied_and_checked_too():
     for one in bad:
         with pytest.raises(PrivacyError):
             checked_scores(one, DOMAIN)
-    option = Option(Kronecker(DOMAIN, ("a",), (identity(),)), np.zeros(4, np.int64), 0)
+    option = ChoiceOption(Kronecker(DOMAIN, ("a",), (identity(),)), np.zeros(4, np.int64), 0)
     found = checked_selection(Selection((option,), 0, LAW), DOMAIN)
     assert found.reach == 1
     assert not np.shares_memory(found.options[0].expected, option.expected)
     derived = LyingOption(option.block, option.expected, 0)
-    lying_block = Option(LyingBlock(DOMAIN, ("a",), (identity(),)), option.expected, 0)
+    lying_block = ChoiceOption(LyingBlock(DOMAIN, ("a",), (identity(),)), option.expected, 0)
     for selection in (
         LyingSelection((option,), 0, LAW),
         Selection((derived,), 0, LAW),
@@ -252,7 +252,7 @@ def test_the_least_integer_has_no_absolute_value():
     with pytest.raises(PrivacyError, match=r"2\^17"):
         RowScores((("a", least.T),), np.array([[1]], np.int64), 0)
     with pytest.raises(PrivacyError, match=r"2\^52"):
-        Option(Kronecker(DOMAIN, ("a",), (identity(),)), least[0], 0)
+        ChoiceOption(Kronecker(DOMAIN, ("a",), (identity(),)), least[0], 0)
     with pytest.raises(QueryError, match=r"2\^62"):
         Query(DOMAIN, (Term(Fraction(1), (("a", least[0]),)),), Fraction(0))
 

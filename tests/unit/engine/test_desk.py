@@ -10,7 +10,7 @@ import pytest
 
 from eke.data import Counts, Rows
 from eke.domain import Domain, Integer
-from eke.engine import Desk, Option, RowScores, Selection
+from eke.engine import ChoiceOption, Desk, RowScores, Selection
 from eke.engine.adaptive import LARGEST_NUMBER, checked_selection, exact_distances, measurement
 from eke.engine.draws import Wanted
 from eke.errors import PrivacyError
@@ -72,8 +72,8 @@ def block(name: str, times: int = 1) -> Kronecker:
     return Kronecker(DOMAIN, (name,), (times * np.eye(DOMAIN[name].size, dtype=np.int64),))
 
 
-def option(name: str, expected: Sequence[int], handicap: int = 0, times: int = 1) -> Option:
-    return Option(block(name, times), np.array(expected, np.int64), handicap)
+def option(name: str, expected: Sequence[int], handicap: int = 0, times: int = 1) -> ChoiceOption:
+    return ChoiceOption(block(name, times), np.array(expected, np.int64), handicap)
 
 
 def test_a_step_may_cost_all_that_is_left_and_no_more(drawer):
@@ -268,7 +268,7 @@ def test_the_grid_of_scores_has_limits():
 
 def test_nobody_else_holds_the_numbers_of_a_choice():
     expected = np.zeros(3, np.int64)
-    first = Option(block("a"), expected, 4)
+    first = ChoiceOption(block("a"), expected, 4)
     expected[0] = 9
     assert first.expected.tolist() == [0, 0, 0]
     selection = Selection((first, option("b", [1, 2])), -1, DiscreteLaplace(8, -2))
@@ -287,7 +287,7 @@ def test_only_exact_types_are_chosen_from():
     class Other(Selection):
         pass
 
-    class Better(Option):
+    class Better(ChoiceOption):
         pass
 
     law = DiscreteLaplace(8, 0)
@@ -298,7 +298,7 @@ def test_only_exact_types_are_chosen_from():
     with pytest.raises(PrivacyError, match="made of options"):
         checked_selection(Selection((fine, better), 0, law), DOMAIN)
     whole = marginal("a").on(DOMAIN)
-    table = Option(whole, np.zeros(3, np.int64), 0)  # type: ignore[arg-type]
+    table = ChoiceOption(whole, np.zeros(3, np.int64), 0)  # type: ignore[arg-type]
     with pytest.raises(PrivacyError, match="blocks of products"):
         checked_selection(Selection((table,), 0, law), DOMAIN)
     wrong = Selection((fine,), 0, DiscreteGaussian(8, 0))  # type: ignore[arg-type]

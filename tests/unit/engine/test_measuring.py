@@ -15,9 +15,9 @@ from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
 from eke.engine import (
     PARTS_ALONE,
+    ChoiceOption,
     Desk,
     Measuring,
-    Option,
     RowScores,
     RowScoring,
     Selecting,
@@ -53,7 +53,7 @@ def scores() -> RowScores:
 
 def choice(scale: int = 16) -> Selection:
     block = Kronecker(DOMAIN, ("b",), (np.eye(2, dtype=np.int64),))
-    return Selection((Option(block, np.zeros(2, np.int64), 0),), 0, DiscreteLaplace(scale, 0))
+    return Selection((ChoiceOption(block, np.zeros(2, np.int64), 0),), 0, DiscreteLaplace(scale, 0))
 
 
 @dataclass

@@ -5,7 +5,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.errors import QueryError
-from eke.inference.features import Features, cross_kernel, kernel, norms
+from eke.inference.features import HistoryFeatures, cross_kernel, kernel, norms
 from eke.query import Kronecker, Marginal, Query, count, marginal
 from tests.unit.inference.shrinkage.worlds import DOMAIN, PRIOR, World, matrix_of, random_query
 
@@ -25,12 +25,12 @@ def test_cross_kernels_pair_every_kind_with_every_kind() -> None:
     asked: list[Query | Marginal] = [marginal("a").on(DOMAIN)]
     asked += [random_query(generator) for _ in range(8)]
     expected = (world.matrix * world.p0) @ matrix_of(asked).T
-    found = cross_kernel(world.features, Features.of(DOMAIN, asked), PRIOR)
+    found = cross_kernel(world.features, HistoryFeatures.of(DOMAIN, asked), PRIOR)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_a_whole_marginal_is_never_written_out() -> None:
-    features = Features.of(DOMAIN, [marginal("a", "b").on(DOMAIN)])
+    features = HistoryFeatures.of(DOMAIN, [marginal("a", "b").on(DOMAIN)])
     assert features.groups[0].tables is None
     assert features.size == 15
 
@@ -38,17 +38,17 @@ def test_a_whole_marginal_is_never_written_out() -> None:
 def test_a_block_of_products_is_its_queries() -> None:
     matrices = (np.array([[1, 1, 0, 0, 0], [0, -1, 2, 0, 3]]), np.array([[1, 0, 1], [0, 2, 0]]))
     block = Kronecker(DOMAIN, ("a", "b"), matrices)
-    together = kernel(Features.of(DOMAIN, [block, count(a=1).on(DOMAIN)]), PRIOR)
-    apart = kernel(Features.of(DOMAIN, [*block.queries(), count(a=1).on(DOMAIN)]), PRIOR)
+    together = kernel(HistoryFeatures.of(DOMAIN, [block, count(a=1).on(DOMAIN)]), PRIOR)
+    apart = kernel(HistoryFeatures.of(DOMAIN, [*block.queries(), count(a=1).on(DOMAIN)]), PRIOR)
     np.testing.assert_allclose(together, apart, atol=1e-12)
 
 
 def test_features_of_another_domain_are_refused() -> None:
     other = Domain(a=Integer(0, 1))
     with pytest.raises(QueryError, match="one domain"):
-        Features.of(DOMAIN, [count().on(other)])
+        HistoryFeatures.of(DOMAIN, [count().on(other)])
 
 
 def test_products_need_their_rows() -> None:
     with pytest.raises(QueryError, match="row number"):
-        Features(DOMAIN, products=[count().on(DOMAIN)])
+        HistoryFeatures(DOMAIN, products=[count().on(DOMAIN)])

@@ -4,7 +4,7 @@ import pytest
 
 from eke.errors import LedgerTampered
 from eke.ledger.chain import Link, canonical_text, entry_hash
-from eke.ledger.replay import State, advance, walk
+from eke.ledger.replay import ChainState, advance, walk
 
 
 def link(state, kind, about, closes=None):
@@ -15,7 +15,7 @@ def link(state, kind, about, closes=None):
 
 
 def started(limit=100, spent=0):
-    state, _ = advance(State(), link(State(), "genesis", {"limit": limit}))
+    state, _ = advance(ChainState(), link(ChainState(), "genesis", {"limit": limit}))
     if spent:
         state, _ = advance(state, reserve(state, spent))
     return state
@@ -66,7 +66,7 @@ def test_entries_with_right_hashes_and_wrong_meaning_are_refused(kind, about, cl
 
 def test_the_first_entry_creates_the_ledger():
     with pytest.raises(LedgerTampered, match="creates"):
-        advance(State(), link(State(), "note", {}))
+        advance(ChainState(), link(ChainState(), "note", {}))
 
 
 @pytest.mark.parametrize(

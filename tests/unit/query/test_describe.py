@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from eke.domain import Binned, Boolean, Categorical, Domain, Integer
-from eke.query import constant, count, describe, marginal, moment, table, total
+from eke.query import constant, count, marginal, moment, table, total
 
 DOMAIN = Domain(
     age=Integer(17, 90),
@@ -92,7 +92,7 @@ DOMAIN = Domain(
     ],
 )
 def test_sentences(asked, text):
-    sentence = describe(asked.on(DOMAIN))
+    sentence = asked.on(DOMAIN).description
     if text is None:
         assert sentence.endswith(" more terms")
         assert sentence.count(" + ") == 4
@@ -102,15 +102,15 @@ def test_sentences(asked, text):
 
 def test_values_that_look_like_signs_are_left_alone():
     domain = Domain(x=Categorical("a + -b", "c", "d", "e"))
-    assert describe(count(x="a + -b").on(domain)) == "count where x = a + -b"
+    assert count(x="a + -b").on(domain).description == "count where x = a + -b"
 
 
 def test_another_spelling_reads_the_same():
     one = 2 * count(age=(20, 29), sex="F") + 4
     other = count(age=(20, 24), sex="F") * 2 - 2 * (constant(-2) - count(sex="F", age=(25, 29)))
-    assert describe(one.on(DOMAIN)) == describe(other.on(DOMAIN))
+    assert one.on(DOMAIN).description == other.on(DOMAIN).description
 
 
 def test_huge_numbers_have_a_text():
-    assert describe((count() * 2**300).on(DOMAIN)) == f"{2**300} × count"
-    assert describe((count() + Fraction(10**100, 3)).on(DOMAIN)).startswith("count + 3333")
+    assert ((count() * 2**300).on(DOMAIN)).description == f"{2**300} × count"
+    assert ((count() + Fraction(10**100, 3)).on(DOMAIN)).description.startswith("count + 3333")

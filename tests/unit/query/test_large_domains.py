@@ -19,7 +19,6 @@ from eke.query import (
     TermStack,
     constant,
     count,
-    describe,
     gram,
     inner,
     moment,
@@ -59,7 +58,7 @@ def test_counts_and_conjunctions(domain):
         assert query.numerators(domain.names, codes) == [1, 0]
         assert list(query.extremes()) == [0, 1]
         assert Query.from_document(domain, query.to_document()) == query
-        assert describe(query).startswith("count where a0 1–")
+        assert query.description.startswith("count where a0 1–")
         assert list(count().on(domain).extremes()) == [1, 1]
 
 

@@ -27,7 +27,7 @@ from eke.engine.exact import exact_answers
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference
-from eke.inference.features import Features, kernel, table_of
+from eke.inference.features import HistoryFeatures, kernel, table_of
 from eke.ledger import Ledger
 from eke.mechanism import secret
 from eke.planning import Demand, Part, Plan, Workload, part_for
@@ -39,7 +39,7 @@ from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
-from eke.query import Block, Neighbours, Prior, Query, Term, count, describe, kinds, total
+from eke.query import Block, Neighbours, Prior, Query, Term, count, kinds, total
 from eke.query.kinds import KINDS, block_from_document
 from tests.unit.privacy.loss_twin import LossTwin
 
@@ -276,7 +276,7 @@ def test_history_tells_of_its_questions(block: Block):
 @EACH
 def test_features_are_those_of_its_questions(block: Block):
     matrix = np.array([table_of(query, DOMAIN.names) for query in block.queries()])
-    found = kernel(Features.of(DOMAIN, [block]), Prior(DOMAIN))
+    found = kernel(HistoryFeatures.of(DOMAIN, [block]), Prior(DOMAIN))
     np.testing.assert_allclose(found, matrix @ matrix.T / DOMAIN.size, atol=1e-12)
 
 
@@ -334,7 +334,7 @@ def test_what_is_for_groups_of_attributes_says_so(block: Block, entered: None):
 
 
 def test_it_reads_as_it_says():
-    assert describe(BLOCKS[0]) == "running totals of count along a"
+    assert BLOCKS[0].description == "running totals of count along a"
     assert BLOCKS[0].keys() == [(0,), (1,), (2,), (3,)]
 
 

@@ -7,7 +7,7 @@ import pytest
 from eke.domain import Binned, Categorical, Domain, Integer
 from eke.errors import QueryError, SqlError
 from eke.query import Marginal, Query, count, marginal, total
-from eke.question import Accuracy, Constant, Operation, Partition, Root, Row
+from eke.question import Accuracy, Constant, Operation, Partition, ResultRow, Root
 from eke.sql import parse
 from tests.sql_adult import compact_domain
 
@@ -107,7 +107,7 @@ def test_accuracy_is_carried():
 
 
 def rows(*pairs):
-    return [Row((key,), values) for key, values in pairs]
+    return [ResultRow((key,), values) for key, values in pairs]
 
 
 def test_having_order_and_limit_act_on_rows():
@@ -152,15 +152,15 @@ def test_formulas_work_on_fractions_and_floats():
     assert Root(Operation("-", half, Constant(Fraction(1)))).value(()) is None
     statement = parse("SELECT AVG(age), VARIANCE(age), STDDEV_POP(age) FROM t", DOMAIN)
     values = (Fraction(90), Fraction(3), Fraction(2750))
-    mean, variance, deviation = statement.shown(Row((), values))
+    mean, variance, deviation = statement.shown(ResultRow((), values))
     assert (mean, variance) == (30, 25)
     assert deviation == pytest.approx((50 / 3) ** 0.5)
-    assert statement.shown(Row((), (0, 0, 0))) == (None, None, None)
+    assert statement.shown(ResultRow((), (0, 0, 0))) == (None, None, None)
 
 
 def test_a_bin_stands_for_its_midpoint_in_order_by():
     statement = parse("SELECT hours, COUNT(*) FROM t GROUP BY hours ORDER BY hours DESC", DOMAIN)
-    table = [Row((label,), (1,)) for (label,) in statement.keys()]  # noqa: SIM118 - no mapping
+    table = [ResultRow((label,), (1,)) for (label,) in statement.keys()]  # noqa: SIM118 - no mapping
     assert statement.result(table) == [5, 4, 3, 2, 1, 0]
     assert statement.shown(table[0]) == ((0, 20), 1)
 

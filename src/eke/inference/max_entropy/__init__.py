@@ -13,17 +13,17 @@ from eke.inference.max_entropy.fit import Fit, fit_max_entropy
 from eke.inference.max_entropy.gibbs import SampledDistribution
 from eke.inference.max_entropy.junction_tree import JunctionTree, junction_tree
 from eke.inference.max_entropy.model import Distribution, TreeDistribution
-from eke.inference.max_entropy.report import Convergence
-from eke.inference.max_entropy.sampled import Effort
+from eke.inference.max_entropy.report import FitDistance
+from eke.inference.max_entropy.sampled import SamplingEffort
 
 __all__ = [
     "Constraints",
-    "Convergence",
     "Distribution",
-    "Effort",
     "Fit",
+    "FitDistance",
     "JunctionTree",
     "SampledDistribution",
+    "SamplingEffort",
     "TreeDistribution",
     "constraints_of",
     "constraints_of_history",

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from eke.inference.features import Features, kernel
+from eke.inference.features import HistoryFeatures, kernel
 from eke.inference.max_entropy.constraints import Constraints
 from eke.query import Prior
 
@@ -36,7 +36,7 @@ class NewtonAscent:
     def __init__(self, constraints: Constraints) -> None:
         self.constraints = constraints
         self.damping = 4.0
-        self._features = Features(constraints.domain, groups=constraints.groups)
+        self._features = HistoryFeatures(constraints.domain, groups=constraints.groups)
         self._curvature = np.empty((0, 0))
 
     def refresh(self, singles: Prior) -> None:

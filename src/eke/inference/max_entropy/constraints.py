@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
-from eke.inference.features import Features, TableGroup, table_of
+from eke.inference.features import HistoryFeatures, TableGroup, table_of
 from eke.privacy.law import NoiseLaw
 
 FloatArray = NDArray[np.float64]
@@ -99,7 +99,7 @@ class Constraints:
 
 
 def constraints_of(
-    features: Features,
+    features: HistoryFeatures,
     values: ArrayLike,
     laws: Sequence[NoiseLaw],
     *,
@@ -140,11 +140,11 @@ def constraints_of_history(
     kept = list(measurements)
     laws = [m.law for m in kept for _ in m.values]
     values = [value for m in kept for value in m.values]
-    features = Features.of_measurements(domain, kept)
+    features = HistoryFeatures.of_measurements(domain, kept)
     return constraints_of(features, values, laws, total=total, alpha=alpha)
 
 
-def _tabulated(features: Features) -> tuple[list[TableGroup], list[int]]:
+def _tabulated(features: HistoryFeatures) -> tuple[list[TableGroup], list[int]]:
     """Every feature as tables; a sum over many cells becomes one table for each of its parts."""
     groups, left_out = list(features.groups), []
     by_set: dict[AttributeSet, list[tuple[int, FloatArray]]] = {}

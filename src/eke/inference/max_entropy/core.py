@@ -35,7 +35,7 @@ class Core:
     weights: FloatArray  # (m,)
     records: Codes  # (pool, attributes)
     log_densities: FloatArray  # (pool,)
-    density: LogDensity
+    density: TreeLogDensity
     attribute_sets: tuple[AttributeSet, ...]
 
 
@@ -72,7 +72,7 @@ def fit_core(
     weights[kept] = fitted.weights
     records = fitted.distribution.sample(_POOL * chains, generator)
     records = records[generator.permutation(len(records))]
-    density = LogDensity.of(fitted.distribution)
+    density = TreeLogDensity.of(fitted.distribution)
     return Core(weights, records, density(records), density, tuple(chosen))
 
 
@@ -88,14 +88,14 @@ def core_sets(constraints: Constraints, most_cells: int = CORE_CELLS) -> list[At
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LogDensity:
+class TreeLogDensity:
     """ln p of records under a junction tree: a sum of clique tables, each given its separator."""
 
     layout: TableLayout
     flat: FloatArray  # (cells,)
 
     @staticmethod
-    def of(distribution: TreeDistribution) -> LogDensity:
+    def of(distribution: TreeDistribution) -> TreeLogDensity:
         cliques = distribution.tree.cliques
         parts = []
         for clique, table in zip(cliques, distribution.beliefs, strict=True):
@@ -105,7 +105,7 @@ class LogDensity:
                 share = np.divide(table, given, out=np.zeros_like(table), where=given > 0.0)
                 parts.append(np.log(share).reshape(-1))
         layout = TableLayout.of(distribution.domain, [clique.attributes for clique in cliques])
-        return LogDensity(layout, np.concatenate(parts))
+        return TreeLogDensity(layout, np.concatenate(parts))
 
     def __call__(self, records: Codes) -> FloatArray:
         return self.layout.sums(records, self.flat)

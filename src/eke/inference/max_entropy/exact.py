@@ -22,7 +22,7 @@ from eke.inference.max_entropy.junction_tree import (
     sum_to,
 )
 from eke.inference.max_entropy.model import TreeDistribution
-from eke.inference.max_entropy.report import Convergence
+from eke.inference.max_entropy.report import FitDistance
 from eke.query import Prior
 
 FloatArray = NDArray[np.float64]
@@ -36,7 +36,7 @@ class ExactFit:
 
     distribution: TreeDistribution
     weights: FloatArray  # (m,)
-    convergence: Convergence
+    convergence: FitDistance
 
 
 def tree_of(constraints: Constraints) -> JunctionTree:
@@ -126,7 +126,7 @@ def fit_exactly(
     expected = dual.expectations(beliefs)
     gradient = constraints.targets - expected - constraints.quadratics * weights
     excess = constraints.excess(weights, gradient, expected) / constraints.deviations
-    convergence = Convergence(
+    convergence = FitDistance(
         "exact",
         int(found.nit),
         float(np.abs(excess).max(initial=0.0)),

@@ -12,8 +12,8 @@ from eke.inference.max_entropy.core import Core
 from eke.inference.max_entropy.exact import fit_exactly, tree_of
 from eke.inference.max_entropy.gibbs import SampledDistribution
 from eke.inference.max_entropy.model import TreeDistribution
-from eke.inference.max_entropy.report import Convergence
-from eke.inference.max_entropy.sampled import Effort, fit_by_sampling
+from eke.inference.max_entropy.report import FitDistance
+from eke.inference.max_entropy.sampled import SamplingEffort, fit_by_sampling
 from eke.query import Prior
 
 FloatArray = NDArray[np.float64]
@@ -28,7 +28,7 @@ class Fit:
 
     distribution: TreeDistribution | SampledDistribution
     weights: FloatArray  # (m,) of the constraints, for a warm start
-    convergence: Convergence
+    convergence: FitDistance
     core: Core | None = None  # of a sampled model, for a warm start as well
 
 
@@ -38,7 +38,7 @@ def fit_max_entropy(
     *,
     generator: np.random.Generator | None = None,
     exact_cells: int = EXACT_CELLS,
-    effort: Effort | None = None,
+    effort: SamplingEffort | None = None,
     start: Fit | None = None,
     tolerance: float = 1e-3,
     most_steps: int = 1000,

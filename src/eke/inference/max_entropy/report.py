@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Convergence:
+class FitDistance:
     """Distances from the optimum's conditions, in deviations of each constraint's noise.
 
     HIST runs its chain for a fixed number of steps; here a fit stops when what is left to gain is

@@ -25,7 +25,7 @@ from eke.inference.max_entropy.gibbs import (
     SampledDistribution,
     counted,
 )
-from eke.inference.max_entropy.report import Convergence
+from eke.inference.max_entropy.report import FitDistance
 from eke.query import Prior
 
 FloatArray = NDArray[np.float64]
@@ -42,12 +42,12 @@ class SampledFit:
 
     distribution: SampledDistribution
     weights: FloatArray  # (m,)
-    convergence: Convergence
+    convergence: FitDistance
     core: Core  # for a warm start as well
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class SamplingEffort:
     """How much sampling a fit may use."""
 
     chains: int = 16384
@@ -66,7 +66,7 @@ def fit_by_sampling(
     constraints: Constraints,
     prior: Prior,
     generator: np.random.Generator,
-    effort: Effort | None = None,
+    effort: SamplingEffort | None = None,
     *,
     start: FloatArray | None = None,
     states: Codes | None = None,
@@ -77,7 +77,7 @@ def fit_by_sampling(
     `start`, `states` and `core` are the weights, records and core of an earlier fit, for a warm
     start when history has grown.
     """
-    effort = Effort() if effort is None else effort
+    effort = SamplingEffort() if effort is None else effort
     plan = GibbsPlan.of(constraints.domain, constraints.attribute_sets)
     weights = np.zeros(constraints.size)
     if start is not None and np.any(start):
@@ -87,7 +87,7 @@ def fit_by_sampling(
         core = fit_core(constraints, prior, effort.chains, generator)
         weights, states = core.weights, core.records[: effort.chains]
     sampler = GibbsChains(plan, prior, effort.chains, generator, states)
-    search = _Search(
+    search = _StepSearch(
         constraints, sampler, prior=prior, effort=effort, core=core, generator=generator
     )
     if constraints.size <= NEWTON_ROWS:
@@ -100,12 +100,12 @@ def fit_by_sampling(
         if sweep % 4 == 3:  # far enough apart to be new records
             kept.append(sampler.states.copy())
     size, error, worst = search.left(weights, gradients)
-    convergence = Convergence("gibbs", steps, worst, size, error, effort.tolerance)
+    convergence = FitDistance("gibbs", steps, worst, size, error, effort.tolerance)
     records = SampledDistribution(constraints.domain, np.concatenate(kept))
     return SampledFit(records, weights, convergence, core)
 
 
-class _Search:
+class _StepSearch:
     """The climb itself, on chains that keep their states from step to step."""
 
     def __init__(
@@ -114,7 +114,7 @@ class _Search:
         sampler: GibbsChains,
         *,
         prior: Prior,
-        effort: Effort,
+        effort: SamplingEffort,
         core: Core,
         generator: np.random.Generator,
     ) -> None:

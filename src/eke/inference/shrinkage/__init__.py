@@ -7,18 +7,18 @@ cross-validation; `Shrinkage` estimates.
 from eke.inference.shrinkage.cross_validation import AlphaChoice, choose_alpha
 from eke.inference.shrinkage.eigenquery import Eigenqueries, eigenqueries
 from eke.inference.shrinkage.estimator import Estimates, Shrinkage
-from eke.inference.shrinkage.evidence import Asked, Evidence, Total
+from eke.inference.shrinkage.evidence import Evidence, SeenQuestions, Total
 from eke.inference.shrinkage.noise import Noise
 from eke.inference.shrinkage.path import ShrinkagePath
 from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_from_history
 
 __all__ = [
     "AlphaChoice",
-    "Asked",
     "Eigenqueries",
     "Estimates",
     "Evidence",
     "Noise",
+    "SeenQuestions",
     "Shrinkage",
     "ShrinkagePath",
     "Total",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from eke.errors import EstimateError
-from eke.inference.shrinkage.evidence import Asked, Evidence
+from eke.inference.shrinkage.evidence import Evidence, SeenQuestions
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Eigenqueries:
             return np.ones(self.rank)
         return alpha**2 / (alpha**2 + self.variances)
 
-    def estimate(self, asked: Asked, alpha: float) -> FloatArray:
+    def estimate(self, asked: SeenQuestions, alpha: float) -> FloatArray:
         """Σ y_i c_i z_i with c_i = ⟨q, v_i⟩ for each question (HIST Th. 3)."""
         coordinates = self.coefficients @ asked.products  # (r, questions)
         values = coordinates.T @ (self.gains(alpha) * self.answers)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from eke.errors import EstimateError
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate
-from eke.inference.shrinkage.evidence import Asked, Evidence
+from eke.inference.shrinkage.evidence import Evidence, SeenQuestions
 from eke.inference.state import noise_of
 from eke.query import Block, Query
 
@@ -68,10 +68,14 @@ class Shrinkage:
                 "history says nothing about the number of records; measure a count first"
             )
 
-    def estimate(self, questions: Sequence[Block] | Features) -> Estimates:
+    def estimate(self, questions: Sequence[Block] | HistoryFeatures) -> Estimates:
         """The estimates of questions, without their constants."""
         domain = self.evidence.features.domain
-        asked = questions if isinstance(questions, Features) else Features.of(domain, questions)
+        asked = (
+            questions
+            if isinstance(questions, HistoryFeatures)
+            else HistoryFeatures.of(domain, questions)
+        )
         return self.estimate_asked(self.evidence.asked(asked))
 
     def posterior(self, query: Query) -> ExactPosterior:
@@ -86,7 +90,7 @@ class Shrinkage:
         value = float(found.values[0]) + float(query.constant)
         return ExactPosterior(value, self._noise(found, model_variance))
 
-    def estimate_asked(self, asked: Asked) -> Estimates:
+    def estimate_asked(self, asked: SeenQuestions) -> Estimates:
         """The estimates of questions whose inner products are known."""
         evidence = self.evidence
         products = evidence.noise.whiten(asked.products)
@@ -105,7 +109,7 @@ class Shrinkage:
         return Estimates(values, weights, noise_variances, self.inflation * left_open)
 
     def _left_open(
-        self, asked: Asked, explained: FloatArray, noise_variances: FloatArray
+        self, asked: SeenQuestions, explained: FloatArray, noise_variances: FloatArray
     ) -> FloatArray:
         if self.alpha == 0.0:
             return np.zeros(len(explained))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
-from eke.inference.features import Features, cross_kernel, kernel, norms
+from eke.inference.features import HistoryFeatures, cross_kernel, kernel, norms
 from eke.inference.shrinkage.noise import Noise
 from eke.query import Prior
 
@@ -34,7 +34,7 @@ Total: TypeAlias = float | Literal["estimated", "ignored"]
 class Evidence:
     """y = Hx + e with the prior on x; `kernel` is centred unless the total is ignored."""
 
-    features: Features
+    features: HistoryFeatures
     values: FloatArray  # (m,)
     noise: Noise
     prior: Prior
@@ -44,7 +44,7 @@ class Evidence:
 
     @staticmethod
     def of(
-        features: Features,
+        features: HistoryFeatures,
         values: ArrayLike,
         noise: Noise,
         prior: Prior | None = None,
@@ -77,7 +77,7 @@ class Evidence:
         """The evidence of everything released so far."""
         laws = [m.law for m in measurements for _ in m.values]
         values = [value for m in measurements for value in m.values]
-        features = Features.of_measurements(domain, measurements)
+        features = HistoryFeatures.of_measurements(domain, measurements)
         return Evidence.of(features, values, Noise.of_laws(laws), prior, total)
 
     @property
@@ -95,7 +95,7 @@ class Evidence:
     def has_free_total(self) -> bool:
         return self.total == "estimated"
 
-    def asked(self, questions: Features) -> Asked:
+    def asked(self, questions: HistoryFeatures) -> SeenQuestions:
         """What the estimator needs to know about new questions."""
         means = questions.means(self.prior)
         products = cross_kernel(self.features, questions, self.prior)
@@ -103,11 +103,11 @@ class Evidence:
         if self.total != "ignored":
             products -= np.multiply.outer(self.means, means)
             squares = np.maximum(squares - means**2, 0.0)
-        return Asked(products, squares, means)
+        return SeenQuestions(products, squares, means)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class SeenQuestions:
     """Questions seen from the evidence: inner products with it, with themselves, with one."""
 
     products: FloatArray  # (m, questions), centred like the kernel

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import EstimateError
-from eke.inference.features import Features, cross_kernel
+from eke.inference.features import HistoryFeatures, cross_kernel
 from eke.inference.shrinkage.banded import reduce_to_band
 from eke.inference.shrinkage.evidence import Evidence
 
@@ -42,7 +42,7 @@ class ShrinkagePath:
         answers = self.evidence.kernel @ self._weights
         return (answers + np.multiply.outer(self.evidence.means, self.totals)).T
 
-    def new(self, questions: Features) -> FloatArray:
+    def new(self, questions: HistoryFeatures) -> FloatArray:
         """The estimates of new questions; shape (alphas, questions)."""
         evidence = self.evidence
         products = cross_kernel(evidence.features, questions, evidence.prior)

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from eke.errors import BudgetExceeded, EkeError
 from eke.service.account import Account
-from eke.service.body import Asked, AskedMany, Curve, Estimated, Question, SqlQuestion
+from eke.service.body import AskBody, AskManyBody, CurveBody, Estimated, QuestionBody, SqlQuestion
 from eke.service.document import answer_document, estimate_document, finite
 from eke.service.failure import Problem, error_document, status_of
 from eke.service.linear_form import question_of
@@ -42,7 +42,7 @@ Key = Annotated[
 
 @router.post("/ask", response_model=dict[str, Any], **roles(*ASKING))
 def ask(
-    request: Request, name: DatasetName, session: Dataset, who: Who, body: Asked, key: Key = None
+    request: Request, name: DatasetName, session: Dataset, who: Who, body: AskBody, key: Key = None
 ) -> JSONResponse:
     """The answer to a question: free from history, or from the budget."""
     hold_back(request)
@@ -58,7 +58,7 @@ def ask_many(
     name: DatasetName,
     session: Dataset,
     who: Who,
-    body: AskedMany,
+    body: AskManyBody,
     key: Key = None,
 ) -> dict[str, Any]:
     """Answers to several questions, one after the other; each is charged, or fails, by itself."""
@@ -82,7 +82,7 @@ def ask_many(
 
 
 @router.post("/preview", **roles(*EVERYONE))
-def preview(session: Dataset, who: Who, body: Question) -> dict[str, Any]:
+def preview(session: Dataset, who: Who, body: QuestionBody) -> dict[str, Any]:
     """Price and source of an answer; spends nothing and touches no data."""
     asked = question_of(body.sql, body.query, session.domain)
     found = session.preview(
@@ -93,7 +93,7 @@ def preview(session: Dataset, who: Who, body: Question) -> dict[str, Any]:
 
 
 @router.post("/curve", **roles(*EVERYONE))
-def curve(session: Dataset, who: Who, body: Curve) -> dict[str, Any]:
+def curve(session: Dataset, who: Who, body: CurveBody) -> dict[str, Any]:
     """The price of a question at several half-widths; spends nothing."""
     previews = session.curve(body.sql, body.within, body.confidence, analyst=who.name)
     found = [
@@ -127,7 +127,7 @@ def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
 
 
 def _answered(
-    state: State, name: str, session: Session, who: Account, body: Asked, key: str | None
+    state: State, name: str, session: Session, who: Account, body: AskBody, key: str | None
 ) -> dict[str, Any]:
     asked = question_of(body.sql, body.query, session.domain)
     try:

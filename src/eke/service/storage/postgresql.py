@@ -41,7 +41,7 @@ from eke.ledger.postgresql import (
     sqlstate_of,
 )
 from eke.service.storage.protocol import Change, Query, Row, Run, StorageUnavailable
-from eke.service.storage.schema import VERSION, Tables, is_current
+from eke.service.storage.schema import VERSION, StorageTables, is_current
 
 DEFAULT_SCHEMA = "eke_access"
 # Whoever waits for an account is a person at a browser or a program with a time limit of its own.
@@ -81,7 +81,7 @@ class PostgresqlStorage:
     def __init__(self, server: Server) -> None:
         self._server = server
         self.place = str(server)
-        self.tables = Tables(server.dataset, "access_")
+        self.tables = StorageTables(server.dataset, "access_")
         self._versions = Table(
             "access_version", self.tables.metadata, Column("number", BigInteger, nullable=False)
         )

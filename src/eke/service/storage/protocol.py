@@ -13,7 +13,7 @@ from sqlalchemy.sql.dml import UpdateBase
 
 from eke.errors import ServiceError
 from eke.service.failure import Problem
-from eke.service.storage.schema import Tables
+from eke.service.storage.schema import StorageTables
 
 Row: TypeAlias = Found[*tuple[Any, ...]]
 Query: TypeAlias = Select[*tuple[Any, ...]]
@@ -34,7 +34,7 @@ class Storage(Protocol):
         """Whether several servers may keep their things here at the same time."""
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> StorageTables:
         """The tables, by the names that they have here."""
 
     def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:

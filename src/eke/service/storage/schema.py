@@ -44,7 +44,7 @@ coalesce = func.coalesce
 given = bindparam
 
 
-class Tables:
+class StorageTables:
     """The tables in one place, with names that begin with a prefix where there may be others."""
 
     def __init__(self, schema: str | None = None, prefix: str = "") -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from eke.errors import ServiceError
 from eke.service.storage.protocol import Change, Query, Row, Run, StorageUnavailable
-from eke.service.storage.schema import VERSION, Tables, is_current
+from eke.service.storage.schema import VERSION, StorageTables, is_current
 
 _SETTINGS = (
     "journal_mode = WAL",
@@ -32,7 +32,7 @@ class SqliteStorage:
     """A file with accounts and jobs; without a path it lasts as long as the object."""
 
     shared = False
-    tables = Tables()
+    tables = StorageTables()
     insert = staticmethod(insert)
 
     def __init__(self, path: Path | None) -> None:

@@ -37,7 +37,7 @@ from eke.inference.shrinkage.large import (
     singles_in,
 )
 from eke.planning.online.effort import steps_for
-from eke.query import Block, Prior, Query, count, describe
+from eke.query import Block, Prior, Query, count
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
 
 ENTROPY_ALPHA = 0.01
@@ -129,7 +129,7 @@ class Estimator:
         confidence: float,
     ) -> Estimate:
         return Estimate(
-            describe(query),
+            query.description,
             belief.value,
             belief.interval(confidence),
             confidence,
@@ -146,7 +146,7 @@ class Estimator:
         total = total if self.inference.total is None else float(self.inference.total)
         return [
             Estimate(
-                describe(query),
+                query.description,
                 total * model.distribution.expectation(query) + float(query.constant),
                 None,
                 confidence,
@@ -238,7 +238,7 @@ def _public(query: Query, known: float, method: EstimateMethod, confidence: floa
     """A public number as an estimate: nothing about it is uncertain."""
     exactly = ExactPosterior(known, ComposedNoise(np.empty(0)))
     return Estimate(
-        describe(query),
+        query.description,
         known,
         (known, known),
         confidence,

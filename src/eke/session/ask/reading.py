@@ -10,7 +10,7 @@ from typing import Any
 from eke.errors import QueryError
 from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
-from eke.query import Query, describe
+from eke.query import Query
 from eke.question import Formula, Question
 from eke.session.ask.preview import Preview
 from eke.session.ask.request import DEFAULT_CONFIDENCE
@@ -124,7 +124,7 @@ def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
     behind: dict[int, set[str]] = {}
     for cell in islice(cells, _MOST_CELLS):
         for measurement, weight in history.sources(cell):
-            question = describe(measurement.query)
+            question = measurement.query.description
             behind.setdefault(measurement.sequence, set()).add(question)
             known = found.get(measurement.sequence)
             if known is None or abs(weight) > abs(known["weight"]):

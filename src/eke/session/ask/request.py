@@ -25,7 +25,7 @@ from eke.planning import (
 )
 from eke.planning.online.effort import LIGHT_STEPS, PER_FORMULA, check_effort, steps_for
 from eke.query import Query
-from eke.question import Key, Question, Row
+from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.record import (
     Finding,
@@ -177,7 +177,7 @@ class Request:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
         places = range(len(self.question.blocks))
         rows = [
-            Row(keys, tuple(self._estimate(place, row, inference) for place in places))
+            ResultRow(keys, tuple(self._estimate(place, row, inference) for place in places))
             for row, keys in enumerate(self.question.keys())
         ]
         return self.question.result(rows)

@@ -23,7 +23,7 @@ from eke.planning import ReleasePlan, Workload, consistent_tables, whole_tables
 from eke.planning.workload.consistency import Norm
 from eke.planning.workload.release import Table
 from eke.privacy.record_loss import NANO
-from eke.query import Query, describe
+from eke.query import Query
 
 FloatArray = NDArray[np.float64]
 
@@ -201,7 +201,7 @@ def _labelled(table: Table, domain: Domain) -> ReleasedTable:
 
 def _single(table: Table, query: Query) -> ReleasedTable:
     value, error = np.reshape(table.values, ()), np.sqrt(np.reshape(table.variance, ()))
-    return ReleasedTable(query.attributes, (), value, error, (), describe(query))
+    return ReleasedTable(query.attributes, (), value, error, (), query.description)
 
 
 def _labels(domain: Domain, name: str, along: str) -> tuple[Any, ...]:

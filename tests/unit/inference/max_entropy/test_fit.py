@@ -11,12 +11,12 @@ from scipy.optimize import minimize
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError
 from eke.history import Measurement
-from eke.inference.features import Features, probabilities, table_of
+from eke.inference.features import HistoryFeatures, probabilities, table_of
 from eke.inference.max_entropy import (
     Constraints,
-    Effort,
     Fit,
     SampledDistribution,
+    SamplingEffort,
     constraints_of,
     constraints_of_history,
     fit_max_entropy,
@@ -46,7 +46,7 @@ class Case:
         ]
         singles = [one for q in asked for one in (q.queries() if isinstance(q, Marginal) else [q])]
         self.matrix = np.array([table_of(q, DOMAIN.names) for q in singles])
-        self.features = Features.of(DOMAIN, asked)
+        self.features = HistoryFeatures.of(DOMAIN, asked)
         histogram = generator.multinomial(200, generator.dirichlet(np.full(DOMAIN.size, 0.5)))
         noise = generator.laplace(0.0, 10.0, len(singles))
         self.values = self.matrix @ histogram + noise
@@ -226,12 +226,14 @@ def test_sampled_fits_agree_with_exact_ones(newton: bool, monkeypatch: pytest.Mo
     values = np.concatenate(exact_counts)
     values = values + generator.normal(0.0, 20.0, len(values))
     laws = [Gaussian(400.0)] * len(values)
-    constraints = constraints_of(Features.of(WIDE, blocks), values, laws, total=2000.0, alpha=0.1)
+    constraints = constraints_of(
+        HistoryFeatures.of(WIDE, blocks), values, laws, total=2000.0, alpha=0.1
+    )
     if not newton:
         monkeypatch.setattr(sampled, "NEWTON_ROWS", 0)
     exact = fit_max_entropy(constraints)
     by_chains = fit_max_entropy(
-        constraints, generator=generator, exact_cells=0, effort=Effort(8192, most_steps=40)
+        constraints, generator=generator, exact_cells=0, effort=SamplingEffort(8192, most_steps=40)
     )
     assert isinstance(by_chains.distribution, SampledDistribution)
     for pair in pairs:
@@ -253,13 +255,13 @@ def test_a_warm_start_keeps_the_core_and_agrees_with_a_cold_one() -> None:
     pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
     generator = np.random.default_rng(8)
     blocks = [marginal(*pair).on(WIDE) for pair in pairs]
-    features = Features.of(WIDE, blocks)
+    features = HistoryFeatures.of(WIDE, blocks)
     values = generator.gamma(1.0, 40.0, features.size)
     laws = [Gaussian(400.0)] * features.size
 
     def fitted(alpha: float, start: Fit | None = None) -> Fit:
         given = constraints_of(features, values, laws, total=2000.0, alpha=alpha)
-        effort = Effort(4096, most_steps=30)
+        effort = SamplingEffort(4096, most_steps=30)
         source = np.random.default_rng(9)
         return fit_max_entropy(given, generator=source, exact_cells=0, effort=effort, start=start)
 
@@ -271,16 +273,18 @@ def test_a_warm_start_keeps_the_core_and_agrees_with_a_cold_one() -> None:
         off = np.abs(warm.distribution.marginal(pair) - cold.distribution.marginal(pair))
         assert off.max() < 0.015
     # Tables that were not there before ask for a core of their own.
-    more = Features.of(WIDE, [*blocks, marginal("b", "d").on(WIDE)])
+    more = HistoryFeatures.of(WIDE, [*blocks, marginal("b", "d").on(WIDE)])
     longer = np.concatenate([values, generator.gamma(1.0, 100.0, more.size - features.size)])
     given = constraints_of(more, longer, [Gaussian(400.0)] * more.size, total=2000.0, alpha=0.1)
-    grown = fit_max_entropy(given, exact_cells=0, effort=Effort(256, most_steps=1), start=warm)
+    grown = fit_max_entropy(
+        given, exact_cells=0, effort=SamplingEffort(256, most_steps=1), start=warm
+    )
     assert grown.core is not None
     assert grown.core is not first.core
 
 
 def test_senseless_constraints_are_refused() -> None:
-    features = Features.of(DOMAIN, [count(a=1).on(DOMAIN)])
+    features = HistoryFeatures.of(DOMAIN, [count(a=1).on(DOMAIN)])
     with pytest.raises(EstimateError, match="number of records"):
         constraints_of(features, [1.0], [Laplace(1.0)], total=0.0)
     with pytest.raises(EstimateError, match="alpha"):
@@ -288,14 +292,14 @@ def test_senseless_constraints_are_refused() -> None:
     with pytest.raises(EstimateError, match="one value"):
         constraints_of(features, [1.0, 2.0], [Laplace(1.0)], total=1.0)
     with pytest.raises(EstimateError, match="at least 1"):
-        Effort(chains=0)
+        SamplingEffort(chains=0)
 
 
 def test_questions_over_too_many_cells_are_left_out_and_named() -> None:
     wide = Domain({f"a{i}": Integer(0, 99) for i in range(5)})
     queries = [count({f"a{i}": (0, 49) for i in range(5)}).on(wide), count(a0=(0, 9)).on(wide)]
     laws = [Laplace(1.0)] * 2
-    constraints = constraints_of(Features.of(wide, queries), [5.0, 20.0], laws, total=100.0)
+    constraints = constraints_of(HistoryFeatures.of(wide, queries), [5.0, 20.0], laws, total=100.0)
     assert constraints.left_out == (0,)
     share = fit_max_entropy(constraints).distribution.expectation(queries[1])
     assert share == pytest.approx(0.2, abs=1e-3)

@@ -10,7 +10,7 @@ from eke.domain import Domain, Integer
 from eke.errors import EstimateError
 from eke.inference.features import table_of
 from eke.inference.max_entropy import TreeDistribution, junction_tree
-from eke.inference.max_entropy.core import LogDensity
+from eke.inference.max_entropy.core import TreeLogDensity
 from eke.inference.max_entropy.junction_tree import JunctionTree, calibrate, expand
 from eke.query import count, moment
 
@@ -102,7 +102,7 @@ def test_samples_have_the_expected_counts_up_to_rounding() -> None:
 def test_densities_of_records_are_their_probabilities() -> None:
     model, everything, _ = random_model(SHAPES[3], 6)
     codes = np.array(list(np.ndindex(*DOMAIN.shape)))
-    density = LogDensity.of(model)
+    density = TreeLogDensity.of(model)
     np.testing.assert_allclose(np.exp(density(codes)), everything.reshape(-1), rtol=1e-9)
 
 
@@ -114,7 +114,7 @@ def test_records_that_a_model_rules_out_have_no_density() -> None:
         if "b" in clique.attributes:  # everybody has b = 1, so no clique says anything of b = 0
             table[(slice(None),) * clique.attributes.index("b") + (0,)] = 0.0
         beliefs.append(table / table.sum())
-    density = LogDensity.of(TreeDistribution(DOMAIN, tree, tuple(beliefs)))
+    density = TreeLogDensity.of(TreeDistribution(DOMAIN, tree, tuple(beliefs)))
     codes = np.array(list(np.ndindex(*DOMAIN.shape)))
     found = density(codes)
     assert not np.isnan(found).any()

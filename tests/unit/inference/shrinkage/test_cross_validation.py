@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eke.errors import EstimateError
-from eke.inference.features import Features, TableGroup, probabilities
+from eke.inference.features import HistoryFeatures, TableGroup, probabilities
 from eke.inference.shrinkage import (
     Evidence,
     Noise,
@@ -79,7 +79,7 @@ def test_the_choice_costs_little_more_than_knowing_alpha() -> None:
     p0 = probabilities(PRIOR, ("a", "c"))
     past, new = (generator.integers(0, 2, (200, 20)).astype(np.float64) for _ in range(2))
     groups = [TableGroup(("a", "c"), np.arange(200, dtype=np.intp), t) for t in (past, new)]
-    measured, asked = (Features(DOMAIN, groups=[group]) for group in groups)
+    measured, asked = (HistoryFeatures(DOMAIN, groups=[group]) for group in groups)
     noise = Noise.of_covariance(np.full(200, 400.0))
     sums = dict.fromkeys(("chosen", "known", "small", "large"), 0.0)
     for _ in range(10):

@@ -10,7 +10,7 @@ from eke.domain import Domain, Integer
 from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference import Inference
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.shrinkage import Evidence, Noise, Shrinkage, Total, eigenqueries
 from eke.privacy.law import Laplace
 from eke.query import Prior, count
@@ -166,7 +166,7 @@ def test_senseless_settings_are_refused(settings: dict[str, float], message: str
 
 def test_evidence_is_checked() -> None:
     domain = Domain(a=Integer(0, 1))
-    one = Features.of(domain, [count().on(domain)])
+    one = HistoryFeatures.of(domain, [count().on(domain)])
     noise = Noise.of_covariance([1.0])
     with pytest.raises(EstimateError, match="one value"):
         Evidence.of(one, [1.0, 2.0], noise)
@@ -175,7 +175,7 @@ def test_evidence_is_checked() -> None:
     with pytest.raises(EstimateError, match="number of records"):
         Evidence.of(one, [1.0], noise, Prior(domain), math.inf)
     with pytest.raises(EstimateError, match="no history"):
-        Evidence.of(Features.of(domain, []), [], Noise.of_covariance(np.empty(0)))
+        Evidence.of(HistoryFeatures.of(domain, []), [], Noise.of_covariance(np.empty(0)))
     with pytest.raises(EstimateError, match="known total"):
         eigenqueries(Evidence.of(one, [1.0], noise))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.shrinkage import Eigenqueries, Evidence, Noise, Shrinkage, eigenqueries
 from eke.query import Query, TermStack, inner
 from tests.unit.inference.shrinkage.worlds import (
@@ -34,7 +34,7 @@ class Case:
         self.evidence = Evidence.of(self.world.features, self.values, noise, PRIOR, "ignored")
         self.eigen: Eigenqueries = eigenqueries(self.evidence)
         self.queries = [random_query(generator) for _ in range(6)]
-        self.asked = self.evidence.asked(Features.of(DOMAIN, list(self.queries)))
+        self.asked = self.evidence.asked(HistoryFeatures.of(DOMAIN, list(self.queries)))
         self.coefficients = matrix_of(list(self.queries))
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain, Integer
-from eke.inference.features import Features, probabilities, table_of
+from eke.inference.features import HistoryFeatures, probabilities, table_of
 from eke.query import Marginal, Prior, Query, count, marginal, moment, table
 
 Reals = NDArray[np.float64]
@@ -34,7 +34,7 @@ def random_query(generator: np.random.Generator) -> Query:
 class World:
     """Measured questions with their matrix H, a histogram x, and the prior as p0."""
 
-    features: Features
+    features: HistoryFeatures
     matrix: Reals  # (m, cells)
     histogram: Reals  # (cells,)
     p0: Reals  # (cells,)
@@ -46,7 +46,7 @@ class World:
         asked.append(marginal("b", of=count(a=(1, 3))).on(DOMAIN))
         histogram = generator.poisson(5.0, DOMAIN.size).astype(np.float64)
         p0 = probabilities(PRIOR, DOMAIN.names)
-        return World(Features.of(DOMAIN, asked), matrix_of(asked), histogram, p0)
+        return World(HistoryFeatures.of(DOMAIN, asked), matrix_of(asked), histogram, p0)
 
     @property
     def size(self) -> int:

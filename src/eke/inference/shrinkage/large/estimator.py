@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import EstimateError
-from eke.inference.features import Features, norms
+from eke.inference.features import HistoryFeatures, norms
 from eke.inference.posterior import ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage.estimator import Estimates
@@ -203,7 +203,7 @@ class LargeShrinkage:
     def _solved(self, queries: Sequence[Query]) -> Estimates:
         evidence, ridge = self.evidence, self._ridge
         kernel, prior = evidence.kernel, evidence.kernel.prior
-        questions = Features.of(prior.domain, queries)
+        questions = HistoryFeatures.of(prior.domain, queries)
         means = questions.means(prior)
         whole = norms(questions, prior)
         squares = np.maximum(whole - means**2, 0.0)

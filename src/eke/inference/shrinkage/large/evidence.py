@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.posterior import ComposedNoise
 from eke.inference.shrinkage.evidence import Total
 from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
@@ -34,7 +34,7 @@ MOST_SINGLES = 12_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class LawGroup:
     """Answers of the history that share a law, and the rows of the evidence they went into."""
 
     law: NoiseLaw
@@ -50,7 +50,7 @@ class LargeEvidence:
     values: FloatArray  # (m,)
     variances: FloatArray  # (m,) of the noise
     total: Total
-    sources: tuple[Source, ...]
+    sources: tuple[LawGroup, ...]
 
     @staticmethod
     def of_history(
@@ -78,7 +78,7 @@ class LargeEvidence:
             start = len(values)
             values += one.values
             variances += [one.law.variance] * len(one.values)
-            sources.append(Source(one.law, slice(start, len(values)), 1.0))
+            sources.append(LawGroup(one.law, slice(start, len(values)), 1.0))
         answers: FloatArray = np.array(values, np.float64)
         if not np.isfinite(answers).all():
             raise EstimateError("noisy answers must be finite numbers")
@@ -87,7 +87,7 @@ class LargeEvidence:
             queries += one.query.queries()
         kernel = ImplicitKernel(
             [blocks[0][0] for blocks in whole],
-            Features.of(domain, queries),
+            HistoryFeatures.of(domain, queries),
             Prior(domain) if prior is None else prior,
         )
         return LargeEvidence(kernel, answers, np.array(variances), total, tuple(sources))
@@ -147,7 +147,7 @@ def _sorted(
     return list(alike.values()), alone
 
 
-def _averaged(whole: Sequence[Alike]) -> tuple[list[float], list[float], list[Source]]:
+def _averaged(whole: Sequence[Alike]) -> tuple[list[float], list[float], list[LawGroup]]:
     """(values, noise variances, sources) of the rows of all blocks."""
     values: list[float] = []
     variances: list[float] = []
@@ -160,5 +160,5 @@ def _averaged(whole: Sequence[Alike]) -> tuple[list[float], list[float], list[So
         values += mean.tolist()
         variances += [1.0 / float(precisions.sum())] * len(mean)
         for share, (_, one) in zip(shares, blocks, strict=True):
-            sources.append(Source(one.law, rows, float(share)))
+            sources.append(LawGroup(one.law, rows, float(share)))
     return values, variances, sources

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference.features import Features, cross_kernel, kernel, norms, probabilities
+from eke.inference.features import HistoryFeatures, cross_kernel, kernel, norms, probabilities
 from eke.inference.shrinkage.large.averages import Averages
 from eke.inference.shrinkage.large.product_block import ProductBlock
 from eke.inference.shrinkage.large.singles import Singles
@@ -31,7 +31,7 @@ class ImplicitKernel:
     def __init__(
         self,
         blocks: Sequence[ProductBlock],
-        singles: Features,
+        singles: HistoryFeatures,
         prior: Prior,
         *,
         kept_numbers: int = _KEPT_NUMBERS,
@@ -102,7 +102,7 @@ class ImplicitKernel:
             else:
                 yield some, self._block_products(self.singles.some(some.start, some.stop))
 
-    def products(self, questions: Features) -> FloatArray:
+    def products(self, questions: HistoryFeatures) -> FloatArray:
         """⟨row, question⟩, centred like the kernel; (size, questions). No whole marginals."""
         split = self.block_rows
         result = np.empty((self.size, questions.size))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference.features import Features, TableGroup, probabilities
+from eke.inference.features import HistoryFeatures, TableGroup, probabilities
 from eke.inference.shrinkage.large.averages import averaged_along
 from eke.query import Prior
 
@@ -21,7 +21,7 @@ Names = tuple[str, ...]
 class Singles:
     """Questions, none of them a whole marginal, ready to be averaged over other attributes."""
 
-    def __init__(self, features: Features, prior: Prior) -> None:
+    def __init__(self, features: HistoryFeatures, prior: Prior) -> None:
         self.features = features
         self._prior = prior
         self._stack = features.stack(prior)
@@ -43,7 +43,7 @@ class Singles:
                 groups.append(TableGroup(group.attributes, group.rows[kept] - start, tables))
         products = [self.features.products[i] for i in inside]
         domain = self.features.domain
-        chosen = Features(
+        chosen = HistoryFeatures(
             domain, products=products, product_rows=rows[inside] - start, groups=groups
         )
         return Singles(chosen, self._prior)

@@ -33,7 +33,7 @@ from eke.planning.workload.release.section import (
     scaled_alternatives,
     variance_factor,
 )
-from eke.planning.workload.strategy.blocks import Block as Rows
+from eke.planning.workload.strategy.blocks import KernelBlock
 from eke.privacy.measure import Measure
 from eke.query import Block, Kronecker, Marginal, Query, Term
 
@@ -79,7 +79,7 @@ class MarginalSection:
         listed = scaled_alternatives(self.alternatives, factor)
         return MarginalSection(self.lattice, option, self.measure, budget, listed)
 
-    def measured(self) -> list[tuple[Rows, float]]:
+    def measured(self) -> list[tuple[KernelBlock, float]]:
         """The blocks that get any budget, with the variance of each answer."""
         pairs = zip(self.option.strategy.blocks, self.option.noise_variances, strict=True)
         return [(block, float(variance)) for block, variance in pairs if math.isfinite(variance)]
@@ -128,7 +128,7 @@ class MarginalSection:
         ]
 
     def _residuals(
-        self, measured: Sequence[tuple[Rows, float]], answers: Sequence[FloatArray]
+        self, measured: Sequence[tuple[KernelBlock, float]], answers: Sequence[FloatArray]
     ) -> Residuals:
         known = Residuals(self.lattice.sizes, self.lattice.sets)
         for (block, variance), values in zip(measured, answers, strict=True):
@@ -141,7 +141,9 @@ class MarginalSection:
             )
         return known
 
-    def _initial(self, blocks: Sequence[Rows], answers: Sequence[FloatArray]) -> list[FloatArray]:
+    def _initial(
+        self, blocks: Sequence[KernelBlock], answers: Sequence[FloatArray]
+    ) -> list[FloatArray]:
         """Each target as the strategy's authors compute it."""
         if all(block.is_marginal for block in blocks):
             used = self.option.strategy.initial.indices  # one marginal for each target
@@ -238,7 +240,7 @@ def _named(
     )
 
 
-def measurable(domain: Domain, block: Rows) -> Block:
+def measurable(domain: Domain, block: KernelBlock) -> Block:
     """The block as something that the engine can measure."""
     everything = Query.of(domain, [Term(Fraction(1), ())])
     if not block.attributes:
@@ -248,7 +250,7 @@ def measurable(domain: Domain, block: Rows) -> Block:
     return Kronecker(domain, block.attributes, tuple(k.matrix() for k in block.kernels))
 
 
-def _back(block: Rows, answers: FloatArray) -> FloatArray:
+def _back(block: KernelBlock, answers: FloatArray) -> FloatArray:
     for axis, kernel in enumerate(block.kernels):
         answers = kernel.back(answers, axis)
     return answers

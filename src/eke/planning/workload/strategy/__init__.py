@@ -1,8 +1,8 @@
 """Strategies: what can be measured for a workload. Blind to the data."""
 
 from eke.planning.workload.strategy.blocks import (
-    Block,
     BlockStrategy,
+    KernelBlock,
     base_counts,
     fourier_direct,
     fourier_encoded,
@@ -14,9 +14,9 @@ from eke.planning.workload.strategy.clusters import cluster_path, clustering
 from eke.planning.workload.strategy.kernel import Kernel
 
 __all__ = [
-    "Block",
     "BlockStrategy",
     "Kernel",
+    "KernelBlock",
     "base_counts",
     "cluster_path",
     "clustering",

@@ -28,7 +28,7 @@ MOST_CELLS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class KernelBlock:
     """The rows ⊗_k kernel_k over some attributes; the total when there are none."""
 
     attributes: Names
@@ -62,7 +62,7 @@ class BlockStrategy:
     """What to measure for a workload of marginals, noise apart."""
 
     name: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[KernelBlock, ...]
     initial: csr_array[np.float64]  # (targets, blocks): cell variance = initial @ noise variances
     row_squares: FloatArray  # what "the same noise" is relative to: squared lengths of rows, or one
 
@@ -89,9 +89,9 @@ class BlockStrategy:
         return np.array([block.reach(measure) for block in self.blocks])
 
 
-def cells_block(lattice: Lattice, names: Names) -> Block:
+def cells_block(lattice: Lattice, names: Names) -> KernelBlock:
     """The marginal over the attributes."""
-    return Block(names, tuple(Kernel("cells", lattice.sizes[name]) for name in names))
+    return KernelBlock(names, tuple(Kernel("cells", lattice.sizes[name]) for name in names))
 
 
 def marginals_strategy(name: str, lattice: Lattice, marginals: list[Names]) -> BlockStrategy:
@@ -165,7 +165,7 @@ def _by_components(name: str, lattice: Lattice, kind: Kind | None) -> BlockStrat
     # A component along an attribute of one value is zero, there is nothing to measure.
     kept = np.flatnonzero(lattice.share > 0.0)
     sets = [lattice.sets[i] for i in kept]
-    blocks = tuple(Block(names, tuple(kernels[n] for n in names)) for names in sets)
+    blocks = tuple(KernelBlock(names, tuple(kernels[n] for n in names)) for names in sets)
     initial = lattice.per_cell[:, kept]
     if kind == "walsh":
         padded = [math.prod(_padding(kernels[n]) for n in target) for target in lattice.targets]

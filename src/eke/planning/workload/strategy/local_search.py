@@ -34,14 +34,14 @@ def improved(
     blocks = [block for block, kept in zip(marginals, used, strict=True) if kept]
     if len(blocks) * len(names) * len(lattice.sets) > MOST_WORK:
         return blocks
-    search = _Search(lattice, blocks, noise_variances[used], measure)
+    search = _LocalSearch(lattice, blocks, noise_variances[used], measure)
     for _ in range(_MOST_MOVES):
         if not search.move(names):
             break
     return search.blocks
 
 
-class _Search:
+class _LocalSearch:
     """Blocks with fixed shares of the budget, and the information that they give together."""
 
     def __init__(

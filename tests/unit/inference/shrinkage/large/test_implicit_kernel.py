@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.inference.features import Features
+from eke.inference.features import HistoryFeatures
 from eke.inference.shrinkage.large.evidence import LargeEvidence
 from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
 from tests.unit.inference.shrinkage.large.histories import (
@@ -42,7 +42,7 @@ def test_it_is_the_dense_kernel(kept_numbers: int, least_block: int) -> None:
     np.testing.assert_allclose(kernel.times(columns), dense @ columns, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(kernel.diagonal(), np.diag(dense), rtol=1e-9, atol=1e-9)
     asked = questions(np.random.default_rng(3))
-    found = kernel.products(Features.of(DOMAIN, asked))
+    found = kernel.products(HistoryFeatures.of(DOMAIN, asked))
     expected = (matrix * P0) @ matrix_of([*asked]).T
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
