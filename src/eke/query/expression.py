@@ -135,7 +135,17 @@ class MarginalExpression:
 
 
 def count(where: Where | None = None, **conditions: Any) -> Expression:
-    """The number of records that meet all conditions; without conditions, of all records."""
+    """The number of records that meet all conditions; without conditions, of all records.
+
+    Args:
+        where: conditions by attribute: a value, a pair (low, high), a list, or None for the bucket.
+        conditions: the same by keyword.
+
+    Example:
+        >>> import eke
+        >>> print(eke.count(age=(30, 40), sex="F"))
+        count where age = (30, 40) and sex = 'F'
+    """
     wanted = joined_conditions(where, conditions)
     return _atom(lambda d: _selected(d, wanted), _text("count", wanted))
 
@@ -154,7 +164,18 @@ def present(attribute: str, where: Where) -> Expression:
 
 
 def total(attribute: str, where: Where | None = None, **conditions: Any) -> Expression:
-    """The sum of a numeric attribute over the records that meet all conditions."""
+    """The sum of a numeric attribute over the records that meet all conditions.
+
+    Args:
+        attribute: what is added up.
+        where: conditions as in `count`.
+        conditions: the same by keyword.
+
+    Example:
+        >>> import eke
+        >>> print(eke.total("hours", sex="F"))
+        sum of hours where sex = 'F'
+    """
     return moment({attribute: 1}, where=joined_conditions(where, conditions))
 
 
@@ -166,6 +187,11 @@ def moment(
     ``moment(age=2)`` is the sum of squares, ``moment(age=1, hours=1)`` the sum of age · hours; both
     over the records that meet the conditions. The powers of each attribute are put on the
     coefficient grid of the largest of them.
+
+    Example:
+        >>> import eke
+        >>> print(eke.moment(age=2, where={"sex": "F"}))
+        sum of age^2 where sex = 'F'
     """
     exponents = joined_conditions(powers, named)
     if not exponents:
@@ -196,7 +222,14 @@ def moment(
 
 
 def table(attributes: str | Sequence[str], coefficients: ArrayLike) -> Expression:
-    """An arbitrary query over a few attributes, given by its dense table of coefficients."""
+    """An arbitrary query over a few attributes, given by its dense table of coefficients.
+
+    Example:
+        >>> import eke
+        >>> domain = eke.Domain(sex=eke.Categorical("F", "M"))
+        >>> eke.table("sex", [1, -2]).on(domain).description
+        'sum(weights of sex {F: 1, M: -2})'
+    """
     names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
     try:
         values = np.asarray(coefficients)
@@ -223,7 +256,13 @@ def table(attributes: str | Sequence[str], coefficients: ArrayLike) -> Expressio
 
 
 def constant(value: float | Fraction) -> Expression:
-    """A question whose answer is public: the number itself."""
+    """A question whose answer is public: the number itself.
+
+    Example:
+        >>> import eke
+        >>> print(2 * eke.count() - eke.constant(5))
+        2 * (count) - (5)
+    """
     number = to_fraction(value)
     return _atom(lambda d: Query.of(d, [], number), str(value))
 
@@ -231,7 +270,13 @@ def constant(value: float | Fraction) -> Expression:
 def marginal(
     *attributes: str, of: Groupable[GroupedT_co] | None = None, where: Where | None = None
 ) -> GroupedT_co | MarginalExpression:
-    """One answer for each combination of values of the attributes: counts, or of `of`."""
+    """One answer for each combination of values of the attributes: counts, or of `of`.
+
+    Example:
+        >>> import eke
+        >>> print(eke.marginal("sex", of=eke.mean("age")))
+        mean of age by sex
+    """
     given: tuple[Any, ...] = attributes
     if len(given) == 1 and not isinstance(given[0], str):
         given = tuple(given[0])

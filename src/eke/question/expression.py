@@ -140,7 +140,13 @@ def variance(attribute: str, where: Where | None = None, **conditions: Any) -> F
 
 
 def deviation(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
-    """The sample standard deviation of a numeric attribute (SQL's STDDEV)."""
+    """The sample standard deviation of a numeric attribute (SQL's STDDEV).
+
+    Example:
+        >>> import eke
+        >>> print(eke.deviation("age").by("sex"))
+        standard deviation of age by sex
+    """
     wanted = joined_conditions(where, conditions)
     squared = variance(attribute, wanted)
     text = _named("standard deviation", attribute, wanted)
@@ -148,7 +154,13 @@ def deviation(attribute: str, where: Where | None = None, **conditions: Any) -> 
 
 
 def root(of: Operand) -> FormulaExpression:
-    """The square root of a formula."""
+    """The square root of a question or a formula.
+
+    Example:
+        >>> import eke
+        >>> print(eke.root(eke.count()))
+        sqrt(count)
+    """
     inner = _as_formula(of)
     return FormulaExpression(Root(inner.formula), inner.of, f"sqrt({inner})", inner.attributes)
 

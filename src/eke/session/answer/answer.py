@@ -42,8 +42,19 @@ class Answer(Receipted):
     table these are `values` and `intervals`, if it has one column of them.
 
     Example:
-        >>> answer = session.ask(eke.count(sex="Female"), within=60)  # doctest: +SKIP
-        >>> answer.value, answer.interval, answer.cost  # doctest: +SKIP
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> import eke
+        >>> people = pd.DataFrame({"sex": ["F"] * 700 + ["M"] * 300})
+        >>> domain = eke.Domain(sex=eke.Categorical("F", "M"))
+        >>> path = f"{tempfile.mkdtemp()}/people.eke"
+        >>> session = eke.create(path, people, domain, epsilon=1)
+        >>> by_sex = session.ask(eke.marginal("sex"), within=60)
+        >>> by_sex.keys, by_sex.free
+        ((('F',), ('M',)), False)
+        >>> women = session.ask("SELECT COUNT(*) FROM people WHERE sex = 'F'", within=60)
+        >>> women.within <= 60, women.free
+        (True, True)
     """
 
     columns: tuple[str, ...]
