@@ -14,12 +14,19 @@ import pandas as pd
 import pytest
 
 import eke
-from eke.errors import EkeError
+from eke.errors import EkeError, PrivacyError
+from eke.planning import Plan
+from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
+from eke.privacy.record_loss import NANO
 from eke.publish import max_entropy
 from eke.publish.components import weight_bits
 from eke.publish.features import features_of
+from eke.publish.publisher import Setting
+from eke.publish.synthetic import MaxEntropy
+from eke.query import Neighbours
 
 PUBLICATIONS_A_DATASET = 6
 DOMAIN = eke.Domain(
@@ -163,3 +170,43 @@ def test_weights_are_as_fine_as_the_noise_can_be_drawn(measure):
     assert bits == sorted(bits)
     assert bits[-1] == 20
     assert bits[0] < 20
+
+
+def overdrawn(usable: Any | None = None) -> int:
+    """How many of N = 2,000 plans could not pay for all their rounds, and were not refused."""
+    rng, found, planned = np.random.default_rng(4), 0, 0
+    with pytest.MonkeyPatch.context() as patched:
+        if usable is not None:
+            patched.setattr(MaxEntropy, "_usable", usable)
+            patched.setattr(MaxEntropy, "_rehearsed", lambda *_: 0)
+        for _ in range(2000):
+            measure: Measure = PURE if rng.random() < 0.5 else CONCENTRATED
+            relation: Neighbours = "replace_one" if rng.random() < 0.6 else "add_remove"
+            rows = 1 if relation == "replace_one" else int(rng.integers(1, 4))
+            budget = round(10 ** float(rng.uniform(-7, 2)) * NANO)
+            setting = Setting(DOMAIN, measure, relation, budget, None, False, rows)
+            try:
+                publisher = MaxEntropy(setting, {})
+            except PrivacyError:
+                continue
+            planned += 1
+            assert publisher.plan is not None
+            accountant = Accountant(DOMAIN, measure, relation, rows)
+            cost = REHEARSED(publisher, publisher.plan, accountant)
+            found += cost > publisher.plan.later_loss
+    assert planned > 1000
+    return found
+
+
+REHEARSED = MaxEntropy._rehearsed
+
+
+def test_rounds_never_cost_more_than_was_charged_for_them():
+    """Prices are rounded up to nano-units before they are multiplied; the control forgot that."""
+    assert overdrawn() == 0
+
+    def with_little_slack(publisher: MaxEntropy, plan: Plan) -> float:
+        slack = 4 * publisher._rounds * publisher._setting.group_factor
+        return (plan.later_loss * (1.0 - 1e-9) - slack) / NANO
+
+    assert overdrawn(with_little_slack) > 10

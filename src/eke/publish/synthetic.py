@@ -102,31 +102,47 @@ class MaxEntropy:
         )
         later = setting.budget - sum(accountant.price(part.query, part.law) for part in parts)
         plan = Plan(tuple(parts), later_loss=max(later, 0))
-        if self._usable(plan) <= 0.0:
+        if self._usable(plan) <= 0.0 or self._rehearsed(plan, accountant) > plan.later_loss:
             raise PrivacyError(_TOO_SMALL)
-        self._rehearse(plan)
         return plan
 
-    def _rehearse(self, plan: Plan) -> None:
-        """Raise, before anything is charged, when a round's noise is too wide to be drawn."""
+    def _rehearsed(self, plan: Plan, accountant: Accountant) -> int:
+        """What all rounds will cost, as the desk will count it; raises if noise is too wide.
+
+        Privacy: a step that costs more than what is left would fail after the charge, so that is
+        found out here. Every pair costs what this one costs: a record is in one of its cells.
+        """
         recipe, measure = self._recipe, self._setting.measure
         loss = recipe.round_loss(self._loss(plan), len(self._names))
+        halves = tuple(
+            np.minimum(np.arange(size), 1) for size in self._setting.domain.sizes(self._names[:2])
+        )
+        pair = CoarseMarginal(self._setting.domain, self._names[:2], halves).block()
         try:
-            _drawn(recipe.measuring_law(loss, measure))
-            _choosing(selection_epsilon(recipe.selection_share * loss, measure))
+            measuring = _drawn(recipe.measuring_law(loss, measure))
+            choosing = _choosing(selection_epsilon(recipe.selection_share * loss, measure))
         except PrivacyError:
             raise PrivacyError(_TOO_SMALL) from None
+        chosen = accountant.price_of_choice(pair.largest_reach(1), choosing)
+        return self._rounds * (accountant.price(pair, measuring) + chosen)
+
+    @property
+    def _moved(self) -> int:
+        """How many times the loss of a record that is added a neighbour may lose."""
+        return self._setting.measure.raised(1 if self._setting.neighbours == "add_remove" else 2)
 
     def _usable(self, plan: Plan) -> float:
-        """What rounds may use, in whole units: prices are rounded up to whole nano-units."""
-        slack = 4 * self._rounds * self._setting.group_factor
+        """What rounds may use, in whole units.
+
+        The losses of a choice and of a measurement are rounded up to whole nano-units first, and
+        multiplied afterwards.
+        """
+        slack = self._rounds * (self._moved + 1) * self._setting.group_factor
         return (plan.later_loss * (1.0 - 1e-9) - slack) / NANO
 
     def _loss(self, plan: Plan) -> float:
         """The loss of singles and rounds together, of a record that is added."""
-        setting = self._setting
-        once = 1 if setting.neighbours == "add_remove" else 2
-        factor = setting.measure.raised(once) * setting.group_factor
+        factor = self._moved * self._setting.group_factor
         return self._usable(plan) / factor / (1.0 - self._recipe.singles_share)
 
     # -- in the vault --------------------------------------------------------------------------
