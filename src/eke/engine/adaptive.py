@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import IntArray
 from eke.data import Counts, Rows
 from eke.domain import Domain
 from eke.engine.checked import checked_law, checked_part, checked_query
@@ -33,7 +33,6 @@ from eke.privacy.pure import PURE
 from eke.query import Kronecker
 from eke.query.vector import frozen_array, height
 
-Integers = NDArray[np.int64]
 LARGEST_NUMBER = 2**52
 """The most steps that an expected count or a handicap may have."""
 
@@ -43,7 +42,7 @@ class ChoiceOption:
     """A block of counts that could be measured, and what is expected of it, in steps of a grid."""
 
     block: Kronecker
-    expected: Integers  # (cells,) in steps
+    expected: IntArray  # (cells,) in steps
     handicap: int  # taken from the score, in steps
 
     def __post_init__(self) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import IntArray
 from eke.data import Rows
 from eke.domain import Domain
 from eke.engine.draws import text_of
@@ -25,8 +25,6 @@ from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
 from eke.privacy.noise_grid import check_exponent
 from eke.query.vector import frozen_array, height
-
-Integers = NDArray[np.int64]
 
 MOST_EXACT_SCORES = 12
 """Up to here the L1 sensitivity is exact: 2^11 patterns of signs are tried."""
@@ -42,8 +40,8 @@ class RowScores:
     scores), the columns in the order of the tables.
     """
 
-    tables: tuple[tuple[str, Integers], ...]
-    weights: Integers
+    tables: tuple[tuple[str, IntArray], ...]
+    weights: IntArray
     exponent: int
 
     def __post_init__(self) -> None:
@@ -142,7 +140,7 @@ def exact_scores(scores: RowScores, rows: Rows) -> Secret:
     return Secret(total.ravel().tolist(), scores.exponent)
 
 
-def largest_sum_of_changes(tables: Sequence[tuple[str, Integers]], weights: Integers) -> int:
+def largest_sum_of_changes(tables: Sequence[tuple[str, IntArray]], weights: IntArray) -> int:
     """The largest Σ |change of a score| when a record is replaced, or a bound above it.
 
     For signs s the sum is at most Σ over attributes of the range of features · (weights s), and
@@ -163,7 +161,7 @@ def largest_sum_of_changes(tables: Sequence[tuple[str, Integers]], weights: Inte
     return int(reach.max())
 
 
-def largest_sum_of_squares(tables: Sequence[tuple[str, Integers]], weights: Integers) -> int:
+def largest_sum_of_squares(tables: Sequence[tuple[str, IntArray]], weights: IntArray) -> int:
     """A bound on Σ (change of a score)² when a record is replaced.
 
     The smaller of ‖WᵀW‖ times the largest squared distance of two records, the norm bounded by
@@ -184,8 +182,8 @@ def largest_sum_of_squares(tables: Sequence[tuple[str, Integers]], weights: Inte
 
 
 def _by_attribute(
-    tables: Sequence[tuple[str, Integers]], weights: Integers
-) -> list[tuple[tuple[str, Integers], Integers]]:
+    tables: Sequence[tuple[str, IntArray]], weights: IntArray
+) -> list[tuple[tuple[str, IntArray], IntArray]]:
     found, first = [], 0
     for name, features in tables:
         last = first + features.shape[1]

@@ -14,12 +14,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.inference.growing import GrowingMatrix
 from eke.query import Query
 from eke.query.view import view_with
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 _MOST_AT_ONCE = 2**22  # numbers held while rows are added up

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.history import Measurement
 from eke.query import Block, Prior, Query, TermStack
 from eke.query.vector import IntMatrix
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 TABLE_CELLS = 2**16

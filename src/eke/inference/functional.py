@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from eke.arrays import FloatArray
 from eke.errors import AccuracyError
-from eke.inference.joint import FloatArray, Joint
+from eke.inference.joint import Joint
 from eke.inference.posterior import halfwidth
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
 from eke.question import Formula, evaluated

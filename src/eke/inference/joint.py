@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.inference.posterior import ComposedNoise
 from eke.inference.state import Inference
 from eke.inference.tables import CellWeights
 from eke.query import Query
-
-FloatArray = NDArray[np.float64]
 
 _DRAWN_ONE_BY_ONE = 48
 """So many noises, the largest, are drawn from their own law; the sum of the others is nearly

@@ -17,8 +17,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
 from eke.inference.centred import CentredStack
@@ -38,8 +38,6 @@ from eke.inference.tables import ReleasedTables
 from eke.privacy.law import NoiseLaw
 from eke.query import Prior, Query
 from eke.query.view import view_with
-
-FloatArray = NDArray[np.float64]
 
 
 class MixedRegression:

@@ -11,12 +11,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.linalg.blas import dtpsv
 
+from eke.arrays import FloatArray
 from eke.query.view import view_with
-
-FloatArray = NDArray[np.float64]
 
 
 class PackedFactor:

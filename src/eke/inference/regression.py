@@ -21,6 +21,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
 from eke.inference.growing import GrowingMatrix
@@ -30,8 +31,6 @@ from eke.inference.tables import CellWeights
 from eke.privacy.law import NoiseLaw
 from eke.query import Prior, Query, TermStack
 from eke.query.view import view_with
-
-FloatArray = NDArray[np.float64]
 
 RESOLUTION = 1e-7
 """Relative squared distance from the span below which a row counts as near-dependent.

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.packed import PackedFactor
 from eke.inference.regression import RESOLUTION, direction_of, norm_of
 from eke.inference.span import ExactSpan
 from eke.query import Prior, Query, TermStack
-
-FloatArray = NDArray[np.float64]
 
 
 def linear_representations(rows: Sequence[Query], query: Query) -> list[FloatArray]:  # each (rows,)

@@ -21,11 +21,11 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError, QueryError
 
-FloatArray: TypeAlias = NDArray[np.float64]
 Names: TypeAlias = tuple[str, ...]
 
 

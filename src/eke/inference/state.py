@@ -14,8 +14,8 @@ from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import AccuracyError
 from eke.history import Measurement, Row
@@ -41,7 +41,6 @@ LEAST_CELLS = 256
 MOST_COARSE_ROWS = 256
 """Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
-FloatArray = NDArray[np.float64]
 Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
 
 

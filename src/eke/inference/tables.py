@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Measurement
 from eke.inference.centred import (
@@ -29,8 +29,6 @@ from eke.inference.centred import (
 from eke.inference.residuals import Residuals
 from eke.privacy.law import NoiseLaw
 from eke.query import Block, Query
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import PrivacyError
 from eke.privacy.record_loss import concentrated_nano, nano_array, pure_nano
 
-FloatArray = NDArray[np.float64]
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 
 

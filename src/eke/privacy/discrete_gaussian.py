@@ -14,10 +14,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.privacy.noise_grid import check_grid
 from eke.privacy.record_loss import concentrated_nano, nano_array
-
-FloatArray = NDArray[np.float64]
 
 # Terms of the Poisson-summed series: the first one left out is below e^(-2π²·5²) at one step.
 _ALIASES = np.arange(1, 5, dtype=np.float64)

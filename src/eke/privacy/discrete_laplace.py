@@ -10,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.privacy.noise_grid import check_grid
 from eke.privacy.record_loss import nano_array, pure_nano
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

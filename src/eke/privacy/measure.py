@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from eke.arrays import FloatArray
 from eke.privacy.continuous_law import Gaussian, Laplace
 from eke.privacy.discrete_gaussian import DiscreteGaussian
 from eke.privacy.discrete_laplace import DiscreteLaplace
 
 Number = TypeVar("Number", int, float, NDArray[np.float64], NDArray[np.int64])
-FloatArray = NDArray[np.float64]
 Real = TypeVar("Real", float, NDArray[np.float64])
 
 

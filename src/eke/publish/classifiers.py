@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import Codes
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.publish.features import features_of
-
-Codes = NDArray[np.int64]
 
 _LEAST_LEAF = 50
 _LDA_SHRINKAGE = 1e-4  # dummies add up to one, so the plain covariance has no inverse

@@ -17,11 +17,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Kronecker, Query, Term
 
-FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int64]  # the group of each value of an attribute
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.engine import RowScores
 from eke.engine.row_scores import MOST_EXACT_SCORES, law_within
 from eke.errors import PrivacyError
@@ -20,7 +21,7 @@ from eke.privacy.law import DiscreteLaw
 from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
 from eke.publish.features import FEATURE_BITS, Features
-from eke.publish.moments import Floats, Moments
+from eke.publish.moments import Moments
 from eke.query.vector import floor_log2
 
 MOST_WEIGHT_BITS = 20
@@ -32,16 +33,16 @@ class Components:
 
     row_scores: RowScores
     law: DiscreteLaw
-    mean: Floats  # (p,)
-    spectrum: Floats  # (p,), falling; noise may have made some negative
+    mean: FloatArray  # (p,)
+    spectrum: FloatArray  # (p,), falling; noise may have made some negative
 
     @property
-    def directions(self) -> Floats:
+    def directions(self) -> FloatArray:
         """(scores, p), the weights as numbers."""
         unit = 2.0 ** (self.row_scores.exponent + FEATURE_BITS)
         return np.asarray(self.row_scores.weights.T * unit, np.float64)
 
-    def recover(self, scores: Floats, shrunk: bool) -> Floats:
+    def recover(self, scores: FloatArray, shrunk: bool) -> FloatArray:
         """The features of each row from its noisy scores, (rows, p) (COMP §3.1, step 5).
 
         Shrunk, a score is worth its variance over variance plus noise: the best linear guess.
@@ -109,7 +110,7 @@ def weight_bits(features: Features, count: int | None, *, row_loss: int, measure
     return bits
 
 
-def expected_error(spectrum: Floats, kept: int, law: DiscreteLaw, *, shrunk: bool) -> float:
+def expected_error(spectrum: FloatArray, kept: int, law: DiscreteLaw, *, shrunk: bool) -> float:
     """The expected squared error of one row, from a spectrum and the noise of kept scores."""
     signal, noise = np.maximum(spectrum, 0.0), float(law.variance)
     if not shrunk:
@@ -120,6 +121,6 @@ def expected_error(spectrum: Floats, kept: int, law: DiscreteLaw, *, shrunk: boo
 
 def noisy_scores(
     scores: RowScores, law: DiscreteLaw, steps: Sequence[int] | NDArray[np.int64]
-) -> Floats:
+) -> FloatArray:
     """The released steps as numbers, (rows, scores)."""
     return np.asarray(steps, np.float64).reshape(-1, scores.count) * law.step

@@ -14,15 +14,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.domain import Attribute, Domain
 from eke.errors import DomainError, QueryError
 
 FEATURE_BITS = 16
 UNIT = Fraction(1, 2**FEATURE_BITS)
 _ONE = 2**FEATURE_BITS
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +47,7 @@ class Feature:
         """True when a square equals its number, so that second moments need no own measurement."""
         return bool(np.isin(self.table, (0, _ONE)).all())
 
-    def decode(self, values: Floats) -> Codes:
+    def decode(self, values: FloatArray) -> Codes:
         """The code nearest to each row of values, or that of the largest dummy (COMP §3.1).
 
         values: (rows, columns). Missing numbers are never made up: a bucket is not decoded to.
@@ -61,7 +59,7 @@ class Feature:
         return codes[nearest]
 
     @property
-    def levels(self) -> tuple[Floats, Codes]:
+    def levels(self) -> tuple[FloatArray, Codes]:
         """The different numbers that a numeric feature can take, and the code of each."""
         numbers, codes = np.unique(self.table[: self.listed, 0], return_index=True)
         return numbers / _ONE, codes.astype(np.int64)
@@ -83,12 +81,12 @@ class Features:
     def names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.all)
 
-    def encode(self, codes: Codes) -> Floats:
+    def encode(self, codes: Codes) -> FloatArray:
         """The numbers of coded records; codes: (rows, features), result: (rows, columns)."""
         parts = [feature.table[codes[:, place]] for place, feature in enumerate(self.all)]
         return np.asarray(np.concatenate(parts, axis=1) / _ONE)
 
-    def decode(self, values: Floats) -> Codes:
+    def decode(self, values: FloatArray) -> Codes:
         """Coded records from numbers, each attribute by itself; (rows, columns) to codes."""
         columns = [feature.decode(values[:, feature.columns]) for feature in self.all]
         return np.stack(columns, axis=1)

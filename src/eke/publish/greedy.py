@@ -15,14 +15,12 @@ from typing import Literal, TypeAlias
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.errors import QueryError
 from eke.publish.features import Features
 from eke.publish.moments import Moments
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Distance: TypeAlias = Literal["squared", "absolute"]
 
 _PASSES = 2
@@ -80,10 +78,10 @@ def sample_greedily(features: Features, moments: Moments, distance: Distance = "
 @numba.njit(cache=True)
 def _sample(  # noqa: PLR0917 -- compiled code takes no keywords
     sizes: Codes,  # (classes,)
-    means: Floats,  # (classes, p)
-    products: Floats,  # (p, p), of one record
+    means: FloatArray,  # (classes, p)
+    products: FloatArray,  # (p, p), of one record
     spans: Codes,  # (features, 2), first column and the one after the last
-    levels: Floats,  # (features, most levels)
+    levels: FloatArray,  # (features, most levels)
     codes_of: Codes,
     order: Codes,  # in which features are chosen
     squared: bool,
@@ -132,7 +130,12 @@ def _sample(  # noqa: PLR0917 -- compiled code takes no keywords
 
 @numba.njit(cache=True)
 def _best_dummy(  # noqa: PLR0917 -- compiled code takes no keywords
-    record: Floats, wanted: Floats, lacking: Floats, start: int, stop: int, squared: bool
+    record: FloatArray,
+    wanted: FloatArray,
+    lacking: FloatArray,
+    start: int,
+    stop: int,
+    squared: bool,
 ) -> int:
     """The dummy of an attribute that, set to 1, lowers the distance most."""
     best, least = 0, np.inf
@@ -156,7 +159,7 @@ def _change(value: float, lacking: float, squared: bool) -> float:
 
 @numba.njit(cache=True)
 def _best_level_squared(
-    record: Floats, wanted: Floats, lacking: Floats, at: int, levels: Floats
+    record: FloatArray, wanted: FloatArray, lacking: FloatArray, at: int, levels: FloatArray
 ) -> int:
     """The level z of a number with the least squared distance, z⁴ + a z² - 2 b z + constant.
 
@@ -191,7 +194,7 @@ def _best_level_squared(
 
 @numba.njit(cache=True)
 def _best_level_absolute(
-    record: Floats, wanted: Floats, lacking: Floats, at: int, levels: Floats
+    record: FloatArray, wanted: FloatArray, lacking: FloatArray, at: int, levels: FloatArray
 ) -> int:
     """The level of a number with the least absolute distance, |z - b| + |z² - c| + Σ |a z - b|.
 
@@ -225,7 +228,7 @@ def _best_level_absolute(
 
 
 @numba.njit(cache=True)
-def _at_or_below(levels: Floats, value: float) -> int:
+def _at_or_below(levels: FloatArray, value: float) -> int:
     """The place of the last level that is not above a value, or the first level.
 
     The levels increase, infinity comes after them.

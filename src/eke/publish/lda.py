@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from eke.arrays import FloatArray
 from eke.engine import PARTS_ALONE, Measuring
 from eke.errors import EstimateError, QueryError
 from eke.history import Measurement
@@ -22,7 +23,7 @@ from eke.planning import Facts, Plan
 from eke.privacy.record_loss import NANO
 from eke.publish.features import features_of
 from eke.publish.greedy import Distance, check_distance, sample_greedily
-from eke.publish.moments import Estimate, Floats, Moments, statistics_for
+from eke.publish.moments import Estimate, Moments, statistics_for
 from eke.publish.published import Published
 from eke.publish.publisher import (
     InferenceThrough,
@@ -142,7 +143,7 @@ def _scaled(moments: Moments, rows: int) -> Moments:
     return Moments(sizes, moments.sums * factor, moments.products * factor)
 
 
-def _adding_up_to(total: int, sizes: Floats) -> Floats:
+def _adding_up_to(total: int, sizes: FloatArray) -> FloatArray:
     """Whole, non-negative class sizes with a known sum, in proportion to the noisy ones."""
     positive = np.maximum(sizes, 0.0)
     if positive.sum() <= 0.0:
@@ -157,7 +158,7 @@ def _adding_up_to(total: int, sizes: Floats) -> Floats:
 def estimate_from(inference: Inference) -> Estimate:
     """The best linear unbiased estimates from all of history."""
 
-    def estimate(query: Block) -> Floats:
+    def estimate(query: Block) -> FloatArray:
         values = []
         for single in query.queries():
             known = inference.estimate(single)

@@ -17,8 +17,8 @@ from typing import Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.domain import Domain, Integer
 from eke.errors import PrivacyError
 from eke.inference.features import HistoryFeatures
@@ -45,9 +45,6 @@ from eke.publish.selection import (
 from eke.query import Block, marginal
 
 _MOST_RECORDS = 2.0**40  # with hardly any budget, noise is beyond any table
-
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class Curator(Protocol):

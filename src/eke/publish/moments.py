@@ -15,12 +15,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.publish.features import UNIT, Feature, Features
 from eke.query import Block, Marginal, Query, Term
 
-Floats = NDArray[np.float64]
-Estimate = Callable[[Block], Floats]
+Estimate = Callable[[Block], FloatArray]
 """The estimated values of a measured query, or of all cells of a block."""
 
 
@@ -47,21 +47,21 @@ class Statistic:
 class Moments:
     """Estimated sizes and sums: (classes,), (classes, p) and, over all classes, (p, p)."""
 
-    sizes: Floats
-    sums: Floats
-    products: Floats
+    sizes: FloatArray
+    sums: FloatArray
+    products: FloatArray
 
     @property
     def total(self) -> float:
         return float(self.sizes.sum())
 
     @property
-    def mean(self) -> Floats:
+    def mean(self) -> FloatArray:
         """The mean of each feature over all records, (p,)."""
         return np.asarray(self.sums.sum(axis=0) / self.total)
 
     @property
-    def covariance(self) -> Floats:
+    def covariance(self) -> FloatArray:
         """E[xxᵀ] - E[x]E[x]ᵀ, (p, p); the noise may have made it indefinite."""
         return np.asarray(self.products / self.total - np.outer(self.mean, self.mean))
 
@@ -138,7 +138,7 @@ def _weight(domain: Domain, numeric: list[Feature]) -> Query:
     return Query.unrounded(domain, [Term(weight, tuple(factors.items()))])
 
 
-def _block(statistic: Statistic, values: Floats) -> Floats:
+def _block(statistic: Statistic, values: FloatArray) -> FloatArray:
     """The values as (classes, row columns, column columns), one where there is nothing to list."""
     table = values.reshape(statistic.query.shape)
     order = [statistic.axes.index(role) for role in _ROLES if role in statistic.axes]

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from eke.arrays import FloatArray
 from eke.engine import Measuring, RowScoring, ScoreRows
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
@@ -20,7 +21,7 @@ from eke.planning import Facts, Plan
 from eke.privacy.record_loss import NANO
 from eke.publish.components import Components, noisy_scores, pick_components, weight_bits
 from eke.publish.features import features_of
-from eke.publish.moments import Floats, statistics_for
+from eke.publish.moments import statistics_for
 from eke.publish.published import Published
 from eke.publish.publisher import (
     InferenceThrough,
@@ -76,7 +77,7 @@ class Pca:
         self.measuring: Measuring = RowScoring(self._score)
         self.stores_rows = True
         self._chosen: Components | None = None
-        self._values: Floats | None = None
+        self._values: FloatArray | None = None
         check_size(self.plan, setting.public_rows)
 
     # -- in the vault --------------------------------------------------------------------------
@@ -86,7 +87,7 @@ class Pca:
         statistics = zip(self._measured.statistics, measured, strict=True)
         known = {id(statistic.query): one.values for statistic, one in statistics}
 
-        def estimate(query: Block) -> Floats:
+        def estimate(query: Block) -> FloatArray:
             return np.array(known[id(query)])
 
         shrunk = self._recovery == "shrunk"

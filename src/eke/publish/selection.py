@@ -16,13 +16,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import PrivacyError
 from eke.privacy.law import Gaussian, Laplace
 from eke.privacy.measure import Measure
 from eke.publish.coarse import CoarseMarginal
 from eke.query import Neighbours
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.engine import PARTS_ALONE, ChoiceOption, Desk, Measuring, Selecting, Selection
 from eke.engine.adaptive import LARGEST_NUMBER as LARGEST
@@ -26,7 +27,7 @@ from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from eke.privacy.record_loss import NANO
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.from_history import HistoryModel
-from eke.publish.max_entropy import Curator, FloatArray, Recipe, Synthesis, synthesise
+from eke.publish.max_entropy import Curator, Recipe, Synthesis, synthesise
 from eke.publish.published import Published
 from eke.publish.publisher import (
     InferenceThrough,

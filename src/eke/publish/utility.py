@@ -16,14 +16,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from eke.arrays import Codes
 from eke.domain import Attribute, Domain
 from eke.errors import DataError, QueryError
 from eke.publish import utility_html
 from eke.publish.classifiers import Score, score_classifiers
 from eke.publish.features import features_of
 from eke.publish.published import Published
-
-Codes = NDArray[np.int64]
 
 WARNING = (
     "computed from the real table without noise: not private, for the curator only; do not publish"

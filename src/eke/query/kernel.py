@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query.linear import Query
 from eke.query.view import view_with
-
-FloatArray = NDArray[np.float64]
 
 _CHUNK_NUMBERS = 2**22
 

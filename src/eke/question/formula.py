@@ -16,11 +16,10 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import AccuracyError
 
-FloatArray: TypeAlias = NDArray[np.float64]
 Sign: TypeAlias = Literal["+", "-", "*", "/"]
 Ratio: TypeAlias = tuple[FloatArray, FloatArray]
 """Numerator and denominator, each a linear form of the answers: coefficients, constant last."""

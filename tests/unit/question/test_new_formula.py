@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 import eke
+from eke.arrays import FloatArray
 from eke.question import Aggregate, Formula, FormulaExpression
-from eke.question.formula import FloatArray
 
 SOURCES = Path(eke.__file__).parent
 KINDS = {"Constant", "Aggregate", "Key", "Operation", "Root"}

@@ -13,13 +13,11 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.features import HistoryFeatures, kernel
 from eke.inference.max_entropy.constraints import Constraints
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 NEWTON_ROWS = 6000
 """Up to this many constraints the curvature is kept as a matrix."""

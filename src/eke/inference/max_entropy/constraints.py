@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference.features import HistoryFeatures, TableGroup, table_of
 from eke.privacy.law import NoiseLaw
 
-FloatArray = NDArray[np.float64]
 AttributeSet = tuple[str, ...]
 
 MOST_CELLS = 2**22

@@ -11,17 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.inference.features import TableGroup
 from eke.inference.max_entropy.constraints import AttributeSet, Constraints
 from eke.inference.max_entropy.exact import fit_exactly
 from eke.inference.max_entropy.junction_tree import expand, junction_tree, sum_to
-from eke.inference.max_entropy.model import Codes, TreeDistribution
+from eke.inference.max_entropy.model import TreeDistribution
 from eke.inference.max_entropy.table_layout import TableLayout
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 CORE_CELLS = 2**17
 _POOL = 8  # records offered for each chain

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
+from eke.arrays import FloatArray
 from eke.inference.features import probabilities
 from eke.inference.max_entropy.constraints import AttributeSet, Constraints
 from eke.inference.max_entropy.junction_tree import (
@@ -24,8 +24,6 @@ from eke.inference.max_entropy.junction_tree import (
 from eke.inference.max_entropy.model import TreeDistribution
 from eke.inference.max_entropy.report import FitDistance
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 _LARGEST_WEIGHT = 1e4  # with alpha = inf a weight may run away for ever
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.max_entropy.constraints import Constraints
 from eke.inference.max_entropy.core import Core
 from eke.inference.max_entropy.exact import fit_exactly, tree_of
@@ -15,8 +15,6 @@ from eke.inference.max_entropy.model import TreeDistribution
 from eke.inference.max_entropy.report import FitDistance
 from eke.inference.max_entropy.sampled import SamplingEffort, fit_by_sampling
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 EXACT_CELLS = 2**22
 """Junction trees of at most this many cells are summed exactly."""

@@ -18,14 +18,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.inference.features import table_of
 from eke.inference.max_entropy.table_layout import TableLayout
 from eke.query import Prior, Query
 
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.int64]
 AttributeSet = tuple[str, ...]
 
 _LEAST_CHAINS = 256  # fewer are not worth a thread of their own

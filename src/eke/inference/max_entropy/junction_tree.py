@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 
-FloatArray = NDArray[np.float64]
 AttributeSet = tuple[str, ...]
 
 

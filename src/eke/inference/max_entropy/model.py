@@ -13,13 +13,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.inference.max_entropy.junction_tree import AttributeSet, JunctionTree, expand, sum_to
 from eke.query import Query
-
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 _MOST_CELLS = 2**26
 

@@ -12,23 +12,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.errors import EstimateError
 from eke.inference.max_entropy.ascent import NEWTON_ROWS, DiagonalAscent, NewtonAscent
 from eke.inference.max_entropy.constraints import Constraints
 from eke.inference.max_entropy.core import Core, fit_core
-from eke.inference.max_entropy.gibbs import (
-    Codes,
-    GibbsChains,
-    GibbsPlan,
-    SampledDistribution,
-    counted,
-)
+from eke.inference.max_entropy.gibbs import GibbsChains, GibbsPlan, SampledDistribution, counted
 from eke.inference.max_entropy.report import FitDistance
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 _BATCHES = 8
 _REFRESHED = (0, 4, 10, 20)  # Newton steps before which the curvature is computed anew

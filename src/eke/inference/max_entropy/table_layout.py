@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from eke.arrays import Codes, FloatArray
 from eke.domain import Domain
 
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.int64]
 AttributeSet = tuple[str, ...]
 
 

@@ -13,14 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigvals_banded, solveh_banded
 from scipy.sparse import dia_array
 from scipy.sparse.linalg import eigsh
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
-
-FloatArray = NDArray[np.float64]
 
 _WIDEST = 48  # more diagonals are reduced to no faster, and take longer to solve
 _NARROWEST = 8

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.shrinkage.banded import Bands, reduce_to_band
 from eke.inference.shrinkage.evidence import Evidence
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 GRID = 50

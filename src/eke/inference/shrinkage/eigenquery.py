@@ -12,13 +12,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.shrinkage.evidence import Evidence, SeenQuestions
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

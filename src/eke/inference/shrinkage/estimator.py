@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.features import HistoryFeatures
 from eke.inference.posterior import ComposedNoise, ExactPosterior
@@ -23,8 +23,6 @@ from eke.inference.regression import LinearEstimate
 from eke.inference.shrinkage.evidence import Evidence, SeenQuestions
 from eke.inference.state import noise_of
 from eke.query import Block, Query
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
 _OUTSIDE = 1e-6  # relative squared distance from the span that rounding does not explain

@@ -15,16 +15,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference.features import HistoryFeatures, cross_kernel, kernel, norms
 from eke.inference.shrinkage.noise import Noise
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 Total: TypeAlias = float | Literal["estimated", "ignored"]
 """The number of records n: known exactly, unknown and estimated, or no special thing at all."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.features import HistoryFeatures, cross_kernel
 from eke.inference.shrinkage.banded import reduce_to_band
 from eke.inference.shrinkage.evidence import Evidence
-
-FloatArray = NDArray[np.float64]
 
 
 class ShrinkagePath:

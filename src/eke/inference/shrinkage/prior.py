@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference.features import is_plain
 from eke.query import Prior
-
-FloatArray = NDArray[np.float64]
 
 
 def measured_prior(

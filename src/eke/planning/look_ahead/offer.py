@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.inference import MOST_COARSE_ROWS
 from eke.planning.look_ahead.prospect import MOST_CELLS, Names, Prospect, block_factor, line_factor
@@ -30,7 +31,6 @@ from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Block, Kronecker, Marginal, Query, Term
 
-FloatArray = NDArray[np.float64]
 IntMatrix = NDArray[np.int64]
 
 Kind: TypeAlias = Literal["table", "groups", "strategy"]

@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.inference import ComposedNoise, halfwidth, table_weight
 from eke.planning.online.plan import Part
@@ -25,7 +26,6 @@ from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Query
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 MOST_CELLS = 2**13

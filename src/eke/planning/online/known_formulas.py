@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference import (
     ComposedNoise,
     FormulaPosterior,
@@ -26,8 +26,6 @@ from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
 from eke.query import Query, sensitivity
 from eke.question import AskedBlock, Formula, evaluated
-
-FloatArray = NDArray[np.float64]
 
 _CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
 _TIGHTER = 3.0

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 from scipy.sparse import csr_array
 
+from eke.arrays import FloatArray
 from eke.errors import PrivacyError
 from eke.privacy.measure import Measure
-
-FloatArray = NDArray[np.float64]
 
 SparseRows: TypeAlias = "csr_array[np.float64]"
 

@@ -17,14 +17,14 @@ from itertools import product
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError, QueryError
 from eke.inference.residuals import Names, Residuals, closure
 
-FloatArray = NDArray[np.float64]
 Tables: TypeAlias = Mapping[Names, ArrayLike]
 Norm: TypeAlias = Literal["l2", "l1", "linf"]
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import QueryError
 from eke.planning.workload import budget as noise_budget
 from eke.planning.workload.options import Noise, Recovery
 from eke.planning.workload.strategy.matrices import MatrixStrategy
 from eke.privacy.measure import Measure
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDS = 12
 _TOLERANCE = 1e-5

@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from eke.arrays import FloatArray
 from eke.inference.residuals import Names, closure, subsets
 from eke.planning.workload.workload import Workload
-
-FloatArray = NDArray[np.float64]
 
 
 class Lattice:

@@ -13,8 +13,8 @@ from heapq import nsmallest
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import QueryError
 from eke.inference.residuals import Names
 from eke.planning.workload import budget as noise_budget
@@ -33,8 +33,6 @@ from eke.planning.workload.strategy.clusters import cluster_path, clustering
 from eke.planning.workload.strategy.designs import coverings, uniform_error
 from eke.planning.workload.strategy.local_search import improved
 from eke.privacy.measure import Measure
-
-FloatArray = NDArray[np.float64]
 
 Noise: TypeAlias = Literal["uniform", "groups", "least_squares"]
 """The same for all answers; optimal for the initial recovery; optimal after least squares."""

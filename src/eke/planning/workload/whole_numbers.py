@@ -21,12 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray, IntArray
 from eke.errors import QueryError
 from eke.inference.residuals import Names
 from eke.planning.workload.consistency import Tables, consistent_tables
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MOST_FITTED_CELLS = 1_000_000
 _ROUNDS = 300

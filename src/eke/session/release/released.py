@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain, plain_label
 from eke.errors import QueryError
 from eke.history import Measurement
@@ -24,8 +25,6 @@ from eke.planning.workload.consistency import Norm
 from eke.planning.workload.release import Table
 from eke.privacy.record_loss import NANO
 from eke.query import Query
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

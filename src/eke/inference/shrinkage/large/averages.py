@@ -13,11 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.query import Prior
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 

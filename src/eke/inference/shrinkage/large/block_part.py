@@ -15,13 +15,12 @@ from itertools import combinations
 from string import ascii_letters
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.shrinkage.large.averages import averaged_along
 from eke.inference.shrinkage.large.product_block import ProductBlock, along_axis
 from eke.query import Prior
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 Axes = tuple[int, ...]
 

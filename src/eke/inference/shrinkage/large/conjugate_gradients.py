@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from eke.arrays import FloatArray
+
 Operator = Callable[[FloatArray], FloatArray]
 
 MOST_STEPS = 1000

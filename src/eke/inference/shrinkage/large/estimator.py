@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.features import HistoryFeatures, norms
 from eke.inference.posterior import ExactPosterior
@@ -30,8 +30,6 @@ from eke.inference.shrinkage.large.conjugate_gradients import (
 from eke.inference.shrinkage.large.evidence import LargeEvidence
 from eke.inference.shrinkage.large.preconditioner import Parts
 from eke.query import Query
-
-FloatArray = NDArray[np.float64]
 
 TOLERANCE = 1e-4
 """How far from the best one an estimate may be, in units of its own standard error."""

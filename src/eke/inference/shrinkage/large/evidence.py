@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
 from eke.history import Measurement
@@ -24,8 +24,6 @@ from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
 from eke.inference.shrinkage.large.product_block import ProductBlock, product_block
 from eke.privacy.law import NoiseLaw
 from eke.query import Prior, Query
-
-FloatArray = NDArray[np.float64]
 
 LEAST_BLOCK = 32
 """Blocks of fewer answers are taken apart."""

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.features import HistoryFeatures, cross_kernel, kernel, norms, probabilities
 from eke.inference.shrinkage.large.averages import Averages
 from eke.inference.shrinkage.large.product_block import ProductBlock
 from eke.inference.shrinkage.large.singles import Singles
 from eke.query import Prior
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 _KEPT_NUMBERS = 2**25  # of the products between blocks and single questions: 256 MiB

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage.cross_validation import AlphaChoice
@@ -24,7 +25,6 @@ from eke.inference.shrinkage.large.estimator import Ridge
 from eke.inference.shrinkage.large.evidence import LargeEvidence
 from eke.inference.shrinkage.large.preconditioner import Parts
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 SAMPLE = 256

@@ -16,15 +16,14 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from eke.arrays import FloatArray
 from eke.inference.shrinkage.large.block_part import Axes, BlockPart, block_part
 from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
 from eke.inference.shrinkage.large.product_block import ProductBlock
 from eke.query import Prior
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 MOST_COORDINATES = 4000

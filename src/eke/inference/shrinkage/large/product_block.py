@@ -12,11 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.query import Block
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 _LARGEST_MATRIX = 2**22  # entries; a condition on a longer attribute is not worth writing out

@@ -8,13 +8,12 @@ more than a few questions at a time.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.features import HistoryFeatures, TableGroup, probabilities
 from eke.inference.shrinkage.large.averages import averaged_along
 from eke.query import Prior
 
-FloatArray = NDArray[np.float64]
 Names = tuple[str, ...]
 
 

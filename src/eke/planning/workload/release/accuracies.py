@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
+from eke.arrays import FloatArray
 from eke.errors import AccuracyError
 from eke.planning.workload import budget as noise_budget
 from eke.planning.workload.lattice import Lattice
@@ -33,8 +33,6 @@ from eke.planning.workload.strategy.blocks import BlockStrategy, residual_tables
 from eke.planning.workload.workload import Workload
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
-
-FloatArray = NDArray[np.float64]
 
 _SHARPNESS = (8.0, 64.0, 512.0)
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.inference.residuals import Names, Residuals, subsets
@@ -26,7 +27,6 @@ from eke.planning.workload.options import (
 )
 from eke.planning.workload.release.section import (
     Alternative,
-    FloatArray,
     PlannedBlock,
     Table,
     remaining_variances,

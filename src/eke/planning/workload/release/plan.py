@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eke.arrays import FloatArray
 from eke.errors import PrivacyError, QueryError
 from eke.planning.workload.lattice import Lattice
 from eke.planning.workload.options import Noise, Recovery
@@ -27,7 +28,6 @@ from eke.planning.workload.release.queries import matrix_section
 from eke.planning.workload.release.replaced import loss_factor
 from eke.planning.workload.release.section import (
     Alternative,
-    FloatArray,
     PlannedBlock,
     Section,
     Table,

@@ -10,11 +10,11 @@ from itertools import product
 
 import numpy as np
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.planning.workload.release.section import (
     Alternative,
-    FloatArray,
     PlannedBlock,
     Table,
     remaining_variances,

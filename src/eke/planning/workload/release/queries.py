@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.planning.workload import budget as noise_budget
@@ -22,7 +23,6 @@ from eke.planning.workload.dense import DensePlan, dense_plan, least_squares_rec
 from eke.planning.workload.options import Noise, Recovery
 from eke.planning.workload.release.section import (
     Alternative,
-    FloatArray,
     PlannedBlock,
     Table,
     remaining_variances,

@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.privacy.measure import Measure
 from eke.query import Block
 
-FloatArray: TypeAlias = NDArray[np.float64]
 _ROUNDING = 1e-12
 
 

@@ -12,16 +12,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from eke.arrays import FloatArray
 from eke.errors import QueryError
 from eke.inference.residuals import Names, subsets
 from eke.planning.workload.lattice import Lattice
 from eke.planning.workload.strategy.kernel import Kernel, Kind
 from eke.privacy.measure import Measure
-
-FloatArray = NDArray[np.float64]
 
 MOST_CELLS = 10_000_000
 """A strategy that measures more answers than this is not considered."""

@@ -14,6 +14,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.residuals import Names
 from eke.planning.workload.lattice import Lattice
 from eke.planning.workload.strategy.blocks import (
@@ -23,8 +24,6 @@ from eke.planning.workload.strategy.blocks import (
     maximal_targets,
 )
 from eke.privacy.measure import Measure
-
-FloatArray = NDArray[np.float64]
 
 MOST_CLUSTERED = 700
 """Merging takes the cube of the number of marginals; beyond this many it is not tried."""

@@ -23,10 +23,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.errors import QueryError
 
 Kind: TypeAlias = Literal["cells", "residual", "fourier", "walsh"]
-FloatArray = NDArray[np.float64]
 IntMatrix = NDArray[np.int64]
 
 # Fourier rows of more than two values are rounded to this many bits. Recovery inverts the rounded

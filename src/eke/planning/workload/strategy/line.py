@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import Bounds, minimize
 
+from eke.arrays import FloatArray
 from eke.planning.workload.strategy.matrices import MatrixStrategy, haar, hierarchy, identity
 from eke.planning.workload.workload import Along
 from eke.privacy.measure import Measure
 
-FloatArray = NDArray[np.float64]
 IntMatrix = NDArray[np.int64]
 
 _BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32)

@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eke.arrays import FloatArray
 from eke.inference.residuals import Names
 from eke.planning.workload.lattice import Lattice
 from eke.planning.workload.strategy.blocks import MOST_CELLS
 from eke.privacy.measure import Measure
-
-FloatArray = NDArray[np.float64]
 
 MOST_WORK = 3_000_000
 """Blocks times attributes times components: beyond, a round of moves takes too long."""
