@@ -25,14 +25,9 @@ from scipy.integrate import quad
 
 import eke
 from eke.history import Row
-from eke.inference import (
-    ComposedNoise,
-    ConvolutionPosterior,
-    ExactPosterior,
-    Inference,
-    MonteCarloPosterior,
-    halfwidth,
-)
+from eke.inference import ComposedNoise, ExactPosterior, Inference, halfwidth
+from eke.inference.papers.convolution import ConvolutionPosterior
+from eke.inference.papers.monte_carlo import MonteCarloPosterior
 from eke.privacy.law import Laplace
 from eke.query import Query, count
 

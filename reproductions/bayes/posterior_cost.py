@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference import ComposedNoise, ConvolutionPosterior, MonteCarloPosterior, halfwidth
-from eke.inference.posterior import exact_masses, mass_error, required_sample_size
+from eke.inference import ComposedNoise, halfwidth
+from eke.inference.papers.convolution import ConvolutionPosterior
+from eke.inference.papers.monte_carlo import MonteCarloPosterior, required_sample_size
+from eke.inference.posterior import exact_masses, mass_error
 from reproductions.answering.figure import Line, Panel, save_grid
 from reproductions.answering.report import Report, processor_seconds
 from reproductions.bayes.blue_time import blue_weights, random_history

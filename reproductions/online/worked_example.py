@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain, Integer
-from eke.inference import ComposedNoise, ProductPosterior, linear_representations
+from eke.inference import ComposedNoise
+from eke.inference.papers.product import ProductPosterior
+from eke.inference.papers.representation import linear_representations
 from eke.query import Query, table
 from eke.session import History
 from reproductions.answering.figure import Line, Panel, save_grid

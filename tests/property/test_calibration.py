@@ -22,15 +22,11 @@ from scipy import stats
 
 from eke.domain import Domain, Integer
 from eke.history import Row
-from eke.inference import (
-    ComposedNoise,
-    ConvolutionPosterior,
-    ExactPosterior,
-    Inference,
-    MonteCarloPosterior,
-    Posterior,
-    ProductPosterior,
-)
+from eke.inference import ComposedNoise, ExactPosterior, Inference, Posterior
+from eke.inference.papers.convolution import ConvolutionPosterior
+from eke.inference.papers.methods import posterior_by
+from eke.inference.papers.monte_carlo import MonteCarloPosterior
+from eke.inference.papers.product import ProductPosterior
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.query import Query, Term
 
@@ -127,7 +123,7 @@ def monte_carlo(case: Case) -> Posterior:
 
 
 def product(case: Case) -> Posterior:
-    posterior = case.inference.posterior(case.question, "product")
+    posterior = posterior_by("product", case.inference, case.question)
     assert isinstance(posterior, ProductPosterior)
     return posterior
 

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from eke.domain import Domain, Integer
-from eke.inference import ComposedNoise, ProductPosterior, linear_representations
+from eke.inference import ComposedNoise
+from eke.inference.papers.product import ProductPosterior
+from eke.inference.papers.representation import linear_representations
 from eke.planning import direct
 from eke.query import table
 from reproductions.answering.eke_system import EkeSystem

@@ -11,25 +11,16 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
-from eke.errors import AccuracyError
 from eke.history import Measurement, Row
 from eke.inference.mixed import MixedRegression
-from eke.inference.posterior import (
-    ComposedNoise,
-    ConvolutionPosterior,
-    ExactPosterior,
-    MonteCarloPosterior,
-    Posterior,
-)
-from eke.inference.posterior.product import ProductPosterior
+from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression
-from eke.inference.representation import linear_representations
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
@@ -211,37 +202,10 @@ class Inference:
         """The law of the noise in one released answer."""
         return self.regression.laws[row]
 
-    def posterior(self, query: Query, method: Method = "exact") -> Posterior | None:
-        """What history says about the answer, by the method named; None when it says nothing."""
-        if method not in get_args(Method):
-            raise AccuracyError(f"posterior must be one of {', '.join(get_args(Method))}")
-        if method == "product":
-            return self._product(query)
+    def posterior(self, query: Query) -> ExactPosterior | None:
+        """What history says about the answer; None when it says nothing."""
         found = self.linear(query)
-        if found is None:
-            return None
-        value, noise = found
-        if method == "convolution" and not noise.is_zero:
-            return ConvolutionPosterior(value, noise)
-        if method == "monte_carlo" and not noise.is_zero:
-            return MonteCarloPosterior(value, noise)
-        return ExactPosterior(value, noise)
-
-    def _product(self, query: Query) -> Posterior | None:
-        known = float(query.constant) if query.is_zero else self.public(query)
-        if known is not None:
-            return ExactPosterior(known, ComposedNoise(np.empty(0)))
-        if len(self.tables):
-            raise AccuracyError("the product method has no use for whole tables; use 'exact'")
-        values = np.array([row.value for row in self.rows])
-        laws = [row.law for row in self.rows]
-        observations = []
-        for weights in linear_representations([row.query for row in self.rows], query):
-            used = np.flatnonzero(weights)
-            value = float(weights[used] @ values[used]) + float(query.constant)
-            estimate = LinearEstimate(value, used, weights[used])
-            observations.append((value, noise_of(estimate, laws, self.tables)))
-        return ProductPosterior(observations) if observations else None
+        return None if found is None else ExactPosterior(*found)
 
 
 def noise_of(

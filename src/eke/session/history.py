@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError, QueryError
 from eke.history import Measurement
-from eke.inference import Inference, Method, Posterior
+from eke.inference import Inference, Posterior
+from eke.inference.papers.methods import Method, posterior_by
 from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
 from eke.privacy.record_loss import NANO
@@ -71,7 +72,7 @@ class History(Sequence[Measurement]):
         `query` is a question, or an array of coefficients over the cells of a flat domain.
         `posterior` is "exact", "convolution" or "monte_carlo" (BAYES), or "product" (ONLINE).
         """
-        found = self._inference.posterior(self._query(query), posterior)
+        found = posterior_by(posterior, self._inference, self._query(query))
         if found is None:
             raise EstimateError(
                 "history does not determine this question: no combination of the measurements "

@@ -10,7 +10,8 @@ import pytest
 from scipy import integrate, optimize
 
 from eke.history import Row
-from eke.inference import Inference, linear_representations
+from eke.inference import Inference
+from eke.inference.papers.representation import linear_representations
 from eke.privacy.law import Laplace
 from tests.unit.inference.dense import domain_of, query_of
 

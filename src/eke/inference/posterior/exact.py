@@ -114,7 +114,7 @@ def densities(noise: ComposedNoise, points: ArrayLike) -> Reals:
         return np.asarray(np.exp(-array / scales[0]) / (2.0 * scales[0]))
     inversion = invert(noise, array.ravel())
     if not inversion.verified:
-        raise AccuracyError("The density could not be computed reliably; use MonteCarloPosterior.")
+        raise AccuracyError("the density is not reliable here; use posterior='monte_carlo'")
     return inversion.densities.reshape(array.shape)
 
 

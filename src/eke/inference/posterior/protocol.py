@@ -1,7 +1,6 @@
 """What a posterior can be asked, whichever method computed it.
 
-`exact.ExactPosterior` is the default; `convolution.ConvolutionPosterior` and
-`monte_carlo.MonteCarloPosterior` are the two methods of BAYES §4.
+`exact.ExactPosterior` is eke's own; the methods of papers are in `inference/papers`.
 """
 
 from __future__ import annotations

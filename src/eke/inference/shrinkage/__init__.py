@@ -5,7 +5,6 @@ cross-validation; `Shrinkage` estimates.
 """
 
 from eke.inference.shrinkage.cross_validation import AlphaChoice, choose_alpha
-from eke.inference.shrinkage.eigenquery import Eigenqueries, eigenqueries
 from eke.inference.shrinkage.estimator import Estimates, Shrinkage
 from eke.inference.shrinkage.evidence import Evidence, SeenQuestions, Total
 from eke.inference.shrinkage.noise import Noise
@@ -14,7 +13,6 @@ from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_fr
 
 __all__ = [
     "AlphaChoice",
-    "Eigenqueries",
     "Estimates",
     "Evidence",
     "Noise",
@@ -23,7 +21,6 @@ __all__ = [
     "ShrinkagePath",
     "Total",
     "choose_alpha",
-    "eigenqueries",
     "measured_prior",
     "onto_simplex",
     "prior_from_history",

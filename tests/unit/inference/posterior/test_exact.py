@@ -322,5 +322,5 @@ def test_an_inversion_that_fails_its_check_makes_answers_conservative(monkeypatc
     assert 0.5 >= tail(MIX, 3.0) > right_tail
     assert right_half < halfwidth(MIX, 0.95) < 2 * right_half
     halfwidth.cache_clear()
-    with pytest.raises(AccuracyError, match="MonteCarlo"):
+    with pytest.raises(AccuracyError, match="monte_carlo"):
         densities(MIX, [0.0])

@@ -11,7 +11,8 @@ from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference import Inference
 from eke.inference.features import HistoryFeatures
-from eke.inference.shrinkage import Evidence, Noise, Shrinkage, Total, eigenqueries
+from eke.inference.papers.eigenquery import eigenqueries
+from eke.inference.shrinkage import Evidence, Noise, Shrinkage, Total
 from eke.privacy.law import Laplace
 from eke.query import Prior, count
 from tests.unit.inference.shrinkage.worlds import (

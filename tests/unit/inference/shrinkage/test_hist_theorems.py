@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from eke.inference.features import HistoryFeatures
-from eke.inference.shrinkage import Eigenqueries, Evidence, Noise, Shrinkage, eigenqueries
+from eke.inference.papers.eigenquery import Eigenqueries, eigenqueries
+from eke.inference.shrinkage import Evidence, Noise, Shrinkage
 from eke.query import Query, TermStack, inner
 from tests.unit.inference.shrinkage.worlds import (
     DOMAIN,

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from eke.errors import AccuracyError
+from eke.inference.papers.monte_carlo import MonteCarloPosterior, required_sample_size
 from eke.inference.posterior import (
     ComposedNoise,
     ExactPosterior,
-    MonteCarloPosterior,
     Posterior,
     exact_masses,
     mass_error,
-    required_sample_size,
     tail,
 )
 from tests.unit.inference.posterior.test_exact import bayes_example

@@ -7,7 +7,8 @@ import pytest
 from scipy import integrate, stats
 
 from eke.errors import AccuracyError
-from eke.inference import ComposedNoise, ExactPosterior, Posterior, ProductPosterior
+from eke.inference import ComposedNoise, ExactPosterior, Posterior
+from eke.inference.papers.product import ProductPosterior
 from eke.inference.posterior.exact import densities
 
 

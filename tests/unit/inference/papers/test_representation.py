@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.inference.representation import linear_representations
+from eke.inference.papers.representation import linear_representations
 from eke.query import Query, count
 from tests.unit.inference.dense import (
     coefficients_of,

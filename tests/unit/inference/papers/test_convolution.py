@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from eke.errors import AccuracyError
+from eke.inference.papers.convolution import ConvolutionPosterior, convolved_mass, default_step
 from eke.inference.posterior import (
     ComposedNoise,
-    ConvolutionPosterior,
     ExactPosterior,
     Posterior,
     exact_masses,
     mass_error,
     tail,
 )
-from eke.inference.posterior.convolution import convolved_mass, default_step
 from tests.unit.inference.posterior.test_exact import bayes_example
 
 NOISES = [

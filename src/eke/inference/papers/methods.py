@@ -1,0 +1,53 @@
+"""What history says about an answer, by a method of a paper."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from eke.errors import AccuracyError
+from eke.inference.papers.convolution import ConvolutionPosterior
+from eke.inference.papers.monte_carlo import MonteCarloPosterior
+from eke.inference.papers.product import ProductPosterior
+from eke.inference.papers.representation import linear_representations
+from eke.inference.posterior import ComposedNoise, ExactPosterior, Posterior
+from eke.inference.regression import LinearEstimate
+from eke.inference.state import Inference, noise_of
+from eke.query import Query
+
+Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
+
+
+def posterior_by(method: Method, inference: Inference, query: Query) -> Posterior | None:
+    """What history says about the answer; None when it says nothing. "exact" is eke's own."""
+    if method not in get_args(Method):
+        raise AccuracyError(f"posterior must be one of {', '.join(get_args(Method))}")
+    if method == "product":
+        return _product(inference, query)
+    found = inference.linear(query)
+    if found is None:
+        return None
+    value, noise = found
+    if method == "convolution" and not noise.is_zero:
+        return ConvolutionPosterior(value, noise)
+    if method == "monte_carlo" and not noise.is_zero:
+        return MonteCarloPosterior(value, noise)
+    return ExactPosterior(value, noise)
+
+
+def _product(inference: Inference, query: Query) -> Posterior | None:
+    known = float(query.constant) if query.is_zero else inference.public(query)
+    if known is not None:
+        return ExactPosterior(known, ComposedNoise(np.empty(0)))
+    if len(inference.tables):
+        raise AccuracyError("the product method has no use for whole tables; use 'exact'")
+    values = np.array([row.value for row in inference.rows])
+    laws = [row.law for row in inference.rows]
+    observations = []
+    for weights in linear_representations([row.query for row in inference.rows], query):
+        used = np.flatnonzero(weights)
+        value = float(weights[used] @ values[used]) + float(query.constant)
+        estimate = LinearEstimate(value, used, weights[used])
+        observations.append((value, noise_of(estimate, laws, inference.tables)))
+    return ProductPosterior(observations) if observations else None
