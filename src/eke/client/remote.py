@@ -19,9 +19,12 @@ import httpx
 
 from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
-from eke.client.plan import RemotePlan, read_plan
-from eke.client.reading import read_answer, read_estimate, read_release
 from eke.client.wire import Wire
+from eke.codec.answer import read_answer
+from eke.codec.estimate import read_estimate
+from eke.codec.plan import RemotePlan, read_plan
+from eke.codec.preview import read_preview
+from eke.codec.release import read_release
 from eke.domain import Domain, domain_from_document
 from eke.errors import EkeError, QueryError, ServiceError
 from eke.inference.progress import Progress, silent
@@ -117,8 +120,7 @@ class RemoteSession(Dataset):
         _without(analyst)
         body = self._question(query, within, confidence, policy)
         found = self._wire.post(f"{self._place}/preview", body)
-        found.pop("sentence")
-        return Preview(**found)
+        return read_preview(found)
 
     def curve(
         self,

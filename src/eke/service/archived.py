@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from fastapi import Request
 
+from eke.codec.release import record_document
 from eke.errors import QueryError
 from eke.service.account import Account
 from eke.service.failure import Problem
 from eke.service.permission import own_only
-from eke.service.release_document import record_document
 from eke.session import Record, Session
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import eke
-from eke.service.release_document import plan_document
+from eke.codec.plan import plan_document
 from eke.session import PublishRequest
 from tests.privacy.replay.asking import Maker, pick, random_key, random_width
 from tests.privacy.replay.neighbours import Neighbours

@@ -13,6 +13,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
+from eke.codec.plain import finite
 from eke.data import draft_domain
 from eke.domain import domain_from_document, domain_to_document
 from eke.errors import DataError, ServiceError
@@ -27,7 +28,7 @@ from eke.service.body import (
     NewToken,
 )
 from eke.service.dataset import NAME
-from eke.service.document import budget_document, finite
+from eke.service.document import budget_document
 from eke.service.failure import Problem
 from eke.service.log import log
 from eke.service.permission import (

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
+from eke.codec.release import publication_document
 from eke.errors import QueryError
 from eke.service.account import Account
 from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, published_file
 from eke.service.failure import Problem
 from eke.service.job import MOST_ROWS
+from eke.service.job_document import job_document
 from eke.service.job_store import Job
 from eke.service.permission import (
     ASKING,
@@ -23,7 +25,6 @@ from eke.service.permission import (
     roles,
 )
 from eke.service.release_body import NewPublication
-from eke.service.release_document import job_document, publication_document
 from eke.service.route.question import Key
 from eke.service.route.reading import After, Most, Sequence
 from eke.service.state import State, state_of

@@ -7,10 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse
 
+from eke.codec.answer import answer_document
+from eke.codec.estimate import estimate_document
+from eke.codec.plain import finite
+from eke.codec.preview import sent_preview
 from eke.errors import BudgetExceeded, EkeError
 from eke.service.account import Account
 from eke.service.body import AskBody, AskManyBody, CurveBody, Estimated, QuestionBody, SqlQuestion
-from eke.service.document import answer_document, estimate_document, finite
 from eke.service.failure import Problem, error_document, status_of
 from eke.service.linear_form import question_of
 from eke.service.log import log
@@ -25,7 +28,7 @@ from eke.service.permission import (
     roles,
 )
 from eke.service.state import State, state_of
-from eke.session import Session, preview_document
+from eke.session import Session
 
 router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["questions"])
 Key = Annotated[
@@ -88,8 +91,7 @@ def preview(session: Dataset, who: Who, body: QuestionBody) -> dict[str, Any]:
     found = session.preview(
         asked, body.within, body.confidence, analyst=who.name, policy=body.policy
     )
-    sentence = found.explain().split("\n", 1)[1]
-    return finite({**preview_document(found), "hint": found.hint, "sentence": sentence})
+    return sent_preview(found)
 
 
 @router.post("/curve", **roles(*EVERYONE))

@@ -7,14 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
+from eke.codec.plain import finite
 from eke.domain import domain_to_document
 from eke.errors import QueryError
-from eke.service.document import (
-    attribute_document,
-    budget_document,
-    finite,
-    timeline_document,
-)
+from eke.service.document import attribute_document, budget_document, timeline_document
 from eke.service.failure import Problem
 from eke.service.permission import (
     AUDITING,

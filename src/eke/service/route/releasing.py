@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
+from eke.codec.plan import plan_document
+from eke.codec.release import release_document, table_document
 from eke.errors import BudgetExceeded
 from eke.planning import ReleasePlan
 from eke.service.archived import listed, seen_record
@@ -24,11 +26,6 @@ from eke.service.permission import (
     roles,
 )
 from eke.service.release_body import Planned
-from eke.service.release_document import (
-    plan_document,
-    release_document,
-    table_document,
-)
 from eke.service.route.question import Key
 from eke.service.route.reading import After, Most, Sequence
 from eke.service.state import state_of

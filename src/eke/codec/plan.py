@@ -1,15 +1,20 @@
-"""RemotePlan: a plan of a release as a server sees it, with the face of a local plan."""
+"""Plans of releases as documents, both ways; a plan of a server has the face of a local one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from eke.planning import Workload
+import numpy as np
+
+from eke.codec.plain import finite, read_record
+from eke.planning import ReleasePlan, Workload
 from eke.planning.workload.release.section import Alternative, errors_by_budget
+from eke.planning.workload.workload import Target
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_named
+from eke.session import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +81,69 @@ def read_plan(
             RemoteSection(
                 one["strategy"],
                 one["questions"],
-                tuple(Alternative(**option) for option in one["alternatives"]),
+                tuple(read_record(Alternative, option) for option in one["alternatives"]),
             )
             for one in found["sections"]
         ),
         explanation=found["explanation"],
         request=request,
     )
+
+
+def plan_document(plan: ReleasePlan, price: Price) -> dict[str, Any]:
+    """What a release would measure, with which errors, for how much."""
+    targets = _in_order(plan.workload.targets)
+    each: list[dict[str, Any]] = [
+        {
+            "attributes": list(target.attributes),
+            "along": list(target.along),
+            "question": None,
+            "answers": target.questions(plan.workload.domain),
+        }
+        for target in targets
+    ]
+    each += [
+        {"attributes": list(one.attributes), "along": [], "question": one.description, "answers": 1}
+        for one in plan.workload.queries
+    ]
+    for table, errors in zip(each, _errors_of_each(plan), strict=True):
+        table["largest_error"] = float(np.max(errors))
+    return finite(
+        {
+            "measure": plan.measure.name,
+            "budget": plan.budget,
+            "cost": price.cost,
+            "remaining": price.remaining,
+            "affordable": price.affordable,
+            "strategy": plan.strategy,
+            "questions": plan.workload.questions,
+            "answers": plan.answers,
+            "rmse": plan.rmse,
+            "tables": each,
+            "sections": [
+                {
+                    "strategy": section.strategy,
+                    "questions": section.questions,
+                    "alternatives": [asdict(option) for option in options],
+                }
+                for section, options in plan.comparison()
+            ],
+            "explanation": plan.explain(),
+        }
+    )
+
+
+def _in_order(targets: Sequence[Target]) -> list[Target]:
+    """The tables as plans and releases list them: whole marginals first."""
+    return sorted(targets, key=lambda target: not target.is_marginal)
+
+
+def _errors_of_each(plan: ReleasePlan) -> list[Any]:
+    """The standard errors of each table, then of each single question."""
+    found: list[Any] = []
+    for section in plan.sections:
+        found += list(section.variances)
+    single = len(plan.workload.queries)
+    tables, queries = found[: len(plan.workload.targets)], found[len(plan.workload.targets) :]
+    flat = np.concatenate([np.ravel(one) for one in queries]) if queries else np.zeros(0)
+    return [np.sqrt(one) for one in tables] + [np.sqrt(one) for one in flat[:single]]

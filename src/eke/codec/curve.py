@@ -1,13 +1,18 @@
-"""Curve: a posterior as a server draws it, a density at a few hundred points."""
+"""Curve: a posterior as a server draws it, a density at a few hundred points; both ways."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eke.errors import AccuracyError
+from eke.errors import AccuracyError, EstimateError
+from eke.session import Answer, Estimate
+
+_POINTS = 161
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +63,27 @@ class Curve:
         steps = np.diff(x) * (y[1:] + y[:-1]) / 2.0
         mass = np.concatenate([[0.0], np.cumsum(steps)])
         return np.asarray(mass / mass[-1], float)
+
+
+def curve_document(answer: Answer | Estimate) -> dict[str, list[float]]:
+    """The density of the posterior at points that are worth drawing."""
+    belief = answer.posterior
+    low, high = belief.support()
+    if not high > low:
+        return {"points": [answer.value], "density": [1.0]}
+    points = np.linspace(low, high, _POINTS)
+    return {"points": points.tolist(), "density": belief.density(points).tolist()}
+
+
+def drawn_posterior(found: Mapping[str, Any]) -> Callable[[int, int], Curve]:
+    """What draws the posterior, when somebody looks."""
+    drawn = found.get("posterior")
+
+    def posterior(row: int = 0, column: int = 0) -> Curve:
+        del row, column
+        if drawn is None:
+            raise EstimateError("the server sent no posterior with this answer")
+        points, heights = tuple(drawn["points"]), tuple(drawn["density"])
+        return Curve(found["value"], found.get("variance", np.nan), points, heights)
+
+    return posterior

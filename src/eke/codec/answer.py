@@ -1,0 +1,100 @@
+"""Answers as documents, both ways. The fields are in docs/reference/http.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from eke.codec.curve import curve_document, drawn_posterior
+from eke.codec.plain import finite, label_document, read_label, read_record
+from eke.errors import EstimateError
+from eke.inference import Posterior
+from eke.question import VALUE
+from eke.session import Answer, Cell, Receipt
+
+
+def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
+    """An answer with its receipt; the same bytes for the same stored answer."""
+    receipt = answer.receipt
+    shared = {
+        "question": receipt.question,
+        "confidence": receipt.confidence,
+        "source": receipt.source,
+        "measure": receipt.measure,
+        "cost": receipt.cost,
+        "why": receipt.sentence(),
+        "receipt": asdict(receipt),
+    }
+    if answer.is_number:
+        low, high = answer.interval
+        number = {"kind": "number", "value": answer.value, "low": low, "high": high}
+        named = {"column": answer.columns[0]} if answer.is_named else {}
+        drawn = {"posterior": curve_document(answer)} if posterior else {}
+        return finite({**number, "variance": answer.variance, **named, **shared, **drawn})
+    if answer.is_block:  # of a linear form; SQL never gives one
+        return finite(
+            {
+                "kind": "marginal",
+                "attributes": list(answer.attributes),
+                "keys": [[label_document(label) for label in key] for key in answer.keys],
+                "values": list(answer.values),
+                "intervals": [list(pair) for pair in answer.intervals],
+                "variances": list(answer.variances),
+                **shared,
+            }
+        )
+    rows = [
+        [
+            label_document(cell) if is_key else cell.to_dict()
+            for is_key, cell in zip(answer.is_key, row, strict=True)
+        ]
+        for row in answer.rows
+    ]
+    columns = [
+        {"name": name, "key": is_key}
+        for name, is_key in zip(answer.columns, answer.is_key, strict=True)
+    ]
+    unnamed = {} if answer.is_named else {"named": False}
+    return finite({"kind": "table", "columns": columns, "rows": rows, **unnamed, **shared})
+
+
+def read_answer(found: Mapping[str, Any]) -> Answer:
+    """The answer in a document."""
+    receipt = read_record(Receipt, found["receipt"])
+    if found["kind"] == "number":
+        cell = Cell(found["value"], found["low"], found["high"], found["variance"])
+        name, named = found.get("column", VALUE), "column" in found
+        return Answer((name,), (False,), ((cell,),), receipt, named, _belief=drawn_posterior(found))
+    if found["kind"] == "marginal":
+        ends = (found["values"], found["intervals"], found["variances"])
+        cells = [
+            Cell(value, low, high, variance)
+            for value, (low, high), variance in zip(*ends, strict=True)
+        ]
+        rows = tuple((*key, cell) for key, cell in zip(read_keys(found), cells, strict=True))
+        names = tuple(found["attributes"])
+        is_key = (*(True for _ in names), False)
+        return Answer((*names, VALUE), is_key, rows, receipt, False, True, _no_belief)
+    is_key = tuple(bool(column["key"]) for column in found["columns"])
+    rows = tuple(
+        tuple(
+            read_label(c) if key else read_record(Cell, c)
+            for key, c in zip(is_key, row, strict=True)
+        )
+        for row in found["rows"]
+    )
+    names = tuple(column["name"] for column in found["columns"])
+    return Answer(names, is_key, rows, receipt, found.get("named", True), _belief=_no_belief)
+
+
+def _no_belief(row: int, column: int) -> Posterior:
+    del row, column
+    raise EstimateError(
+        "a server sends no posteriors of a whole table; ask for its cells one by one"
+    )
+
+
+def read_keys(found: Mapping[str, Any]) -> tuple[tuple[object, ...], ...]:
+    """The labels of each row."""
+    return tuple(tuple(read_label(label) for label in key) for key in found["keys"])

@@ -1,0 +1,63 @@
+"""Estimates as documents, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from eke.codec.answer import read_keys
+from eke.codec.curve import curve_document, drawn_posterior
+from eke.codec.plain import finite, label_document, read_record
+from eke.inference.shrinkage.large import Convergence
+from eke.session import Estimate, TableEstimate
+
+
+def estimate_document(estimate: Estimate | TableEstimate) -> dict[str, Any]:
+    """What history says about a question, without any promise that it was asked before."""
+    if isinstance(estimate, Estimate):
+        drawn = {} if estimate.interval is None else {"posterior": curve_document(estimate)}
+        return finite({"kind": "number", **_estimated(estimate), **drawn})
+    return finite(
+        {
+            "kind": "marginal",
+            "attributes": list(estimate.attributes),
+            "keys": [[label_document(label) for label in key] for key in estimate.keys],
+            "cells": [_estimated(cell) for cell in estimate.cells],
+        }
+    )
+
+
+def _estimated(estimate: Estimate) -> dict[str, Any]:
+    solved = estimate.convergence
+    return {
+        **estimate.to_dict(),
+        "alpha": estimate.alpha,
+        "convergence": None if solved is None else asdict(solved),
+    }
+
+
+def read_estimate(found: Mapping[str, Any]) -> Estimate | TableEstimate:
+    """The estimate in a document."""
+    if found["kind"] == "number":
+        return _estimate(found)
+    cells = tuple(_estimate(cell) for cell in found["cells"])
+    return TableEstimate(tuple(found["attributes"]), read_keys(found), cells)
+
+
+def _estimate(found: Mapping[str, Any]) -> Estimate:
+    known = found["low"] is not None
+    return Estimate(
+        found["question"],
+        found["value"],
+        (found["low"], found["high"]) if known else None,
+        found["confidence"],
+        found["method"],
+        found["determined"],
+        found.get("alpha"),
+        None
+        if found.get("convergence") is None
+        else read_record(Convergence, found["convergence"]),
+        drawn_posterior(found)(0, 0) if found.get("posterior") else None,
+        bool(found.get("public")),
+    )

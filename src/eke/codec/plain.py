@@ -1,0 +1,45 @@
+"""Plain values: what JSON can hold, and dataclasses from documents of any version."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+
+RecordT = TypeVar("RecordT")
+
+
+def finite(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with null for numbers that JSON does not have."""
+    return {key: _finite(value) for key, value in document.items()}
+
+
+def _finite(document: Any) -> Any:
+    if isinstance(document, Mapping):
+        return {str(key): _finite(value) for key, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [_finite(value) for value in document]
+    if isinstance(document, float) and not math.isfinite(document):
+        return None
+    return document
+
+
+def label_document(label: Any) -> Any:
+    """A label; a bin is an object with its edges."""
+    if isinstance(label, tuple):
+        return {"from": label[0], "to": label[1]}
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def read_label(label: Any) -> Any:
+    """The label that `label_document` wrote down."""
+    return (label["from"], label["to"]) if isinstance(label, Mapping) else label
+
+
+def read_record(kind: type[RecordT], document: Mapping[str, Any]) -> RecordT:
+    """A dataclass from the fields of a document that it has; others are passed over."""
+    known = {one.name for one in fields(kind) if one.init}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in document.items() if name in known})

@@ -1,0 +1,115 @@
+"""Releases and publications as documents; releases both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from eke.codec.plain import finite, label_document, read_label
+from eke.domain import Domain
+from eke.planning import workload_from_document
+from eke.publish import Published
+from eke.session import Record, Release, ReleasedTable
+
+_SHOWN = 8  # rows of a publication, to look at
+
+
+def release_document(release: Release, record: Record, *, values: bool) -> dict[str, Any]:
+    """A release: its price and its tables, with their numbers if wanted."""
+    tables = [table_document(table, values=values) for table in release.tables]
+    return finite(
+        {
+            **record_document(record, release.measure),
+            "strategy": release.strategy,
+            "rmse": release.rmse,
+            "total": release.total,
+            "tables": tables,
+        }
+    )
+
+
+def table_document(table: ReleasedTable, *, values: bool = True) -> dict[str, Any]:
+    """One table: labels along each axis, estimates, and their standard errors."""
+    document: dict[str, Any] = {
+        "attributes": list(table.attributes),
+        "along": list(table.along),
+        "question": table.question,
+        "answers": int(table.values.size),
+        "largest_error": float(np.max(table.standard_error)),
+    }
+    if values:
+        document["labels"] = [[label_document(label) for label in axis] for axis in table.labels]
+        document["values"] = table.values.tolist()
+        document["standard_error"] = table.standard_error.tolist()
+    return finite(document)
+
+
+def record_document(record: Record, measure: str) -> dict[str, Any]:
+    """A line of the list of releases or publications."""
+    return {
+        "sequence": record.sequence,
+        "at": record.at,
+        "analyst": record.analyst,
+        "measure": measure,
+        "cost": record.cost,
+        **(
+            {"workload": dict(record.about)}
+            if record.kind == "release"
+            else {
+                "mechanism": record.about["publish"],
+                "budget": record.about["epsilon"] or record.about["rho"] or 0.0,
+                "options": dict(record.about["options"]),
+                "complete": record.complete,
+            }
+        ),
+    }
+
+
+def publication_document(
+    published: Published, record: Record, report: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """A publication without its rows: what they are, what they cost, how near history they are."""
+    head = Published(
+        published.domain, published.attributes, published.codes[:_SHOWN], published.receipt
+    ).to_pandas()
+    shown = head.astype(object).where(head.notna(), None)
+    return finite(
+        {
+            **record_document(record, str(published.receipt["measure"])),
+            "rows": len(published),
+            "attributes": list(published.attributes),
+            "notes": list(published.notes),
+            "receipt": dict(published.receipt),
+            "report": report,
+            "first_rows": [
+                [label_document(value) for value in row] for row in shown.to_numpy().tolist()
+            ],
+        }
+    )
+
+
+def read_release(found: Mapping[str, Any], domain: Domain) -> Release:
+    """The release in a document."""
+    return Release(
+        workload_from_document(domain, found["workload"]),
+        tuple(_table(one) for one in found["tables"]),
+        found["cost"],
+        found["measure"],
+        found["sequence"],
+        found["strategy"],
+        found["rmse"],
+        total=found.get("total"),
+    )
+
+
+def _table(found: Mapping[str, Any]) -> ReleasedTable:
+    return ReleasedTable(
+        tuple(found["attributes"]),
+        tuple(found["along"]),
+        np.asarray(found["values"], np.float64),
+        np.asarray(found["standard_error"], np.float64),
+        tuple(tuple(read_label(label) for label in axis) for axis in found["labels"]),
+        found["question"],
+    )
