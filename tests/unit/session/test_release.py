@@ -252,10 +252,12 @@ def test_released_ranges_answer_ranges(dataset, strategy):
         dataset.plan(eke.ranges(DOMAIN, "age"), budget=0.5, strategy=strategy)
     )
     frame = release.tables[0].to_pandas().set_index("age")
+    # Both solve the same equations, on noisy numbers of this size and in different ways.
+    rounding = 1e-6 * float(frame["standard_error"].max())
     for low, high in [(17, 26), (18, 19), (20, 25), (22, 22)]:
         answer = dataset.ask(eke.count(age=(low, high)), within=1e4)
         assert answer.free
-        assert answer.value == pytest.approx(frame["value"][f"{low} to {high}"], abs=1e-6)
+        assert answer.value == pytest.approx(frame["value"][f"{low} to {high}"], abs=rounding)
         assert math.sqrt(answer.variance) == pytest.approx(
             frame["standard_error"][f"{low} to {high}"], rel=1e-5
         )
