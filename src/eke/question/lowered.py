@@ -58,7 +58,8 @@ def _shifted(formula: Formula, shift: Fraction) -> Formula:
 def _text(formula: Formula, queries: Sequence[Query], keys: Sequence[GroupKey]) -> str:
     """The formula in words, however it was written."""
     words = [query.description for query in queries]
-    found = re.sub(r"\ba(\d+)\b", lambda place: f"({words[int(place[1])]})", formula.text)
+    words = [f"({text})" if " " in text else text for text in words]
+    found = re.sub(r"\ba(\d+)\b", lambda place: words[int(place[1])], formula.text)
     by = f" by {', '.join(key.name for key in keys)}" if keys else ""
     return f"{found.removeprefix('(').removesuffix(')') if _wrapped(found) else found}{by}"
 

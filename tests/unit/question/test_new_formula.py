@@ -66,7 +66,7 @@ def test_a_new_kind_of_formula_is_asked_like_any_other(tmp_path: Path) -> None:
     assert session.ask(asked, within=0.05).free
     scaled = session.ask(2 * asked / 3, within=0.05)
     assert scaled.values == pytest.approx([2 / 3 * value for value in answer.values])
-    assert answer.receipt.question == "ln((count)) by sex"
+    assert answer.receipt.question == "ln(count) by sex"
 
 
 def test_forgetting_a_part_of_a_formula_is_noticed() -> None:
