@@ -16,7 +16,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from eke.history import PUBLIC, Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.mechanism import reveal_with_noise
-from eke.planning import Decision, Facts, Past, Plan, Requirement
+from eke.planning import Decision, Facts, Past, Plan, QuestionDemand, Requirement
 from eke.privacy.accountant import Accountant
 from eke.privacy.measures import measure_named
 from eke.query import Kronecker, count
@@ -165,9 +165,11 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
     session = eke.create(path, pair.tables[which], pair.domain, analyst="ann", **pair.settings)
     deciding = vars(request)["decide"]  # possibly a leaky one
 
-    def recorded(query: Any, requirement: Requirement, facts: Facts, policy: Any) -> Decision:
-        decision: Decision = deciding(query, requirement, facts, policy)
-        made = Made(session._vault.sequence, query, requirement, policy, decision)
+    def recorded(demand: QuestionDemand, facts: Facts, policy: Any) -> Decision:
+        decision: Decision = deciding(demand, facts, policy)
+        (block,), ((_, within),) = demand.question.blocks, demand.columns
+        wanted = Requirement(within, demand.confidence)
+        made = Made(session._vault.sequence, block, wanted, policy, decision)
         record.decisions.append(made)
         return decision
 
@@ -382,9 +384,12 @@ def test_a_leaky_decision_is_caught(folder, monkeypatch):
         rows[0] = self._source.counts([()])[0].total
         return shown(self)
 
-    def leaky(query: Any, requirement: Requirement, facts: Facts, policy: Any) -> Decision:
-        laxer = requirement.within * (1 + 1e-6 * (rows[0] % 2))
-        return decide(query, Requirement(laxer, requirement.confidence), facts, policy)
+    deciding = vars(request)["decide"]
+
+    def leaky(demand: QuestionDemand, facts: Facts, policy: Any) -> Decision:
+        stretch = 1 + 1e-6 * (rows[0] % 2)
+        laxer = tuple(None if width is None else stretch * width for width in demand.within)
+        return deciding(replace(demand, within=laxer), facts, policy)
 
     monkeypatch.setattr(Vault, "_up_to_date", look)
     monkeypatch.setattr(request, "decide", leaky)
