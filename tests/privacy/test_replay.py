@@ -384,12 +384,13 @@ def test_a_leaky_decision_is_caught(folder, monkeypatch):
         rows[0] = self._source.counts([()])[0].total
         return shown(self)
 
-    deciding = vars(request)["decide"]
+    deciding: Any = vars(request)["decide"]
 
     def leaky(demand: QuestionDemand, facts: Facts, policy: Any) -> Decision:
         stretch = 1 + 1e-6 * (rows[0] % 2)
         laxer = tuple(None if width is None else stretch * width for width in demand.within)
-        return deciding(replace(demand, within=laxer), facts, policy)
+        found: Decision = deciding(replace(demand, within=laxer), facts, policy)
+        return found
 
     monkeypatch.setattr(Vault, "_up_to_date", look)
     monkeypatch.setattr(request, "decide", leaky)

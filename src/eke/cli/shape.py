@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
 
 def json_text(document: Any) -> str:
     """JSON that any reader accepts: what is not a finite number is null."""
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+    from eke.codec.plain import finite  # noqa: PLC0415 - NumPy; help pages should not wait for it
+
+    return json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def answer_document(answer: Answer) -> dict[str, Any]:
@@ -122,13 +123,3 @@ def release_document(
         "rmse": release.rmse,
         "tables": tables,
     }
-
-
-def _finite(document: Any) -> Any:
-    if isinstance(document, Mapping):
-        return {str(key): _finite(value) for key, value in document.items()}
-    if isinstance(document, (list, tuple)):
-        return [_finite(value) for value in document]
-    if isinstance(document, float) and not math.isfinite(document):
-        return None
-    return document

@@ -10,21 +10,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 RecordT = TypeVar("RecordT")
+DocumentT = TypeVar("DocumentT")
 
 
-def finite(document: Mapping[str, Any]) -> dict[str, Any]:
+def finite(document: DocumentT) -> DocumentT:
     """The document with null for numbers that JSON does not have."""
-    return {key: _finite(value) for key, value in document.items()}
-
-
-def _finite(document: Any) -> Any:
+    found: Any = document
     if isinstance(document, Mapping):
-        return {str(key): _finite(value) for key, value in document.items()}
-    if isinstance(document, (list, tuple)):
-        return [_finite(value) for value in document]
-    if isinstance(document, float) and not math.isfinite(document):
-        return None
-    return document
+        found = {str(key): finite(value) for key, value in document.items()}
+    elif isinstance(document, (list, tuple)):
+        found = [finite(value) for value in document]
+    elif isinstance(document, float) and not math.isfinite(document):
+        found = None
+    return found  # type: ignore[no-any-return]
 
 
 def label_document(label: Any) -> Any:

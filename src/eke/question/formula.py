@@ -269,6 +269,17 @@ def evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
         return formula.values(answers)
 
 
+def without_outer_parentheses(text: str) -> str:
+    """The text of a formula, without parentheses around all of it."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            whole = letter == ")" and place == len(text) - 1
+            return text[1:-1] if whole else text
+    return text
+
+
 def _operated(sign: Sign, left: Any, right: Any) -> Any:
     if sign == "+":
         return left + right

@@ -10,7 +10,14 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Query
 from eke.query.expression import check_names
-from eke.question.formula import Aggregate, Constant, Formula, Key, Operation
+from eke.question.formula import (
+    Aggregate,
+    Constant,
+    Formula,
+    Key,
+    Operation,
+    without_outer_parentheses,
+)
 from eke.question.groups import GroupKey, grouped
 from eke.question.question import VALUE, Column, Question
 
@@ -61,14 +68,4 @@ def _text(formula: Formula, queries: Sequence[Query], keys: Sequence[GroupKey]) 
     words = [f"({text})" if " " in text else text for text in words]
     found = re.sub(r"\ba(\d+)\b", lambda place: words[int(place[1])], formula.text)
     by = f" by {', '.join(key.name for key in keys)}" if keys else ""
-    return f"{found.removeprefix('(').removesuffix(')') if _wrapped(found) else found}{by}"
-
-
-def _wrapped(text: str) -> bool:
-    """True when the first parenthesis closes at the very end."""
-    depth = 0
-    for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return place == len(text) - 1
-    return False
+    return f"{without_outer_parentheses(found)}{by}"

@@ -12,6 +12,7 @@ from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
 from eke.query import Query
 from eke.question import Formula, Question
+from eke.question.formula import without_outer_parentheses
 from eke.session.ask.preview import Preview
 from eke.session.ask.request import DEFAULT_CONFIDENCE
 from eke.session.history import History
@@ -69,17 +70,7 @@ def _formula(question: Question, formula: Formula) -> str:
     keys = [key.name for key in question.group_by]
     text = formula.text
     text = re.sub(r"\bk(\d+)\b", lambda found: f"key {keys[int(found[1])]}", text)
-    return text[1:-1] if text.startswith("(") and _wrapped(text) else text
-
-
-def _wrapped(text: str) -> bool:
-    """True when the first parenthesis closes at the very end."""
-    depth = 0
-    for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return place == len(text) - 1
-    return False
+    return without_outer_parentheses(text)
 
 
 def _clauses(question: Question) -> list[str]:
