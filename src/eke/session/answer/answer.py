@@ -217,9 +217,9 @@ class Answer(Receipted):
 
     def _repr_html_(self) -> str:
         if self.is_number:
-            paid = f"cost {self.receipt.measure} {self.cost:.6g}"
-            shown = html.number(self.value, self.interval, self.confidence, self.posterior)
-            body = f"{shown} · {'free' if self.free else 'paid'}, {paid}"
+            paid = f"{'free' if self.free else 'paid'}, cost {self.receipt.measure} {self.cost:.6g}"
+            shown = html.number(self.value, self.interval, self.confidence)
+            body = f"{shown} · {paid}{html.curve(self.posterior, self.interval)}"
         else:
             body = html.table(self.flat_columns, self.flat_rows())
         return html.framed(self.receipt.question, body, self.receipt.sentence())

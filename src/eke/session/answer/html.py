@@ -14,13 +14,11 @@ _WIDTH, _HEIGHT, _LABELS = 360, 90, 18
 MOST_ROWS = 50
 
 
-def number(
-    value: float, interval: tuple[float, float], confidence: float, posterior: Posterior
-) -> str:
-    """A number with its interval and its posterior drawn."""
+def number(value: float, interval: tuple[float, float], confidence: float) -> str:
+    """A number with its interval."""
     low, high = interval
     return (
-        f"{curve(posterior, interval)}<span style='font-size:1.4em'>{value:,.6g}</span> "
+        f"<span style='font-size:1.4em'>{value:,.6g}</span> "
         f"({low:,.6g} to {high:,.6g} at {confidence:.4g})"
     )
 
@@ -41,7 +39,7 @@ def _cell(value: Any) -> str:
 
 def framed(title: str, body: str, sentence: str) -> str:
     """What was asked, what was found, and why it cost what it cost."""
-    return f"<div><b>{escape(title)}</b><br>{body}<br><small>{escape(sentence)}</small></div>"
+    return f"<div><b>{escape(title)}</b><br>{body}<small>{escape(sentence)}</small></div>"
 
 
 def lines(text: str) -> str:
