@@ -11,6 +11,8 @@ from scipy import integrate, optimize
 
 from eke.history import Row
 from eke.inference import Inference
+from eke.inference.papers.methods import Method, posterior_by
+from eke.inference.papers.product import ProductPosterior
 from eke.inference.papers.representation import linear_representations
 from eke.privacy.law import Laplace
 from tests.unit.inference.dense import domain_of, query_of
@@ -105,9 +107,11 @@ def test_bayes_interval_and_probability(bayes):
     positive = 1.0 - fourier_tail(scales, posterior.value)
     assert posterior.probability(above=0.0) == pytest.approx(positive, abs=1e-9)
     assert posterior.probability(above=0.0) == pytest.approx(0.962, abs=5e-4)
-    for method, tolerance in (("convolution", 0.6), ("monte_carlo", 0.6)):
-        other = bayes.posterior(question, method)
-        np.testing.assert_allclose(other.interval(0.95), (low, high), atol=tolerance)
+    methods: tuple[Method, ...] = ("convolution", "monte_carlo")
+    for method in methods:
+        other = posterior_by(method, bayes, question)
+        assert other is not None
+        np.testing.assert_allclose(other.interval(0.95), (low, high), atol=0.6)
         assert other.probability(above=0.0) == pytest.approx(0.962, abs=3e-3)
 
 
@@ -161,7 +165,8 @@ def test_online_posterior(online):
     """θ̂ = 84 and [68, 102] at 80 % (Figure 5), simulated and rounded; exactly, 85.91 and
     [67.38, 104.39]."""
     question = query_of(online.domain, [0, 0, 0, 0, 1, 1, 0, 0, 0])
-    posterior = online.posterior(question, "product")
+    posterior = posterior_by("product", online, question)
+    assert isinstance(posterior, ProductPosterior)
     noises = [sorted(noise.laplace_scales.tolist()) for _, noise in posterior.observations]
     assert noises == [
         pytest.approx([10.0, 40.0]),
