@@ -15,7 +15,7 @@ from eke.planning import Part, Plan
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
-from eke.query import Block, is_known
+from eke.query import Block, Query, is_known
 
 
 def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
@@ -50,15 +50,16 @@ def checked_part(part: object, domain: Domain, measure: Measure) -> Part:
 def checked_query(query: object, domain: Domain) -> Block:
     """The junction's own copy of a question or a block over its own domain.
 
-    Privacy: of exactly known kinds only, and so is what a block counts inside; then their methods
-    are those of this package, and the copy's price and answers follow from its numbers.
+    Privacy: of exactly known kinds only, and what a block counts inside is exactly a query; then
+    their methods are those of this package, and the copy's price and answers follow from its
+    numbers.
     """
     if not isinstance(query, Block) or not is_known(query):
         raise PrivacyError(
             "only a Query, a Marginal or a Kronecker can be measured, and nothing derived from them"
         )
-    if query.inside is not None and query.inside is not query:
-        checked_query(query.inside, domain)
+    if query.inside is not None and type(query.inside) is not Query:
+        raise PrivacyError("the cells of a block count one question, and nothing derived from it")
     _check_domain(query.domain, domain)
     return query.rebuilt(domain)
 

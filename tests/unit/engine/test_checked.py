@@ -280,3 +280,13 @@ def test_a_query_built_by_hand_is_checked():
     for terms, constant in bad:
         with pytest.raises(QueryError):
             Query(DOMAIN, terms, constant)
+
+
+@pytest.mark.parametrize(
+    "inside", [marginal("b").on(DOMAIN), Kronecker(DOMAIN, ("b",), (np.eye(2, dtype=np.int64),))]
+)
+def test_a_block_inside_a_block_is_refused(inside: Any) -> None:
+    """Of a known kind, but no question: it has no coefficient that a price could be made of."""
+    nested = Marginal(("a",), inside)
+    with pytest.raises(PrivacyError, match="count one question"):
+        checked_query(nested, DOMAIN)

@@ -207,7 +207,7 @@ def _made(domain: Domain, item: Item) -> Target | Query:
         if item.inside != Query.of(domain, [Term(Fraction(1), ())]):
             raise QueryError("a marginal of a workload counts all records; leave out its condition")
         return Target(item.grouped)
-    if isinstance(item, Block) or not isinstance(item, Iterable):
+    if not isinstance(item, Iterable):
         raise QueryError(
             "a workload is made of marginals, questions and lists of attribute names, "
             f"not {type(item).__name__}"
