@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import islice
 
 from eke.domain import Domain
 from eke.errors import QueryError
@@ -22,6 +23,8 @@ from eke.question.groups import GroupKey, grouped
 from eke.question.question import VALUE, Column, Question
 
 MOST_QUERIES = 64
+MOST_LEAVES = 256
+"""Numbers and answers in a formula: it is evaluated tens of thousands of times."""
 
 
 def formula_question(
@@ -31,6 +34,8 @@ def formula_question(
     check_names(domain, by)
     if not queries or len(queries) > MOST_QUERIES:
         raise QueryError(f"a formula is made of 1 to {MOST_QUERIES} questions")
+    if len(list(islice(formula.leaves(), MOST_LEAVES + 1))) > MOST_LEAVES:
+        raise QueryError(f"a formula may name at most {MOST_LEAVES} numbers and answers")
     if any(query.is_zero for query in queries):
         raise QueryError("a part of the formula is the same whatever the data; leave it out")
     keys = [GroupKey.of_column(domain, name) for name in domain.in_order(by)]

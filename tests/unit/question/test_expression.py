@@ -132,3 +132,17 @@ def test_mistakes_are_told_in_words() -> None:
         eke.mean("sex").on(DOMAIN)
     with pytest.raises(QueryError, match="whatever the data"):
         eke.ratio(eke.count(), eke.constant(3)).on(DOMAIN)
+
+
+def test_formulas_of_too_many_parts_are_refused() -> None:
+    many = eke.mean("age")
+    for _ in range(8):
+        many = many + many
+    with pytest.raises(QueryError, match="1 to 64 questions"):
+        many.on(DOMAIN)
+    wide: dict[str, object] = {"answer": 0}
+    for _ in range(9):
+        wide = {"sign": "+", "of": [wide, wide]}
+    formula, query = formula_from_document(wide, 1), eke.count().on(DOMAIN)
+    with pytest.raises(QueryError, match="at most 256"):
+        formula_question(DOMAIN, formula, [query])
