@@ -32,7 +32,7 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-MADE_BY_EKE = (*("Answer", "Budget", "History", "Preview", "Release", "ReleasePlan", "Session"),)
+MADE_BY_EKE = ("Answer", "Budget", "History", "Preview", "Release", "ReleasePlan", "Session")
 
 
 def name_of(page: Path) -> str:

@@ -23,8 +23,8 @@ def going_on(key: str | None) -> Iterator[str]:
     except (Unanswered, KeyboardInterrupt) as problem:
         reason = "interrupted" if isinstance(problem, KeyboardInterrupt) else str(problem)
         raise Unanswered(
-            f"{reason}. It may go on: run the same command with --key {own} to get what it makes; "
-            "what is charged already is not charged again"
+            f"{reason}. What was begun may be charged: run the same command with --key {own} to "
+            "get it; what is charged already is not charged again"
         ) from None
 
 

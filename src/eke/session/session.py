@@ -147,12 +147,7 @@ class Session(Dataset):
         analyst: str | None = None,
         progress: Progress = silent,
     ) -> Estimate | TableEstimate:
-        """What history says about a question, asked before or not; free, and touches no data.
-
-        "blue" is unbiased and answers only what history determines; "shrinkage" answers every
-        linear question, with an interval; "max_entropy" answers from a fitted distribution.
-        `progress` is called with what is being done and how much of it is done, from 0 to 1.
-        """
+        """What history says about a question, asked before or not; see `Dataset.estimate`."""
         asked = linear_block(self._question(query))
         now = self._vault.snapshot()
         kept = self._estimator
@@ -181,11 +176,7 @@ class Session(Dataset):
         confidence: float = 0.95,
         strategy: str | MatrixStrategy = "auto",
     ) -> ReleasePlan:
-        """How to release a workload with the least error for a budget; spends nothing.
-
-        With `within` (one half-width, or one for each marginal) it is the cheapest plan that meets
-        them. `plan.explain()` compares the strategies.
-        """
+        """How to release a workload with the least error; spends nothing. See `Dataset.plan`."""
         return planned(
             workload_of(workload, self.domain),
             self._measure,
