@@ -24,7 +24,7 @@ from eke.cli.options import (
     question_text,
 )
 from eke.cli.picture import show_answer
-from eke.cli.screen import output, working
+from eke.cli.screen import errors, output, working
 from eke.cli.shape import answer_document, json_text
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def ask(
             screen.raw(json_text(answer_document(answer)))
         elif as_csv:
             screen.raw(csv_text(answer).rstrip("\n"))
+            for caveat in answer.caveats:
+                errors().print(f"Note: {errors().escape(caveat)}")
         else:
             show_answer(screen, answer)
 

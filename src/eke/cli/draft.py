@@ -61,11 +61,18 @@ def draft(
                         "domain": str(target),
                         "attributes": list(found.domain.names),
                         "notes": found.notes,
+                        "missing": list(found.missing),
                     }
                 )
             )
             return
         screen = errors()
+        if found.missing:
+            options = " ".join(f'--null "{text}"' for text in found.missing)
+            screen.print(
+                f"[bold]Taken for missing:[/] {screen.escape(', '.join(found.missing))}. "
+                f"Say so to `eke init` as well: {screen.escape(options)}"
+            )
         for note in found.notes:
             screen.print(screen.escape(note), indent=2)
         screen.print(

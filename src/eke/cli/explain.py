@@ -104,6 +104,8 @@ def _show_question(screen: Screen, document: dict[str, Any]) -> None:
                 f"{screen.escape(source['question'])}{others}[/]",
                 indent=6,
             )
+    for caveat in document.get("caveats", ()):
+        screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}")
     price = document["price"]
     if price is None:
         screen.print("[dim]For the price, say --within.[/]")

@@ -42,6 +42,8 @@ def show_answer(screen: Screen, answer: Answer) -> None:
         _show_rows(screen, answer)
     screen.print()
     _show_receipt(screen, answer.receipt)
+    for caveat in answer.caveats:
+        screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}", indent=_INDENT)
 
 
 def show_budget(screen: Screen, budget: Budget) -> None:

@@ -24,7 +24,7 @@ def json_text(document: Any) -> str:
 
 def answer_document(answer: Answer) -> dict[str, Any]:
     """An answer: one number, or columns and rows."""
-    receipt = receipt_document(answer.receipt)
+    receipt = {**receipt_document(answer.receipt), "caveats": list(answer.caveats)}
     if answer.is_number:
         low, high = answer.interval
         return {"value": answer.value, "low": low, "high": high, **receipt}

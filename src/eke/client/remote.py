@@ -31,6 +31,7 @@ from eke.inference.progress import Progress, silent
 from eke.planning import workload_to_document
 from eke.privacy.record_loss import NANO
 from eke.publish import Published
+from eke.question import Question, caveats
 from eke.session import (
     Answer,
     Asked,
@@ -45,7 +46,8 @@ from eke.session import (
     TableEstimate,
     Within,
 )
-from eke.session.ask.question import question_of
+from eke.session.answer.qualified import qualified
+from eke.session.ask.question import Posed, question_of
 from eke.session.release.measured import WorkloadLike, workload_of
 
 
@@ -105,7 +107,9 @@ class RemoteSession(Dataset):
     ) -> Answer:
         _without(analyst)
         body = {**self._question(query, within, confidence, policy), "posterior": True}
-        return read_answer(self._wire.post(f"{self._place}/ask", body, key))
+        answer = read_answer(self._wire.post(f"{self._place}/ask", body, key))
+        # The server saw numbers only; what they leave open of the columns is known here.
+        return answer if isinstance(query, str) else qualified(answer, self._read(query))
 
     def preview(
         self,
@@ -168,7 +172,11 @@ class RemoteSession(Dataset):
         body = {**self._asked(query), "method": method}
         if confidence is not None:
             body["confidence"] = confidence
-        return read_estimate(self._wire.post(f"{self._place}/estimate", body))
+        estimate = read_estimate(self._wire.post(f"{self._place}/estimate", body))
+        if isinstance(query, str):
+            return estimate
+        said = dict.fromkeys((*caveats(self._read(query)), *estimate.caveats))
+        return estimate.with_caveats(tuple(said))
 
     # -- releasing and publishing --------------------------------------------------------------
 
@@ -294,7 +302,10 @@ class RemoteSession(Dataset):
         """The part of a body that is the question: SQL, or its canonical form."""
         if isinstance(query, str):
             return {"sql": query}
-        return dict(question_of(query, self.domain).identity)
+        return dict(self._read(query).identity)
+
+    def _read(self, query: Posed) -> Question:
+        return question_of(query, self.domain)
 
     def __enter__(self) -> Self:
         return self

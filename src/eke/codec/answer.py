@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from eke.codec.curve import curve_document, drawn_posterior
@@ -24,6 +24,7 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
         "measure": receipt.measure,
         "cost": receipt.cost,
         "why": receipt.sentence(),
+        "caveats": list(answer.caveats),
         "receipt": asdict(receipt),
     }
     if answer.is_number:
@@ -61,6 +62,10 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
 
 def read_answer(found: Mapping[str, Any]) -> Answer:
     """The answer in a document."""
+    return replace(_read_answer(found), caveats=tuple(found.get("caveats", ())))
+
+
+def _read_answer(found: Mapping[str, Any]) -> Answer:
     receipt = read_record(Receipt, found["receipt"])
     if found["kind"] == "number":
         cell = Cell(found["value"], found["low"], found["high"], found["variance"])

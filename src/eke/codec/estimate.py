@@ -60,4 +60,5 @@ def _estimate(found: Mapping[str, Any]) -> Estimate:
         else read_record(Convergence, found["convergence"]),
         drawn_posterior(found)(0, 0) if found.get("posterior") else None,
         bool(found.get("public")),
+        tuple(found.get("caveats", ())),
     )

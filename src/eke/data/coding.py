@@ -28,7 +28,7 @@ from typing import Any
 import ibis
 
 from eke.domain import Attribute
-from eke.domain.placing import Cut, Floored, Listed
+from eke.domain.placing import Cut, Floored, Listed, Stepped
 from eke.errors import DataError
 
 NUMBER = (
@@ -116,15 +116,16 @@ def _raw(column: Any) -> _Raw:
 def _found(raw: _Raw, attribute: Attribute) -> list[tuple[Any, Any]]:
     """Conditions and codes, the first that holds wins, of all values that have a place."""
     if lists_text(attribute):
-        if raw.text is None:
-            return []
-        return [(raw.text == v, _code(code)) for code, v in enumerate(attribute.declared)]
+        texts = attribute.declared if raw.text is not None else ()
+        return [(raw.text == v, _code(code)) for code, v in enumerate(texts)]
     if raw.number is None:
         return []
     beyond = _code(attribute.code(-math.inf)), _code(attribute.code(math.inf))
     match attribute.placing:
         case Floored(low, high):
             return _whole_branches(raw.number, low, high, beyond)
+        case Stepped(low, high, step):
+            return _step_branches(raw.number, low, high, step, beyond)
         case Cut(edges):
             return _bin_branches(raw.number, edges, beyond)
         case Listed(values):
@@ -138,6 +139,24 @@ def _whole_branches(
         (_is_below(number, low), beyond[0]),
         (~_is_below(number, high + 1), beyond[1]),
         (number.notnull(), _whole_part(number, low, high) - low),
+    ]
+
+
+def _step_branches(
+    number: Any, low: float, high: float, step: float, beyond: tuple[Any, Any]
+) -> list[tuple[Any, Any]]:
+    # Brought between the bounds first, so that no cast can fail; then doubles, step by step.
+    if not number.type().is_floating():
+        least, most = (ibis.literal(end, "int64") for end in (math.floor(low), math.ceil(high)))
+        between = ibis.least(ibis.greatest(number, least), most).cast("float64")
+    else:
+        between = number
+    inside = ibis.least(ibis.greatest(between, _double(low)), _double(high))
+    place = ((inside - _double(low)) / _double(step) + _double(0.5)).floor()
+    return [
+        (_is_below(number, low), beyond[0]),
+        (_is_above(number, high), beyond[1]),
+        (number.notnull(), place.cast("int64")),
     ]
 
 

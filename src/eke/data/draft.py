@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,42 +17,23 @@ import ibis
 import pyarrow as pa
 import yaml
 
-from eke.data.coding import FALSE_WORDS, TRUE_WORDS, spelled_number
+from eke.data.draft_column import ColumnDraft
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile, file_from_path
 from eke.data.memory import MemoryTable, memory_table
-from eke.data.round_edges import round_bounds, round_edges
 from eke.data.scan import scan_file
 from eke.data.sealed import Engine, OpenEngine, SealedEngine
-from eke.domain import (
-    Attribute,
-    Binned,
-    Boolean,
-    Categorical,
-    Domain,
-    Integer,
-    Rule,
-    domain_to_document,
-)
+from eke.domain import Attribute, Domain, domain_to_document
 from eke.errors import DataError
 
-_WIDEST_INTEGER = 1000
-_NEARLY_ALL = 0.9
-_SPIKE = 0.25
-_FEW = 12  # so few whole numbers over so wide a range are labels
-_EXACT = 2**53
-_EMPTY = "left out: it holds no values"
-_ID = (
-    "If it names the individuals to protect, use it as Unit(column, rows=...); "
-    "ids and free text are no attributes"
-)
 _HEADER = """\
 # DRAFT of a domain. Everything below was read off the data and is PRIVATE: bounds, categories, even
 # the fact that a value occurs. Before you use it, check each attribute against what is publicly
 # known about the table (a codebook, a form, the law), add values that could occur but did not,
 # remove what only a few people have, and delete this comment. Whatever remains here is published.
 #
-# null:    drop (the row is not part of the table), bucket (a cell of its own) or {replace: value}
-# outside: the same for values that are not listed; numbers may also clamp to the nearest bound
+# null:    what becomes of a missing value: never (there is none, and eke makes sure of it), drop
+#          (the row is not counted), bucket (a cell of its own) or {replace: value}
+# outside: the same for values that are not listed; numbers may also clamp to the nearest one
 """
 
 
@@ -63,6 +43,8 @@ class Draft:
 
     domain: Domain
     notes: list[str]
+    missing: tuple[str, ...] = ()
+    """Texts of a CSV file, such as NA, that were taken for missing values."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,16 +58,26 @@ class _Table:
 
 
 def draft_domain(
-    data: object, *, table: str | None = None, max_categories: int = 50, bins: int = 20
+    data: object, *, table: str | None = None, max_categories: int = 50, bins: int | None = None
 ) -> Draft:
-    """A domain that fits a table, with a note on every column, for a curator to check."""
-    if type(max_categories) is not int or max_categories < 1 or type(bins) is not int or bins < 1:
+    """A domain that fits a table, with a note on every column, for a curator to check.
+
+    Numbers keep their values, on a grid fine enough for exact or nearly exact sums. With `bins`,
+    numbers of many values are cut into about so many bins instead.
+    """
+    if any(type(n) is not int or n < 1 for n in (max_categories, 1 if bins is None else bins)):
         raise DataError("max_categories and bins must be whole numbers of 1 or more")
     attributes: dict[str, Attribute] = {}
     notes, left_out = [], []
-    with _opened(data, table) as opened:
-        for column, name in opened.names.items():
-            attribute, note = _draft_column(opened, column, max_categories, bins)
+    data = _file_of(data, table)
+    missing = _missing_words(data)
+    if isinstance(data, CsvFile) and missing:
+        data = replace(data, null=(*data.null, *missing))
+    with _opened(data) as opened:
+        for place, name in opened.names.items():
+            values, from_text = opened.table[place], opened.from_text
+            column = ColumnDraft(opened.engine, name, values, from_text, max_categories, bins)
+            attribute, note = column.drafted()
             line = f"{json.dumps(name, ensure_ascii=False)}: {note}"
             if attribute is None:
                 left_out.append(line)
@@ -94,7 +86,7 @@ def draft_domain(
                 notes.append(line)
     if not attributes:
         raise DataError("no column can be drafted; declare a Domain yourself")
-    return Draft(Domain(attributes), notes + left_out)
+    return Draft(Domain(attributes), notes + left_out, missing)
 
 
 def draft_file(
@@ -103,7 +95,7 @@ def draft_file(
     *,
     table: str | None = None,
     max_categories: int = 50,
-    bins: int = 20,
+    bins: int | None = None,
 ) -> Draft:
     """The draft, written as a YAML file with its notes as comments; it must be checked by hand."""
     draft = draft_domain(data, table=table, max_categories=max_categories, bins=bins)
@@ -123,12 +115,28 @@ def draft_file(
     return draft
 
 
-@contextmanager
-def _opened(data: object, table: str | None) -> Iterator[_Table]:
+def _file_of(data: object, table: str | None) -> object:
     if isinstance(data, (str, Path)):
-        data = file_from_path(data, table)
-    elif table is not None:
+        return file_from_path(data, table)
+    if table is not None:
         raise DataError("table= goes with the path of a DuckDB file")
+    return data
+
+
+def _missing_words(data: object) -> tuple[str, ...]:
+    """Texts of a CSV file that stand for missing numbers somewhere, and so everywhere."""
+    if not isinstance(data, CsvFile):
+        return ()
+    found: set[str] = set()
+    with _opened(data) as opened:
+        for place, name in opened.names.items():
+            column = ColumnDraft(opened.engine, name, opened.table[place], True, 1, None)
+            found |= column.missing_words()
+    return tuple(sorted(found))
+
+
+@contextmanager
+def _opened(data: object) -> Iterator[_Table]:
     if isinstance(data, (CsvFile, ParquetFile, DuckDBFile)):
         with scan_file(data) as scan:
             names = {f"c{place}": name for place, name in enumerate(scan.columns)}
@@ -161,119 +169,3 @@ def _arrow(memory: MemoryTable, names: dict[str, str]) -> Any:
                 values = pa.array([None if v is None else b"" for v in values], pa.binary())
         arrays[column] = values
     return pa.table(arrays)
-
-
-def _draft_column(
-    opened: _Table, column: str, max_categories: int, bins: int
-) -> tuple[Attribute | None, str]:
-    values = opened.table[column]
-    dtype = values.type()
-    if dtype.is_string():
-        return _draft_text(opened, values, max_categories, bins)
-    if dtype.is_numeric() and not dtype.is_boolean():
-        return _draft_number(opened, values.cast("float64"), bins)
-    present, missing = _row(opened, opened.table, values.count(), values.isnull().sum())
-    if not present:
-        return None, _EMPTY
-    if dtype.is_boolean():
-        return Boolean("bucket" if missing else "drop"), "true or false"
-    return None, (
-        f"left out: type {dtype} has no attribute of its own; derive what matters from it "
-        "(the year, the month, a category) and add that as a column"
-    )
-
-
-def _draft_text(
-    opened: _Table, values: Any, max_categories: int, bins: int
-) -> tuple[Attribute | None, str]:
-    counted = opened.table.select(v=values).group_by("v").aggregate(n=ibis._.count())
-    texts = opened.engine.hold(counted)
-    present, distinct, words, others = _row(
-        opened,
-        texts,
-        texts.n.sum(where=texts.v.notnull()),
-        texts.v.count(),
-        texts.v.lower().isin([*TRUE_WORDS, *FALSE_WORDS]).sum(),
-        spelled_number(texts.v, Integer(0, 0)).isnull().sum(),
-    )
-    if not present:
-        return None, _EMPTY
-    if opened.from_text and words == distinct:
-        missing = _row(opened, texts, texts.count())[0] > distinct
-        return Boolean("bucket" if missing else "drop"), "true or false, spelled out"
-    if opened.from_text and not others:
-        return _draft_number(opened, spelled_number(values, Integer(0, 0)), bins)
-    if distinct > max_categories:
-        if distinct >= _NEARLY_ALL * present:
-            return None, "left out: nearly every row has its own text. " + _ID
-        return None, (
-            f"left out: more than {max_categories} different texts; group them, or list the public "
-            "ones yourself as a categorical attribute with outside: bucket"
-        )
-    return _draft_categories(opened.engine.fetch(texts.select("v"))["v"].to_pylist())
-
-
-def _draft_categories(found: list[str | None]) -> tuple[Attribute, str]:
-    texts = sorted(text for text in found if text is not None)
-    if None in found:
-        note = "the texts that occur; the bucket takes missing ones, and others not listed"
-        return Categorical(*texts, null="bucket", outside="bucket"), note
-    return Categorical(*texts), "the texts that occur; rows with others would be dropped"
-
-
-def _draft_number(opened: _Table, number: Any, bins: int) -> tuple[Attribute | None, str]:
-    column = opened.engine.hold(opened.table.select(v=number))
-    missing, infinite = _row(
-        opened, column, (column.v.isnull() | column.v.isnan()).sum(), column.v.isinf().sum()
-    )
-    column = column.filter(column.v.notnull() & ~column.v.isnan() & ~column.v.isinf())
-    present, distinct, low, high, whole = _row(
-        opened,
-        column,
-        column.count(),
-        column.v.nunique(),
-        column.v.min(),
-        column.v.max(),
-        (column.v == column.v.floor()).all(),
-    )
-    if not present:
-        return None, _EMPTY
-    null: Rule = "bucket" if missing else "drop"
-    beyond = "; infinities go to the outermost cells" if infinite else ""
-    if whole and high - low <= _WIDEST_INTEGER:
-        bounds = round_bounds(int(low), int(high))
-        return Integer(*bounds, null=null), f"whole numbers, bounds rounded outwards{beyond}"
-    if whole and distinct == present > bins:
-        return None, "left out: every row has its own number. " + _ID
-    if whole and distinct <= _FEW and max(-low, high) < _EXACT:
-        found = opened.engine.fetch(column.distinct())["v"].to_pylist()
-        note = "the whole numbers that occur; rows with others would be dropped"
-        return Categorical(*sorted(map(int, found)), null=null), note
-    (at_low,) = _row(opened, column, (column.v == low).sum())
-    cuts = _cuts(opened, column, bins)
-    edges = round_edges(low, high, cuts, spike=at_low >= _SPIKE * present, whole=bool(whole))
-    return Binned(edges, null=null), (
-        f"numbers in bins, more of them where there are more rows, edges rounded{beyond}"
-    )
-
-
-def _cuts(opened: _Table, column: Any, bins: int) -> list[float]:
-    """Where the bins would end if each held the same number of rows."""
-    shares = [place / bins for place in range(1, bins)] or [0.5]
-    (cuts,) = _row(opened, column, column.v.quantile(shares))
-    if len(set(cuts)) < bins / 2:
-        # Most rows share a few values: let every value have its say, once.
-        once = column.distinct()
-        cuts = [*cuts, *_row(opened, once, once.v.quantile(shares))[0]]
-    return list(cuts)
-
-
-def _row(opened: _Table, table: Any, *expressions: Any) -> tuple[Any, ...]:
-    """The values of some aggregates of a table, 0 for a sum over nothing.
-
-    DuckDB sums whole numbers in 128 bits, which arrive as Decimal.
-    """
-    named = {f"x{place}": expression for place, expression in enumerate(expressions)}
-    result = opened.engine.fetch(table.aggregate(**named))
-    found = (result[name].to_pylist()[0] for name in named)
-    return tuple(int(v or 0) if v is None or isinstance(v, Decimal) else v for v in found)

@@ -36,8 +36,8 @@ def round_edges(
     edges: list[float] = []
     if (high - low) / 100 > 0:
         grain = round_step((high - low) / 100)
-        first, last = (_tidy(n * grain) for n in (math.floor(low / grain), math.ceil(high / grain)))
-        cuts = {_tidy(first + _two_digits(cut - first)) for cut in inner}
+        first, last = (tidy(n * grain) for n in (math.floor(low / grain), math.ceil(high / grain)))
+        cuts = {tidy(first + _two_digits(cut - first)) for cut in inner}
         if spike and whole:
             cuts.add(low + 1)
         edges = [first, *sorted(cut for cut in cuts if first < cut < last), last]
@@ -51,7 +51,7 @@ def _two_digits(distance: float) -> float:
     return float(f"{distance:.1e}")
 
 
-def _tidy(number: float) -> float:
+def tidy(number: float) -> float:
     """Without the dust of floating-point products: 0.30000000000000004 becomes 0.3."""
     return float(f"{number:.12g}")
 

@@ -156,6 +156,7 @@ def _locked_connection(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnectio
         f"allowed_paths = [{paths}]",
         "enable_external_access = false",
         "python_enable_replacements = false",
+        "enable_progress_bar = false",
         "lock_configuration = true",
     ):
         connection.execute(f"SET {setting}")

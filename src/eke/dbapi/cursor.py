@@ -7,7 +7,13 @@ from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
 
 from eke.dbapi.binding import bound
-from eke.dbapi.failure import InterfaceError, NotSupportedError, ProgrammingError, translated
+from eke.dbapi.failure import (
+    InterfaceError,
+    NotSupportedError,
+    ProgrammingError,
+    Warning,  # noqa: A004 - the name that PEP 249 gives it
+    translated,
+)
 from eke.dbapi.kind import NUMBER, STRING, TypeObject
 from eke.session import Answer, Dataset, Within
 from eke.sql import parse
@@ -28,7 +34,10 @@ class Connected(Protocol):
 
 
 class Cursor:
-    """Made by `Connection.cursor`. `answer` is the whole answer behind the rows, with its cost."""
+    """Made by `Connection.cursor`. `answer` is the whole answer behind the rows, with its cost.
+
+    `messages` holds what the domain leaves open of it, besides the noise: see `Answer.caveats`.
+    """
 
     arraysize = 1
 
@@ -37,6 +46,7 @@ class Cursor:
         self.description: tuple[Description, ...] | None = None
         self.rowcount = -1
         self.answer: Answer | None = None
+        self.messages: list[tuple[type[Warning], str]] = []
         self._rows: list[Row] | None = None
         self._next = 0
         self._closed = False
@@ -54,6 +64,7 @@ class Cursor:
         """
         self._require_open()
         self.description, self.rowcount, self.answer, self._rows = None, -1, None, None
+        self.messages = []
         with translated():
             text = bound(operation, parameters)
             connection = self.connection
@@ -122,6 +133,7 @@ class Cursor:
 
     def _take(self, answer: Answer, name: str) -> None:
         self.answer, self._next = answer, 0
+        self.messages = [(Warning, caveat) for caveat in answer.caveats]
         if answer.is_number:
             self.description = _value_columns(name)
             self._rows = [(answer.value, *answer.interval)]

@@ -11,6 +11,7 @@ from eke.domain.document import (
     write_domain,
 )
 from eke.domain.integer import Integer
+from eke.domain.numeric import Numeric
 from eke.domain.product import Domain
 from eke.domain.rule import Replace, Rule
 
@@ -22,6 +23,7 @@ __all__ = [
     "Domain",
     "Integer",
     "Label",
+    "Numeric",
     "Replace",
     "Rule",
     "domain_from_document",

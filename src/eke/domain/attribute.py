@@ -69,7 +69,7 @@ class Attribute(ABC):
     @property
     def drops(self) -> bool:
         """True when some raw value takes its row out of the protected table."""
-        return self.null == "drop" or self.outside == "drop"
+        return not {"drop", "never"}.isdisjoint((self.null, self.outside))
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -97,7 +97,7 @@ class Attribute(ABC):
         raise NotImplementedError  # only kinds whose rules may say so
 
     def _by_rule(self, rule: Rule, raw: object) -> int | None:
-        if rule == "drop":
+        if rule == "drop" or rule == "never":  # noqa: PLR1714 - mypy narrows by it
             return None
         if rule == "bucket":
             return self.size - 1
@@ -141,12 +141,20 @@ class Attribute(ABC):
     def numbers(self) -> tuple[Fraction, ...]:
         """The number each code stands for in sums and moments (the bucket counts as 0)."""
         raise DomainError(
-            "this attribute has no numbers to sum; declare it as Integer, Binned or Boolean"
+            "this attribute has no numbers to sum; "
+            "declare it as Integer, Numeric, Binned or Boolean"
         )
 
-    def number_vector(self) -> Sequence[Fraction] | NDArray[np.int64]:
-        """The same, as an array where that is quicker and the numbers are whole."""
-        return self.numbers()
+    def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
+        """The same as a unit and whole multiples of it: int64, or Python's integers if larger."""
+        return scaled(self.numbers())
+
+    def half_widths(self) -> tuple[Fraction, ...] | None:
+        """How far the table's values may be from the number of each code; None: not at all.
+
+        It is about values within the declared bounds; for others see `outside`.
+        """
+        return None
 
     def chosen_code(self, value: object) -> int:
         """The code of a value in a question; one that is not declared is an error."""
@@ -159,7 +167,7 @@ class Attribute(ABC):
         """The codes of a range, low not above high."""
         del low, high
         raise QueryError(
-            "ranges need an Integer or Binned attribute; list the values instead: "
+            "ranges need an Integer, Numeric or Binned attribute; list the values instead: "
             + self._declared_text()
         )
 
@@ -184,6 +192,14 @@ class Attribute(ABC):
     def cell_values(self) -> tuple[object, ...]:
         """What a table of new rows holds for each code."""
         return self.labels
+
+
+def scaled(numbers: Sequence[Fraction]) -> tuple[Fraction, NDArray[Any]]:
+    """Numbers as a unit and whole multiples of it: int64, or Python's integers if larger."""
+    denominator = math.lcm(*(number.denominator for number in numbers))
+    whole = [int(number * denominator) for number in numbers]
+    small = max(map(abs, whole), default=0) < 2**62
+    return Fraction(1, denominator), np.array(whole, np.int64 if small else object)
 
 
 def end_text(end: End) -> str:

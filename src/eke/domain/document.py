@@ -149,6 +149,6 @@ def _attribute(name: object, document: object) -> Attribute:
 def _rule(document: Any) -> Any:
     if isinstance(document, Mapping):
         if set(document) != {"replace"}:
-            raise DomainError("a rule is drop, bucket, clamp or {replace: value}")
+            raise DomainError("a rule is drop, bucket, clamp, never or {replace: value}")
         return Replace(document["replace"])
     return document

@@ -32,14 +32,16 @@ class Integer(Attribute):
         for name in ("low", "high"):
             bound = plain(getattr(self, name))
             if type(bound) is not int:
-                raise DomainError("Integer bounds must be whole numbers; use Binned for fractions")
+                raise DomainError("Integer bounds must be whole numbers; use Numeric for fractions")
             object.__setattr__(self, name, bound)
         if self.low > self.high:
             raise DomainError(
                 f"Integer({self.low}, {self.high}): the lower bound is the larger; swap them"
             )
         if self.high - self.low >= 1_000_000:
-            raise DomainError("an Integer may have at most 1,000,000 values; use Binned instead")
+            raise DomainError(
+                "an Integer may have at most 1,000,000 values; use Numeric with a longer step"
+            )
         if max(abs(self.low), abs(self.high)) >= EXACT:
             raise DomainError("Integer bounds must be below 2**53 in magnitude; shift the column")
         check_rules(self.null, self.outside, clamps=True)
@@ -70,11 +72,11 @@ class Integer(Attribute):
         values = [Fraction(v) for v in range(self.low, self.high + 1)]
         return tuple([*values, Fraction(0)] if self.has_bucket else values)
 
-    def number_vector(self) -> NDArray[np.int64]:
+    def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
         numbers = np.arange(self.low, self.low + self.size, dtype=np.int64)
         if self.has_bucket:
             numbers[-1] = 0
-        return numbers
+        return Fraction(1), numbers
 
     @property
     def placing(self) -> Placing:

@@ -37,6 +37,19 @@ class Floored:
 
 
 @dataclass(frozen=True, slots=True)
+class Stepped:
+    """Numbers from low to high: code = floor((number − low) / step + 0.5), all in doubles."""
+
+    low: float
+    high: float
+    step: float
+
+    @property
+    def is_text(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """Numbers from the first edge to the last, cut at the others: code = edges passed − 1."""
 
@@ -47,4 +60,4 @@ class Cut:
         return False
 
 
-Placing: TypeAlias = Listed | Floored | Cut
+Placing: TypeAlias = Listed | Floored | Stepped | Cut

@@ -30,7 +30,8 @@ class Replace:
         object.__setattr__(self, "value", own)
 
 
-Rule: TypeAlias = Literal["drop", "bucket", "clamp"] | Replace
+Rule: TypeAlias = Literal["drop", "bucket", "clamp", "never"] | Replace
+"""What becomes of a value; `never` says in public that there is none, and is checked."""
 
 
 def number_text(number: float) -> str:
@@ -60,9 +61,11 @@ def plain(value: object) -> object:
 
 def check_rules(null: Rule, outside: Rule, *, clamps: bool) -> None:
     """Raise unless both are rules; only numbers can be clamped."""
-    if not isinstance(null, Replace) and null not in ("drop", "bucket"):
-        raise DomainError(f"null must be 'drop', 'bucket' or eke.Replace(value), not {null!r}")
-    allowed = ("drop", "bucket", "clamp") if clamps else ("drop", "bucket")
+    if not isinstance(null, Replace) and null not in ("drop", "bucket", "never"):
+        raise DomainError(
+            f"null must be 'drop', 'bucket', 'never' or eke.Replace(value), not {null!r}"
+        )
+    allowed = ("drop", "bucket", "clamp", "never") if clamps else ("drop", "bucket", "never")
     if not isinstance(outside, Replace) and outside not in allowed:
         raise DomainError(
             f"outside must be one of {', '.join(allowed)} or eke.Replace(value), not {outside!r}"

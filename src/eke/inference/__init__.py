@@ -6,6 +6,7 @@ from eke.inference.posterior import (
     ComposedNoise,
     ExactPosterior,
     Posterior,
+    WidenedPosterior,
     halfwidth,
 )
 from eke.inference.regression import LinearEstimate, Regression
@@ -22,6 +23,7 @@ __all__ = [
     "LinearEstimate",
     "Posterior",
     "Regression",
+    "WidenedPosterior",
     "halfwidth",
     "noise_of",
     "table_weight",

@@ -12,7 +12,7 @@ joined by AND.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from eke.domain import Domain
 from eke.errors import DomainError, QueryError
+from eke.query.blur import added, of_powers, scaled
 from eke.query.canonical import DENSE_CELLS, Term, table_terms
 from eke.query.condition import selection
 from eke.query.linear import Query
@@ -73,7 +74,8 @@ class Expression:
             return built[0][1]
         terms = [Term(w * term.weight, term.factors) for w, query in built for term in query.terms]
         constant = sum((w * query.constant for w, query in built), Fraction(0))
-        return Query.of(domain, terms, constant)
+        blur = added(scaled(query.blur, weight) for weight, query in built)
+        return Query.of(domain, terms, constant, blur)
 
     @_of_linear
     def __add__(self, other: Expression | float | Fraction) -> Expression:
@@ -215,7 +217,10 @@ def moment(
             weight *= unit
             factors.append((name, vector))
         moments = Query.unrounded(domain, [Term(weight, tuple(factors))])
-        return moments.pointwise(_selected(domain, wanted))
+        chosen = {n: selection(domain[n], wanted[n]) for n in exponents if n in wanted}
+        query = moments.pointwise(_selected(domain, wanted))
+        blur = {**query.blur, **of_powers(domain, exponents, chosen)}
+        return replace(query, blur=blur)
 
     inner_text = " * ".join(n if p == 1 else f"{n}^{p}" for n, p in exponents.items())
     return _atom(build, _text(f"sum of {inner_text}", wanted))
@@ -330,4 +335,5 @@ def _selected(domain: Domain, where: Where) -> Query:
             factors.append((name, selection(domain[name], condition)))
         except QueryError as problem:
             raise QueryError(f"{name!r}: {problem}") from problem
-    return Query.unrounded(domain, [Term(Fraction(1), tuple(factors))])
+    query = Query.unrounded(domain, [Term(Fraction(1), tuple(factors))])
+    return replace(query, blur=dict.fromkeys(where, Fraction(0)))

@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
+from eke.query import blur as blurs
 from eke.query.block import Block, Names
+from eke.query.blur import NO_BLUR, Blur
 from eke.query.canonical import (
     DENSE_CELLS,
     Term,
@@ -56,6 +58,8 @@ class Query(Block):
     domain: Domain = field()
     terms: tuple[Term, ...]
     constant: Fraction = field()
+    blur: Blur = field(default_factory=lambda: NO_BLUR)
+    """What bins leave open of the question as it was written; not part of the query itself."""
 
     def __post_init__(self) -> None:
         """Raise unless all computations with the terms are exact.
@@ -79,7 +83,9 @@ class Query(Block):
         return self  # immutable
 
     @staticmethod
-    def of(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
+    def of(
+        domain: Domain, terms: Iterable[Term], constant: object = 0, blur: Blur = NO_BLUR
+    ) -> Query:
         """The canonical query with these terms; weights are put on the coefficient grid.
 
         Equal products are added up first and rounding comes last, so a third of a question, three
@@ -87,7 +93,8 @@ class Query(Block):
         the largest coefficient of any term, for each term.
         """
         merged = merged_terms(domain, _checked(domain, terms))
-        return Query(domain, canonical_terms(domain, _gridded(merged)), to_fraction(constant))
+        terms = canonical_terms(domain, _gridded(merged))
+        return Query(domain, terms, to_fraction(constant), blur)
 
     @staticmethod
     def unrounded(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
@@ -167,7 +174,7 @@ class Query(Block):
         """None: the absolute coefficients, and their squares, are those of the query itself."""
 
     def without_constant(self) -> Query:
-        return Query(self.domain, self.terms, Fraction(0)) if self.constant else self
+        return Query(self.domain, self.terms, Fraction(0), self.blur) if self.constant else self
 
     def exact_answers(
         self, attributes: Sequence[str], codes: NDArray[np.int64], counts: NDArray[np.int64]
@@ -236,7 +243,8 @@ class Query(Block):
     def __add__(self, other: Query) -> Query:
         self._same_domain(other)
         constant = self.constant + other.constant
-        return _combined(self.domain, [*self.terms, *other.terms], constant)
+        together = blurs.added([self.blur, other.blur])
+        return _combined(self.domain, [*self.terms, *other.terms], constant, together)
 
     def __sub__(self, other: Query) -> Query:
         return self + (-1) * other
@@ -245,7 +253,8 @@ class Query(Block):
         weight = to_fraction(factor)
         (rounded,) = on_grid([weight])
         terms = [Term(term.weight * rounded, term.factors) for term in self.terms]
-        return _combined(self.domain, terms, self.constant * weight)
+        blur = blurs.scaled(self.blur, weight)
+        return _combined(self.domain, terms, self.constant * weight, blur)
 
     __rmul__ = __mul__
 
@@ -260,7 +269,8 @@ class Query(Block):
         """
         self._same_domain(other)
         terms = [_product(a, b) for a in self.terms for b in other.terms]
-        return _combined(self.domain, terms, Fraction(0))
+        blur = blurs.multiplied(self.blur, self.extremes, other.blur, other.extremes)
+        return _combined(self.domain, terms, Fraction(0), blur)
 
     def _same_domain(self, other: Query) -> None:
         if self.domain is not other.domain and self.domain != other.domain:
@@ -335,14 +345,14 @@ def _check_factors(domain: Domain, term: Term) -> None:
             raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
 
 
-def _combined(domain: Domain, terms: Sequence[Term], constant: Fraction) -> Query:
+def _combined(domain: Domain, terms: Sequence[Term], constant: Fraction, blur: Blur) -> Query:
     """The query with these dyadic terms, rounded only if int64 cannot hold all coefficients."""
     used = merged_terms(domain, terms)
     if used:
         reach = sum((term_reach(term) for term in used), Fraction(0))
         if reach / finest_unit(used) >= SAFE:
             used = _gridded(used)
-    return Query(domain, canonical_terms(domain, used), constant)
+    return Query(domain, canonical_terms(domain, used), constant, blur)
 
 
 def _gridded(terms: Sequence[Term]) -> list[Term]:

@@ -1,6 +1,7 @@
 """Questions: what is asked, however it was written: columns that are formulas over blocks."""
 
 from eke.question.accuracy import Accuracy
+from eke.question.caveat import bias, caveats
 from eke.question.document import formula_from_document
 from eke.question.expression import (
     FormulaExpression,
@@ -42,6 +43,8 @@ __all__ = [
     "Question",
     "ResultRow",
     "Root",
+    "bias",
+    "caveats",
     "deviation",
     "evaluated",
     "formula_from_document",

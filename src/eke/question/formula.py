@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -21,6 +21,8 @@ from eke.arrays import FloatArray
 from eke.errors import AccuracyError
 
 Sign: TypeAlias = Literal["+", "-", "*", "/"]
+Average: TypeAlias = Callable[["Formula"], tuple[int, int] | None]
+"""The places of a total over some records and of their number, if a formula divides these."""
 Ratio: TypeAlias = tuple[FloatArray, FloatArray]
 """Numerator and denominator, each a linear form of the answers: coefficients, constant last."""
 
@@ -92,6 +94,14 @@ class Formula(ABC):
     def on_answers(self, by: Mapping[int, Formula] | Sequence[Formula]) -> Formula:
         """The formula with others in place of its answers."""
         return self.with_parts(*(part.on_answers(by) for part in self.parts))
+
+    def off_by(self, blurs: Sequence[float], average: Average) -> float | None:
+        """By how much the value may be off if a record may add so much too much to each answer.
+
+        None: by any amount, as the number of records is not known. An average is off by no more
+        than each of its records.
+        """
+        return None if any(blurs[place] for place in self.aggregates()) else 0.0
 
     def scale(self) -> tuple[int, float] | None:
         """(aggregate, factor) of a formula that is one answer, scaled and shifted."""
@@ -216,6 +226,26 @@ class Operation(Formula):
     def ratio(self, answers: int) -> Ratio | None:
         left, right = self.left.ratio(answers), self.right.ratio(answers)
         return None if left is None or right is None else _joined(self.sign, left, right)
+
+    def off_by(self, blurs: Sequence[float], average: Average) -> float | None:
+        places = average(self)
+        if places is not None:
+            return None if blurs[places[1]] else blurs[places[0]]
+        left, right = self.left.off_by(blurs, average), self.right.off_by(blurs, average)
+        if left is None or right is None:
+            return None
+        factor = 1.0 if self.sign in ("+", "-") else self._factor()
+        if factor is None:  # two answers are multiplied or divided
+            return None if left or right else 0.0
+        return (left + right) * factor
+
+    def _factor(self) -> float | None:
+        """By what one side is multiplied, if the other is a public number."""
+        number = self.left if self.right.aggregates() else self.right
+        if number.aggregates() or (number is self.left and self.sign == "/"):
+            return None
+        constant = abs(float(number.value(())))
+        return constant if self.sign == "*" else (1.0 / constant if constant else None)
 
     def fragile(self) -> Iterator[Formula]:
         if self.sign == "/" and self.right.aggregates():

@@ -39,7 +39,7 @@ def formula_question(
     if any(query.is_zero for query in queries):
         raise QueryError("a part of the formula is the same whatever the data; leave it out")
     keys = [GroupKey.of_column(domain, name) for name in domain.in_order(by)]
-    bare = [Query(query.domain, query.terms, Fraction(0)) for query in queries]
+    bare = [query.without_constant() for query in queries]
     distinct = list(dict.fromkeys(bare))
     answers = [
         _shifted(Aggregate(distinct.index(one)), query.constant)

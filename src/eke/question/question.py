@@ -65,6 +65,8 @@ class Question:
     requirement: Accuracy | None = None
     is_named: bool = field(default=True, kw_only=True)  # False where the value has no name
     is_block: bool = field(default=False, kw_only=True)  # a query or a marginal as it is
+    reads: frozenset[str] = field(default=frozenset(), kw_only=True)
+    """Columns that were named besides those that the blocks depend on."""
 
     @staticmethod
     def of_block(block: Query | Marginal) -> Question:
@@ -118,10 +120,19 @@ class Question:
 
     def bounds(self, formula: Formula) -> tuple[float, float]:
         """What a formula lies between whatever the data, if it is an average; else no bounds."""
+        places = self.average(formula)
+        if places is None:
+            return -math.inf, math.inf
+        low, high = self.blocks[places[0]].inside.extremes()
+        return float(low), float(high)
+
+    def average(self, formula: Formula) -> tuple[int, int] | None:
+        """The blocks of a total over some records and of their number, if that is its ratio."""
         match formula:
             case Operation("/", Aggregate(top), Aggregate(bottom)):
-                return average_bounds(self.blocks[top].inside, self.blocks[bottom].inside)
-        return -math.inf, math.inf
+                total, rows = self.blocks[top].inside, self.blocks[bottom].inside
+                return (top, bottom) if _is_average(total, rows) else None
+        return None
 
     def result(self, rows: Sequence[ResultRow]) -> list[int]:
         """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
@@ -143,11 +154,8 @@ class Question:
         )
 
 
-def average_bounds(total: Query, rows: Query) -> tuple[float, float]:
-    """The least and the largest value that a total over some rows, divided by them, can have."""
+def _is_average(total: Query, rows: Query) -> bool:
+    """Whether one query adds something up over the records that another one counts."""
     counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
     plain = not total.constant and not rows.constant
-    if counted and plain and total.pointwise(rows) == total:
-        low, high = total.extremes()
-        return float(low), float(high)
-    return -math.inf, math.inf
+    return counted and plain and total.pointwise(rows) == total

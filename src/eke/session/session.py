@@ -29,7 +29,7 @@ from eke.privacy.budget import nano_floor
 from eke.privacy.measure import Measure
 from eke.publish import Published
 from eke.query import check_neighbours
-from eke.question import Question
+from eke.question import Question, caveats
 from eke.session.answer.answer import Answer
 from eke.session.ask.answering import Answering, single_use
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
@@ -89,7 +89,8 @@ class Session(Dataset):
         """What `ask` gives: decided on, paid for if need be, stored, and read back."""
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
         text = self._answering.text(request, key)
-        return request.answer(text, self._vault.inference_through)
+        answer = request.answer(text, self._vault.inference_through)
+        return replace(answer, caveats=answer.caveats + self._unit_caveats())
 
     def preview(
         self,
@@ -148,7 +149,8 @@ class Session(Dataset):
         progress: Progress = silent,
     ) -> Estimate | TableEstimate:
         """What history says about a question, asked before or not; see `Dataset.estimate`."""
-        asked = linear_block(self._question(query))
+        question = self._question(query)
+        asked = linear_block(question)
         now = self._vault.snapshot()
         kept = self._estimator
         if kept is None or kept[0] != now.sequence:
@@ -163,7 +165,8 @@ class Session(Dataset):
             if method == "blue" and work.is_light
             else self._turns(analyst or self.analyst, work.steps)
         ):
-            return kept[1].estimate(asked, method, sure, progress)
+            estimate = kept[1].estimate(asked, method, sure, progress)
+        return estimate.with_caveats(caveats(question) + self._unit_caveats())
 
     # -- releasing -----------------------------------------------------------------------------
 
@@ -367,6 +370,13 @@ class Session(Dataset):
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
         question = self._question(query)
         return request_of(question, within, confidence, policy=chosen, analyst=who)
+
+    def _unit_caveats(self) -> tuple[str, ...]:
+        """What the unit leaves out of every answer."""
+        unit = self.settings["unit"]
+        if unit is None:
+            return ()
+        return (f"Of each {unit['column']} at most {unit['rows']:,} records are counted.",)
 
     def _question(self, query: Asked) -> Question:
         if isinstance(query, str):

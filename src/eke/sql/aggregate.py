@@ -7,12 +7,14 @@ Sums of aggregates with constant weights fold into one linear query. Only what i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
 from eke.query import Query, Term
+from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
 from eke.query.canonical import DENSE_CELLS
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
@@ -23,7 +25,15 @@ from eke.sql.polynomial import Polynomial, TooLarge, constant
 from eke.sql.scalar import as_number, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
 from eke.sql.tree import left_chain
-from eke.sql.value import Missing, Reading, Truth, known_part, weighted_boxes
+from eke.sql.value import (
+    Missing,
+    Number,
+    Reading,
+    Truth,
+    known_part,
+    reached_codes,
+    weighted_boxes,
+)
 
 MOST_QUERIES = 64
 _STEPS_A_TERM = 60
@@ -39,6 +49,7 @@ class Aggregates:
         self._relation = relation
         self._grouped = grouped  # a block of cells cannot carry a constant
         self._terms: list[list[Term]] = []
+        self._blurs: list[Blur] = []
         self._basics: dict[Any, int] = {}
         self._places: dict[Any, int] = {}
         self._indices: dict[Any, int | Fraction] = {}
@@ -119,10 +130,13 @@ class Aggregates:
         number = number_of(self._reading, self._relation, node.this)
         value = number.polynomial(self._reading.diagrams)
         known = self._reading.diagrams.joined(both, kept, number.known)
-        rows, total = self._basic(constant(Fraction(1)), known), self._basic(value, known)
+        blur = self._blur(number, known)
+        rows, total = self._basic(constant(Fraction(1)), known), self._basic(value, known, blur)
         if isinstance(node, exp.Avg):
             return joined(self._reading, node, "/", total, rows)
-        return spread(self._reading, node, rows, total, self._basic(value * value, known))
+        of_squares = multiplied(blur, value.extremes, blur, value.extremes)
+        squares = self._basic(value * value, known, of_squares)
+        return spread(self._reading, node, rows, total, squares)
 
     def _filtered(self, node: exp.Expr) -> Diagram:
         where = node.args["expression"].this
@@ -155,9 +169,19 @@ class Aggregates:
             return self._basic(constant(Fraction(1)), met)
         number = as_number(self._reading, node.this, value)
         known = diagrams.joined(both, kept, number.known)
-        return self._basic(number.polynomial(diagrams), known)
+        return self._basic(number.polynomial(diagrams), known, self._blur(number, known))
 
-    def _basic(self, value: Polynomial, cells: Diagram) -> Linear:
+    def _blur(self, number: Number, cells: Diagram) -> Blur:
+        """How far a number may be off in some cells: of one column, in the bins that occur."""
+        line = number.line
+        if line is None or line.attribute is None or not any(number.blur.values()):
+            return number.blur
+        halves = self._reading.domain[line.attribute].half_widths() or ()
+        reached = reached_codes(self._reading.diagrams, cells, line.attribute, len(halves))
+        widest_half = max((halves[code] for code in reached), default=Fraction(0))
+        return {line.attribute: abs(line.slope) * widest_half}
+
+    def _basic(self, value: Polynomial, cells: Diagram, blur: Blur = NO_BLUR) -> Linear:
         """The sum of a function over the records for which a condition is true."""
         diagrams = self._reading.diagrams
         cells = diagrams.mapped(same_as, cells, True)
@@ -168,7 +192,10 @@ class Aggregates:
             self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 20)
             self._basics[key] = len(self._terms)
             self._terms.append(terms)
-        return Linear(((self._basics[key], Fraction(1)),), Fraction(0))
+            self._blurs.append(NO_BLUR)
+        place = self._basics[key]
+        self._blurs[place] = widest(self._blurs[place], blur)
+        return Linear(((place, Fraction(1)),), Fraction(0))
 
     # -- formulas ------------------------------------------------------------------------------
 
@@ -218,7 +245,8 @@ class Aggregates:
         # Short sums over few cells are brought into canonical form through a table.
         cells = support if len(terms) > 1 and support <= DENSE_CELLS else 0
         self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 2 * cells)
-        return Query.of(domain, terms, shift)
+        blur = added(scaled(self._blurs[p], w) for p, w in weights)
+        return Query.of(domain, terms, shift, blur)
 
     def _place(self, node: exp.Expr, query: Query) -> int | Fraction:
         if query.is_zero:
@@ -234,7 +262,10 @@ class Aggregates:
                 )
             self._places[key] = len(self.queries)
             self.queries.append(query)
-        return self._places[key]
+        place = self._places[key]
+        same = self.queries[place]
+        self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
+        return place
 
 
 def _shifted(formula: Formula, shift: Fraction) -> Formula:

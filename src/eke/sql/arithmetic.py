@@ -6,10 +6,13 @@ Binned columns enter by the midpoints of their bins.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlglot import exp
 
+from eke.domain.attribute import scaled
+from eke.query import blur as blurs
 from eke.query.vector import SAFE
 from eke.question.logic import both
 from eke.sql.polynomial import TooLarge, column
@@ -50,7 +53,8 @@ def add(reading: Reading, first: Number, second: Number) -> Number:
     _spend(reading, first, second)
     value = first.polynomial(diagrams) + second.polynomial(diagrams)
     line = first.line.plus(second.line) if first.line and second.line else None
-    return Number(value, known, line=line, midpoints=first.midpoints | second.midpoints)
+    midpoints, blur = first.midpoints | second.midpoints, blurs.added([first.blur, second.blur])
+    return Number(value, known, line=line, midpoints=midpoints, blur=blur)
 
 
 def multiply(reading: Reading, first: Number, second: Number) -> Number:
@@ -61,12 +65,15 @@ def multiply(reading: Reading, first: Number, second: Number) -> Number:
         steps = diagrams.joined(times, first.steps, second.steps)
         return Number(None, known, steps, _constant_line(first, second, times))
     _spend(reading, first, second)
-    value = first.polynomial(diagrams) * second.polynomial(diagrams)
+    factor, other_factor = first.polynomial(diagrams), second.polynomial(diagrams)
+    value = factor * other_factor
+    blur = blurs.multiplied(first.blur, factor.extremes, second.blur, other_factor.extremes)
     line = None
     for one, other in ((first, second), (second, first)):
         if one.line and other.line and one.line.attribute is None:
             line = other.line.times(one.line.intercept)
-    return Number(value, known, line=line, midpoints=first.midpoints | second.midpoints)
+    midpoints = first.midpoints | second.midpoints
+    return Number(value, known, line=line, midpoints=midpoints, blur=blur)
 
 
 def divide(reading: Reading, node: exp.Expr, first: Number, second: Number) -> Number:
@@ -99,9 +106,12 @@ def floor(reading: Reading, node: exp.Expr, number: Number) -> Number:
     unit, whole = polynomial.vector(reading.domain, names[0])
     reading.effort.spend(len(whole) // 20 + 10)
     divisor = unit.denominator
-    if whole.dtype == object or divisor >= SAFE:
-        return Number(column(names[0], [Fraction(int(v) // divisor) for v in whole]), number.known)
-    return Number(column(names[0], whole // divisor), number.known)
+    exact = whole.astype(object) if divisor >= SAFE else whole
+    parts = [Fraction(int(v)) for v in exact // divisor] if exact.dtype == object else []
+    unit, floors = scaled(parts) if parts else (Fraction(1), exact // divisor)
+    # Two numbers that are close may be rounded down to different ones.
+    blur = {name: bound + 1 if bound else bound for name, bound in number.blur.items()}
+    return Number(column(names[0], unit, floors), number.known, blur=blur)
 
 
 def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:
@@ -124,10 +134,33 @@ def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:
             "divide by something that never is",
         )
     parts = [1 / (unit * int(v)) if v else Fraction(0) for v in whole]
+    blur = _blur_of_reciprocals(reading, node, number.blur, parts)
     if math.lcm(*(p.denominator for p in parts)).bit_length() > _MOST_BITS:
         raise TooLarge("the quotients have too many digits; divide the answers instead")
     reading.effort.spend(20 * len(whole))
-    return Number(column(names[0], parts), number.known, midpoints=number.midpoints)
+    return Number(
+        column(names[0], *scaled(parts)), number.known, midpoints=number.midpoints, blur=blur
+    )
+
+
+def _blur_of_reciprocals(
+    reading: Reading, node: exp.Expr, blur: blurs.Blur, parts: Sequence[Fraction]
+) -> blurs.Blur:
+    """|1/a − 1/b| where a is at most the blur away from b = 1/part."""
+    total = sum(blur.values(), Fraction(0))
+    if not total:
+        return blur
+    bounds = []
+    for part in filter(None, parts):
+        nearest = 1 / abs(part) - total
+        if nearest <= 0:
+            raise reading.error(
+                node,
+                f"within its bins {_named(frozenset(blur))} may be zero; "
+                "divide by something that never is, or divide the answers",
+            )
+        bounds.append(abs(part) * total / nearest)
+    return {name: max(bounds, default=Fraction(0)) * bound / total for name, bound in blur.items()}
 
 
 def _constant_line(first: Number, second: Number, operation: object) -> Line | None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from eke.query.blur import NO_BLUR, widest
 from eke.question.logic import both, either
 from eke.sql.diagram import Diagram, Label
 from eke.sql.logic import otherwise, same_as, taken
@@ -88,6 +89,7 @@ def _numbers(
     known = diagrams.false
     parts = []
     midpoints: frozenset[str] = frozenset()
+    blur = NO_BLUR
     for condition, result in zip([*conditions, diagrams.true], results, strict=True):
         met = diagrams.mapped(same_as, condition, True)  # an unknown condition is not met
         here = diagrams.joined(both, open_yet, met)
@@ -97,7 +99,8 @@ def _numbers(
         reading.effort.spend(60 * len(part.products) + 20)
         parts.append(part)
         midpoints |= result.midpoints
-    return Number(summed(parts), known, midpoints=midpoints)
+        blur = widest(blur, result.blur)
+    return Number(summed(parts), known, midpoints=midpoints, blur=blur)
 
 
 def _number(reading: Reading, value: Value) -> Number:

@@ -52,6 +52,14 @@ class Polynomial:
     def attributes(self) -> frozenset[str]:
         return frozenset(name for product in self.products for name in product.factors)
 
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        """A lower and an upper bound on the function, whatever the cell."""
+        height = sum(
+            (abs(p.weight) * math.prod(map(_height, p.factors.values())) for p in self.products),
+            Fraction(0),
+        )
+        return -height, height
+
     def __add__(self, other: Polynomial) -> Polynomial:
         return _merged([*self.products, *other.products])
 
@@ -114,18 +122,9 @@ def summed(parts: Sequence[Polynomial]) -> Polynomial:
     return _merged(products)
 
 
-def column(name: str, numbers: Sequence[Fraction] | NDArray[np.int64]) -> Polynomial:
-    """The function that gives each code of an attribute its number."""
-    if isinstance(numbers, np.ndarray):
-        return _merged([Product(Fraction(1), {name: numbers})])
-    denominator = math.lcm(*(n.denominator for n in numbers))
-    whole = [int(n * denominator) for n in numbers]
-    return _merged([Product(Fraction(1, denominator), {name: _small(whole)})])
-
-
-def _small(whole: Sequence[int]) -> Vector:
-    fits = max(map(abs, whole), default=0) < SAFE
-    return np.array(whole, np.int64 if fits else object)
+def column(name: str, unit: Fraction, whole: Vector) -> Polynomial:
+    """The function that gives each code of an attribute its number, a multiple of the unit."""
+    return _merged([Product(unit, {name: whole})])
 
 
 def _height(vector: Vector) -> int:

@@ -107,6 +107,7 @@ def _selected(
         limit=whole_number(reading, select.args.get("limit")),
         offset=whole_number(reading, select.args.get("offset")) or 0,
         requirement=requirement,
+        reads=frozenset(reading.columns),
     )
 
 

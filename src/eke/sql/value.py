@@ -6,7 +6,7 @@ Each knows where it is NULL, so that sums skip and comparisons propagate NULLs a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import SqlError
+from eke.query.blur import NO_BLUR, Blur
 from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
 from eke.sql.effort import Effort
 from eke.sql.logic import same_as
@@ -33,6 +34,8 @@ class Reading:
     domain: Domain
     diagrams: Diagrams
     effort: Effort
+    columns: set[str] = field(default_factory=set)
+    """The columns that were read so far, even where the result does not depend on them."""
 
     def error(self, node: exp.Expr, message: str) -> SqlError:
         return self.text.error(node, message)
@@ -70,6 +73,9 @@ class Number:
     steps: Diagram | None = None
     line: Line | None = None
     midpoints: frozenset[str] = frozenset()  # binned columns that enter by their midpoints
+    blur: Blur = field(
+        default_factory=lambda: NO_BLUR
+    )  # of the columns that enter by their numbers
     attribute: str | None = None  # the column, when the value is one and nothing else
     category: str | None = None  # the column, when its numbers are names and cannot be summed
     order: Order = None
@@ -125,6 +131,7 @@ def literal_number(reading: Reading, number: Fraction) -> Number:
 def column_value(reading: Reading, name: str) -> Value:
     """What a column holds in each cell: declared values, midpoints of bins, NULL in the bucket."""
     attribute, diagrams = reading.domain[name], reading.diagrams
+    reading.columns.add(name)
     size = attribute.size
     reading.effort.spend(size // 50 + 5)
     present = np.arange(size) < size - attribute.has_bucket
@@ -132,8 +139,9 @@ def column_value(reading: Reading, name: str) -> Value:
     if attribute.sql_kind in ("number", "midpoint"):
         line = Line(name, Fraction(1), Fraction(0))
         middles = frozenset({name}) if attribute.sql_kind == "midpoint" else frozenset()
-        numbers = column(name, attribute.number_vector())
-        return Number(numbers, known, line=line, midpoints=middles, attribute=name)
+        numbers = column(name, *attribute.scaled_numbers())
+        blur = {name: max(attribute.half_widths() or [Fraction(0)])}
+        return Number(numbers, known, line=line, midpoints=middles, blur=blur, attribute=name)
     is_category = attribute.sql_kind == "category"
     labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
     leaves = [diagrams.leaf(label) for label in labels]
@@ -175,6 +183,16 @@ def weighted_boxes(
     if inside <= outside + 1:
         return [(1, box) for box in diagrams.boxes(cells, True)]
     return [(1, {}), *((-1, box) for box in diagrams.boxes(cells, False))]
+
+
+def reached_codes(diagrams: Diagrams, cells: Diagram, name: str, codes: int) -> list[int]:
+    """The first so many codes of a column that occur in cells with the label True."""
+    if diagrams.paths(cells, True) > MOST_TERMS:
+        return list(range(codes))
+    found = np.zeros(codes, bool)
+    for box in diagrams.boxes(cells, True):
+        found |= np.asarray(box[name][:codes], bool) if name in box else True
+    return [int(code) for code in np.flatnonzero(found)]
 
 
 def is_constant_key(value: Value) -> bool:

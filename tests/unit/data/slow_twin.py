@@ -10,7 +10,17 @@ from pathlib import Path
 
 from eke.data import Counts
 from eke.data.server_source import AnySource
-from eke.domain import Attribute, Binned, Boolean, Categorical, Domain, Integer, Replace, Rule
+from eke.domain import (
+    Attribute,
+    Binned,
+    Boolean,
+    Categorical,
+    Domain,
+    Integer,
+    Numeric,
+    Replace,
+    Rule,
+)
 from eke.privacy.unit import Unit
 
 DATA = Path(__file__).parents[3] / "data"
@@ -66,6 +76,11 @@ def attributes_with_every_rule() -> list[Attribute]:
     for cuts in edges:
         for null, outside in (*clamped, (Replace(0), "clamp"), (Replace(0), Replace(0.05))):
             attributes.append(Binned(cuts, null, outside))
+    for low, high, step in ((0, 2.5, 0.1), (-3, 5, 0.5), (-1000, 2**52, 2**40 - 0.25)):
+        grid = Numeric(low, low + int((high - low) / step + 0.5) * step, step)
+        replaced: tuple[Rule, Rule] = Replace(grid.low), Replace(grid.high)
+        for null, outside in (*clamped, ("never", "never"), replaced):
+            attributes.append(Numeric(grid.low, grid.high, step, null, outside))
     return attributes
 
 

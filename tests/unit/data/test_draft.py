@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from eke.data import CsvFile, draft_domain, draft_file, open_source
 from eke.data.round_edges import round_bounds, round_edges, round_step
-from eke.domain import Binned, Boolean, Categorical, Integer, read_domain
+from eke.domain import Binned, Boolean, Categorical, Integer, Numeric, Replace, read_domain
 from eke.errors import DataError
 from tests.unit.data.real_tables import ADULT
 from tests.unit.data.slow_twin import DATA
@@ -24,15 +24,16 @@ from tests.unit.data.slow_twin import DATA
 def test_the_draft_of_adult_is_sensible_and_survives_its_file(tmp_path) -> None:
     draft = draft_file(ADULT, tmp_path / "adult.yaml")
     domain = draft.domain
-    assert domain["age"] == Integer(15, 90)
-    assert domain["education-num"] == Integer(1, 16)
-    assert domain["hours-per-week"] == Integer(0, 100)
-    assert domain["sex"] == Categorical("Female", "Male")
+    assert domain["age"] == Integer(15, 90, "never", "never")
+    assert domain["education-num"] == Integer(1, 16, "never", "never")
+    assert domain["hours-per-week"] == Integer(0, 100, "never", "never")
+    assert domain["sex"] == Categorical("Female", "Male", null="never", outside="never")
     assert domain["race"].size == 5
     occupation = domain["occupation"]
     assert occupation.size == 15
-    assert occupation.null == occupation.outside == "bucket"
-    gain = domain["capital-gain"]
+    assert (occupation.null, occupation.outside) == ("bucket", "never")
+    assert domain["capital-gain"] == Numeric(0, 100_000, 10, null="never")
+    gain = draft_domain(ADULT, bins=20).domain["capital-gain"]
     assert isinstance(gain, Binned)
     assert gain.edges[:3] == (0, 1, 1000)  # nothing gained has a bin of its own
     assert gain.edges[-1] == 100_000
@@ -59,7 +60,10 @@ def frame() -> pd.DataFrame:
         {
             "person": [f"p{k}" for k in range(n)],
             "number": rng.permutation(n) * 1000,
-            "town": [f"town {k % 80}" for k in range(n)],
+            "town": [f"town {k % 30 if k % 2 else k % 79}" for k in range(n)],
+            "visitor": [f"v{k % 150}" for k in range(n)],
+            "full name": [f"Ann {k % 20}" for k in range(n)],
+            "price": [(k % 400) / 100 for k in range(n)],
             "yes": rng.integers(0, 2, n).astype(bool),
             "maybe": pd.array([None, True] * (n // 2), dtype="boolean"),
             "colour": ["red", None, "blue", "red"] * (n // 4),
@@ -70,6 +74,8 @@ def frame() -> pd.DataFrame:
             "never": [None] * n,
             "mixed": [1, "a", None, 2.5] * (n // 4),
             "day": [dt.date(2020, 1, 1)] * n,
+            "written day": [f"2020-01-{k % 28 + 1:02}" for k in range(n)],
+            "birth month": [k % 11 + 1 for k in range(n)],
             "# odd\nname: [": [0, 1] * (n // 2),
         }
     )
@@ -78,24 +84,30 @@ def frame() -> pd.DataFrame:
 def test_every_column_gets_an_attribute_or_a_reason(tmp_path) -> None:
     draft = draft_file(frame(), tmp_path / "draft.yaml")
     drafted, notes = draft.domain, {note.split(": ")[0]: note for note in draft.notes}
-    assert drafted["yes"] == Boolean()
-    assert drafted["maybe"] == Boolean("bucket")
-    assert drafted["colour"] == Categorical("blue", "red", null="bucket", outside="bucket")
-    assert drafted["code"] == Categorical(10, 2000, 30_000)
-    assert drafted["one"] == Integer(7, 7)
+    assert drafted["yes"] == Boolean("never", "never")
+    assert drafted["maybe"] == Boolean("bucket", "never")
+    assert drafted["colour"] == Categorical("blue", "red", null="bucket", outside="never")
+    assert drafted["code"] == Categorical(10, 2000, 30_000, null="never", outside="never")
+    assert drafted["birth month"] == Integer(1, 12, "never", "never")
+    assert drafted["one"] == Integer(7, 7, "never", "never")
+    assert drafted["price"] == Numeric(0, 4, 0.01, "never", "never")
+    towns = drafted["town"]
+    assert towns.size == 51
+    assert towns.outside == Replace("other")
     assert drafted["wild"].null == "bucket"
     assert "infinities" in notes['"wild"']
     height = drafted["height"]
-    assert isinstance(height, Binned)
-    assert 15 <= height.size <= 20
-    assert all(edge == round(edge, 1) for edge in height.edges)
-    for name in ("person", "number"):
-        assert "use it as Unit(" in notes[f'"{name}"']
-    assert "more than 50 different texts" in notes['"town"']
-    assert "the year, the month" in notes['"day"']
+    assert isinstance(height, Numeric)
+    assert (height.step, height.outside) == (0.01, "clamp")
+    assert 4000 < height.size <= 10_001
+    for name in ("person", "number", "visitor", "full name"):
+        assert "make it the unit" in notes[f'"{name}"']
+    assert "95 % have at most 3 rows" in notes['"visitor"']
+    for name in ("day", "written day"):
+        assert "the year, the month" in notes[f'"{name}"']
     for name in ("never", "mixed"):
         assert "left out" in notes[f'"{name}"']
-    left_out = {"person", "number", "town", "day", "never", "mixed"}
+    left_out = {"person", "number", "visitor", "day", "written day", "never", "mixed", "full name"}
     assert set(drafted.names) == set(frame().columns) - left_out
     assert read_domain(tmp_path / "draft.yaml") == drafted
     assert open_source(frame(), drafted).counts([()])[0].total == len(frame())
@@ -115,13 +127,27 @@ def test_drafts_of_other_kinds_of_table_agree(tmp_path) -> None:
 def test_words_of_a_text_file_become_booleans(tmp_path) -> None:
     (tmp_path / "t.csv").write_text("a,b\nyes,T\nNo,\n")
     drafted = draft_domain(CsvFile(tmp_path / "t.csv")).domain
-    assert drafted["a"] == Boolean()
-    assert drafted["b"] == Boolean("bucket")
+    assert drafted["a"] == Boolean("never", "never")
+    assert drafted["b"] == Boolean("bucket", "never")
+
+
+def test_numbers_with_words_for_missing_ones_are_numbers(tmp_path) -> None:
+    """NA among numbers means missing, there and in other columns; among texts alone it is one."""
+    (tmp_path / "t.csv").write_text("x,y,z\n1,NA,a\n2,b,?\nNA,b,a\n")
+    draft = draft_domain(tmp_path / "t.csv")
+    assert draft.missing == ("NA",)
+    assert draft.domain["x"] == Integer(1, 2, "bucket", "never")
+    assert draft.domain["y"] == Categorical("b", null="bucket", outside="never")
+    assert draft.domain["z"] == Categorical("?", "a", null="never", outside="never")
+    (tmp_path / "u.csv").write_text("x\nNA\nb\n")
+    assert draft_domain(tmp_path / "u.csv").missing == ()
 
 
 def test_limits_of_a_draft() -> None:
     table = pd.DataFrame({"t": list("abcabc"), "x": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]})
-    assert draft_domain(table, max_categories=2).domain.names == ("x",)
+    assert draft_domain(table, max_categories=1).domain.names == ("x",)
+    two = draft_domain(table, max_categories=2).domain["t"]
+    assert two == Categorical("a", "b", "other", null="never", outside=Replace("other"))
     assert draft_domain(table, bins=1).domain["x"].size <= 2
     for bad in ({"bins": 0}, {"max_categories": 1.5}, {"table": "t"}):
         with pytest.raises(DataError):

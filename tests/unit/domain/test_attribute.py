@@ -196,7 +196,7 @@ def test_numbers_are_what_sums_add_up(attribute, numbers):
 
 
 def test_categories_have_no_numbers():
-    with pytest.raises(DomainError, match="declare it as Integer, Binned or Boolean"):
+    with pytest.raises(DomainError, match="declare it as Integer, Numeric, Binned or Boolean"):
         Categorical(1, 2).numbers()
 
 
@@ -272,26 +272,26 @@ def test_a_list_of_values_may_be_given_as_one_argument():
         (lambda: loose.Categorical(["a"], ["b"]), "all texts"),
         (lambda: loose.Categorical("a", "b", "a"), "list each once"),
         (lambda: loose.Categorical("a\ud800"), "remove lone surrogates"),
-        (lambda: loose.Categorical("a", outside="clamp"), "drop, bucket or eke.Replace"),
-        (lambda: loose.Categorical("a", null="clamp"), "'drop', 'bucket' or eke.Replace"),
-        (lambda: loose.Categorical("a", null=None), "'drop', 'bucket' or eke.Replace"),
+        (lambda: loose.Categorical("a", outside="clamp"), "drop, bucket, never or eke.Replace"),
+        (lambda: loose.Categorical("a", null="clamp"), "'drop', 'bucket', 'never' or eke.Replace"),
+        (lambda: loose.Categorical("a", null=None), "'drop', 'bucket', 'never' or eke.Replace"),
         (lambda: loose.Categorical("a", null="a"), "eke.Replace"),
         (
             lambda: loose.Categorical("a", null=loose.Replace("b")),
             "declare it or replace by another",
         ),
         (lambda: loose.Categorical(1, null=loose.Replace(True)), "declare it"),
-        (lambda: loose.Boolean(outside="clamp"), "drop, bucket or eke.Replace"),
+        (lambda: loose.Boolean(outside="clamp"), "drop, bucket, never or eke.Replace"),
         (lambda: loose.Boolean(null=loose.Replace(2)), "declare it"),
         (lambda: loose.Integer(5, 4), "swap them"),
-        (lambda: loose.Integer(0.5, 4), "use Binned for fractions"),
+        (lambda: loose.Integer(0.5, 4), "use Numeric for fractions"),
         (lambda: loose.Integer("0", 4), "whole numbers"),
         (lambda: loose.Integer(False, 4), "whole numbers"),
         (lambda: loose.Integer(None, 4), "whole numbers"),
-        (lambda: loose.Integer(0, 1_000_000), "use Binned instead"),
+        (lambda: loose.Integer(0, 1_000_000), "use Numeric with a longer step"),
         (lambda: loose.Integer(2**53 - 5, 2**53), "below 2\\*\\*53"),
-        (lambda: loose.Integer(0, 9, null="clamp"), "'drop', 'bucket' or eke.Replace"),
-        (lambda: loose.Integer(0, 9, outside="wrap"), "drop, bucket, clamp or eke.Replace"),
+        (lambda: loose.Integer(0, 9, null="clamp"), "'drop', 'bucket', 'never' or eke.Replace"),
+        (lambda: loose.Integer(0, 9, outside="wrap"), "drop, bucket, clamp, never or eke.Replace"),
         (lambda: loose.Integer(0, 9, null=loose.Replace(10)), "declare it"),
         (lambda: loose.Integer(0, 9, null=loose.Replace(1.5)), "declare it"),
         (lambda: loose.Integer(0, 9, null=loose.Replace(math.nan)), "declare it"),

@@ -8,6 +8,7 @@ from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.exact import ExactPosterior, exact_masses, halfwidth, tail
 from eke.inference.posterior.mass import ProbabilityMass, mass_error
 from eke.inference.posterior.protocol import Posterior, SymmetricPosterior
+from eke.inference.posterior.widened import WidenedPosterior
 
 __all__ = [
     "ComposedNoise",
@@ -15,6 +16,7 @@ __all__ = [
     "Posterior",
     "ProbabilityMass",
     "SymmetricPosterior",
+    "WidenedPosterior",
     "exact_masses",
     "halfwidth",
     "mass_error",

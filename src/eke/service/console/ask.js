@@ -125,7 +125,7 @@ function questionEditor(dataset, me, answers) {
 function answerCard(found) {
   const free = found.source === "history";
   const head = el("p", {}, el("span", { class: `tag ${free ? "free" : "paid"}` }, free ? "free" : `paid ${found.measure} ${number(found.cost, 4)}`), " ", el("span", { class: "question" }, found.question));
-  const why = el("p", { class: "quiet" }, found.why);
+  const why = [el("p", { class: "quiet" }, found.why), ...found.caveats.map((caveat) => el("p", { class: "caveat" }, caveat))];
   if (found.kind === "number") {
     return el("section", { class: "card answer", "aria-label": "Answer" }, head,
       el("p", {}, el("span", { class: "value" }, number(found.value)),

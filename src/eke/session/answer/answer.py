@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -28,6 +28,12 @@ class Cell:
     low: float | None
     high: float | None
     variance: float | None = field(default=None, compare=False)
+
+    def widened(self, by: float) -> Cell:
+        """The same value, when it may be off by so much besides the noise."""
+        if not by or self.low is None or self.high is None:
+            return self
+        return replace(self, low=self.low - by, high=self.high + by)
 
     def to_dict(self) -> dict[str, float | None]:
         return {"value": self.value, "low": self.low, "high": self.high}
@@ -63,6 +69,8 @@ class Answer(Receipted):
     receipt: Receipt
     is_named: bool = True  # False where a question has no name for its value
     is_block: bool = field(default=False, compare=False)  # a query or a marginal as it is
+    caveats: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    """What bins, bounds and rules of the domain leave open, besides the noise; a sentence each."""
     _belief: Belief | None = field(default=None, repr=False, compare=False)
 
     # -- one number ----------------------------------------------------------------------------
@@ -90,7 +98,7 @@ class Answer(Receipted):
 
     @property
     def within(self) -> float:
-        """Half the width of the interval: at most what was asked for."""
+        """Half the width of the interval: at most what was asked for, and what bins leave open."""
         return (self.interval[1] - self.interval[0]) / 2.0
 
     @property
@@ -161,7 +169,8 @@ class Answer(Receipted):
 
     def explain(self) -> str:
         """A few lines: the question, the answer, and why it cost what it cost."""
-        return f"{self.receipt.question}\n{self._sentence()}\n{self.receipt.sentence()}"
+        lines = [self.receipt.question, self._sentence(), self.receipt.sentence(), *self.caveats]
+        return "\n".join(lines)
 
     def _sentence(self) -> str:
         if not self.is_number:
@@ -199,6 +208,7 @@ class Answer(Receipted):
             "confidence": self.confidence,
             "source": self.source,
             "cost": self.cost,
+            **({"caveats": list(self.caveats)} if self.caveats else {}),
         }
 
     def to_pandas(self) -> pd.DataFrame:
@@ -222,7 +232,8 @@ class Answer(Receipted):
             body = f"{shown} · {paid}{html.curve(self.posterior, self.interval)}"
         else:
             body = html.table(self.flat_columns, self.flat_rows())
-        return html.framed(self.receipt.question, body, self.receipt.sentence())
+        below = " ".join([self.receipt.sentence(), *self.caveats])
+        return html.framed(self.receipt.question, body, below)
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ its answers are those of a possible table, but carry no error bars.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import pandas as pd
@@ -42,6 +42,12 @@ class Estimate:
     """How solving went, for a history too large for a dense kernel."""
     _posterior: Posterior | None = field(default=None, compare=False)
     public: bool = False  # the number of records, which everybody may know
+    caveats: tuple[str, ...] = field(default=(), compare=False)
+    """What bins, bounds and rules of the domain leave open, besides the noise."""
+
+    def with_caveats(self, caveats: tuple[str, ...]) -> Estimate:
+        """The same, with what the domain leaves open."""
+        return replace(self, caveats=caveats)
 
     @property
     def within(self) -> float | None:
@@ -108,7 +114,7 @@ class Estimate:
                 "Solving was stopped early: the interval holds what it says, but is wider than it "
                 "could be."
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.caveats])
 
     def to_dict(self) -> dict[str, Any]:
         low, high = self.interval or (None, None)
@@ -121,6 +127,7 @@ class Estimate:
             "method": self.method,
             "determined": self.determined,
             "public": self.public,
+            **({"caveats": list(self.caveats)} if self.caveats else {}),
         }
 
 
@@ -131,6 +138,15 @@ class TableEstimate:
     attributes: tuple[str, ...]
     keys: tuple[tuple[object, ...], ...]
     cells: tuple[Estimate, ...]
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the domain leaves open, besides the noise."""
+        return self.cells[0].caveats
+
+    def with_caveats(self, caveats: tuple[str, ...]) -> TableEstimate:
+        """The same, said of each cell."""
+        return replace(self, cells=tuple(cell.with_caveats(caveats) for cell in self.cells))
 
     def explain(self) -> str:
         """A line for each cell, and what they rest on."""

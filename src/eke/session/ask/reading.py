@@ -11,7 +11,7 @@ from eke.errors import QueryError
 from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
 from eke.query import Query
-from eke.question import Formula, Question
+from eke.question import Formula, Question, caveats
 from eke.question.formula import without_outer_parentheses
 from eke.session.ask.preview import Preview
 from eke.session.ask.request import DEFAULT_CONFIDENCE
@@ -57,6 +57,7 @@ def question_document(
         },
         "confidence": sure,
         "price": priced,
+        "caveats": list(caveats(question)),
     }
 
 

@@ -27,6 +27,7 @@ from eke.planning.online.effort import LIGHT_STEPS, PER_FORMULA, check_effort, s
 from eke.query import Query
 from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
+from eke.session.answer.qualified import qualified
 from eke.session.answer.record import (
     Finding,
     Headline,
@@ -161,7 +162,7 @@ class Request:
                     for column in question.columns
                 )
             )
-        return Answer(
+        answer = Answer(
             tuple(column.name for column in question.columns),
             tuple(column.is_key for column in question.columns),
             tuple(rows),
@@ -170,6 +171,7 @@ class Request:
             question.is_block,
             belief,
         )
+        return qualified(answer, question)
 
     # -- inside --------------------------------------------------------------------------------
 

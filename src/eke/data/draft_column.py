@@ -1,0 +1,241 @@
+"""Draft of one column: an attribute that fits its values, or the reason why it is left out.
+
+It looks at the different values of a column and how often each occurs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil, floor
+from typing import Any
+
+import ibis
+import numpy as np
+
+from eke.data.coding import FALSE_WORDS, TRUE_WORDS, spelled_number
+from eke.data.round_edges import round_bounds, round_edges, round_step, tidy
+from eke.data.sealed import Engine
+from eke.domain import Attribute, Binned, Boolean, Categorical, Integer, Numeric, Replace, Rule
+from eke.domain.rule import EXACT, number_text
+
+MISSING_WORDS = ("na", "n/a", "n.a.", "null", "none", "nan", "?", "-", ".", "missing")
+_WIDEST = 10_000  # values of a column of numbers, unless bins are wanted
+_WIDEST_BINNED, _BINS = 1000, 20
+_DIGITS = 4  # after the point that are looked for
+_DUST = 1e-6  # of a step: the rounding of doubles
+_NEARLY_ALL, _MOST_ROWS, _SPIKE = 0.9, 0.5, 0.25
+_FEW = 12  # so few whole numbers over so wide a range are labels
+_EMPTY = "left out: it holds no values"
+_ID = (
+    "If it names the individuals to protect, make it the unit; ids and free text are no attributes"
+)
+_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
+_DERIVE = "derive what matters from it (the year, the month, a category) and add that as a column"
+_USUAL = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
+_PERSONAL = {"name", "email", "mail", "phone", "telephone", "address", "street", "ssn", "passport"}
+
+Drafted = tuple[Attribute | None, str]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnDraft:
+    """One column while it is drafted: where its values are, its name, and what is wanted."""
+
+    engine: Engine
+    name: str
+    values: Any  # an Ibis column
+    from_text: bool
+    max_categories: int
+    bins: int | None
+
+    def drafted(self) -> Drafted:
+        """The attribute and a note, or None and the reason."""
+        kind = self.values.type()
+        number = kind.is_numeric() and not kind.is_boolean()
+        column = self.values.cast("float64") if number else self.values
+        if not (number or kind.is_string() or kind.is_boolean()):
+            return None, f"left out: type {kind} has no attribute of its own; {_DERIVE}"
+        grouped = column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())
+        counted = self.engine.hold(grouped)
+        if kind.is_string():
+            return self._text(counted)
+        return self._number(counted) if number else self._truth(counted)
+
+    def missing_words(self) -> set[str]:
+        """Texts such as NA in a column that holds numbers otherwise."""
+        if not self.from_text or not self.values.type().is_string():
+            return set()
+        texts = self.engine.hold(self.values.name("v").as_table().distinct())
+        numbers = spelled_number(texts.v, Integer(0, 0))
+        words = texts.v.strip().lower().isin(MISSING_WORDS)
+        spelled, others = self._row(
+            texts,
+            (numbers.notnull() & ~numbers.isnan() & ~words).sum(),
+            (numbers.isnull() & ~words).sum(),
+        )
+        if not spelled or others:
+            return set()
+        found = self.engine.fetch(texts.filter(words).select("v"))["v"].to_pylist()
+        return {text.strip() for text in found}
+
+    # -- texts ---------------------------------------------------------------------------------
+
+    def _text(self, texts: Any) -> Drafted:
+        present, distinct, missing, words, others, dates = self._row(
+            texts,
+            texts.n.sum(where=texts.v.notnull()),
+            texts.v.count(),
+            texts.n.sum(where=texts.v.isnull()),
+            texts.v.lower().isin([*TRUE_WORDS, *FALSE_WORDS]).sum(),
+            spelled_number(texts.v, Integer(0, 0)).isnull().sum(),
+            texts.v.re_search(_DATE).sum(),
+        )
+        null: Rule = "bucket" if missing else "never"
+        if not present:
+            return None, _EMPTY
+        if self.from_text and words == distinct:
+            return Boolean(null, "never"), "true or false, spelled out"
+        if self.from_text and not others:
+            return self._number(texts.select(v=spelled_number(texts.v, Integer(0, 0)), n="n"))
+        personal = distinct > _FEW and self._words & _PERSONAL
+        if dates == distinct or personal:
+            reason = (
+                f"it holds dates; {_DERIVE}" if not personal else f"it identifies people. {_ID}"
+            )
+            return None, f"left out: {reason}"
+        if distinct > self.max_categories:
+            return self._many_texts(texts, present, distinct, null)
+        listed = self.engine.fetch(texts.filter(texts.v.notnull()).select("v"))["v"].to_pylist()
+        return Categorical(*sorted(listed), null=null, outside="never"), "the texts that occur"
+
+    def _many_texts(self, texts: Any, present: int, distinct: int, null: Rule) -> Drafted:
+        if distinct >= _NEARLY_ALL * present:
+            return None, "left out: nearly every row has its own text. " + _ID
+        often = texts.filter(texts.v.notnull()).order_by(ibis.desc("n"), "v")
+        listed = self.engine.fetch(often.limit(self.max_categories))
+        if sum(listed["n"].to_pylist()) < _MOST_ROWS * present:
+            counts = sorted(self.engine.fetch(often.select("n"))["n"].to_pylist())
+            usual = counts[int(0.95 * len(counts))]
+            return None, (
+                f"left out: {distinct:,} different texts, of which 95 % have at most {usual:,} "
+                f"rows. {_ID}"
+            )
+        frequent = sorted(listed["v"].to_pylist())
+        other = next(text for text in ("other", "(other)", "(any other)") if text not in frequent)
+        return Categorical(*frequent, other, null=null, outside=Replace(other)), (
+            f"the {self.max_categories} most frequent texts of {distinct:,}; "
+            f"all others count as {other!r}"
+        )
+
+    def _truth(self, values: Any) -> Drafted:
+        present, missing = self._row(
+            values,
+            values.n.sum(where=values.v.notnull()),
+            values.n.sum(where=values.v.isnull()),
+        )
+        if not present:
+            return None, _EMPTY
+        return Boolean("bucket" if missing else "never", "never"), "true or false"
+
+    # -- numbers -------------------------------------------------------------------------------
+
+    def _number(self, numbers: Any) -> Drafted:
+        missing, infinite = self._row(
+            numbers,
+            numbers.n.sum(where=numbers.v.isnull() | numbers.v.isnan()),
+            numbers.n.sum(where=numbers.v.isinf()),
+        )
+        numbers = numbers.filter(numbers.v.notnull() & ~numbers.v.isnan() & ~numbers.v.isinf())
+        present, distinct, low, high, whole = self._row(
+            numbers,
+            numbers.n.sum(),
+            numbers.v.nunique(),
+            numbers.v.min(),
+            numbers.v.max(),
+            (numbers.v == numbers.v.floor()).all(),
+        )
+        if not present:
+            return None, _EMPTY
+        rules: dict[str, Any] = {
+            "null": "bucket" if missing else "never",
+            "outside": "clamp" if infinite else "never",
+        }
+        beyond = "; infinities count as the outermost" if infinite else ""
+        if whole and high - low <= (_WIDEST if self.bins is None else _WIDEST_BINNED):
+            bounds, note = self._bounds(int(low), int(high))
+            return Integer(*bounds, **rules), f"whole numbers, {note}{beyond}"
+        if whole and distinct == present > _FEW:
+            return None, "left out: every row has its own number. " + _ID
+        if whole and distinct <= _FEW and max(-low, high) < EXACT:
+            listed = self.engine.fetch(numbers.select("v").distinct())["v"].to_pylist()
+            rules["outside"] = "drop" if infinite else "never"
+            return Categorical(*sorted(map(int, listed)), **rules), "the whole numbers that occur"
+        if self.bins is not None or max(-low, high) * _WIDEST >= EXACT:
+            edges = self._edges(numbers, bool(whole))
+            return Binned(edges, null=rules["null"]), (
+                "numbers in bins, more of them where there are more rows, edges rounded; "
+                f"averages may be off by half a bin{beyond}"
+            )
+        grid, note = self._grid(numbers, (low, high), rules)
+        return grid, f"{note}{beyond}"
+
+    def _bounds(self, low: int, high: int) -> tuple[tuple[int, int], str]:
+        for word in sorted(self._words & set(_USUAL)):
+            first, last = _USUAL[word]
+            if first <= low and high <= last:
+                return (first, last), f"{first} to {last}, as {word}s are"
+        return round_bounds(low, high), "bounds rounded outwards"
+
+    def _grid(
+        self, numbers: Any, ends: tuple[float, float], rules: dict[str, Any]
+    ) -> tuple[Attribute, str]:
+        """Numbers on the coarsest grid that holds them all, or rounded to ten thousand steps."""
+        low, high = ends
+        for digits in range(_DIGITS + 1):
+            if (high - low) * 10**digits > _WIDEST:
+                break
+            scaled = numbers.v * float(10**digits)
+            (exact,) = self._row(numbers, ((scaled - scaled.round()).abs() < _DUST).all())
+            if exact:
+                whole = round_bounds(round(low * 10**digits), round(high * 10**digits))
+                first, last = (tidy(end / 10**digits) for end in whole)
+                grid = Numeric(first, last, tidy(10.0**-digits), **rules)
+                return grid, "numbers, exact on this grid, bounds rounded outwards"
+        step = tidy(round_step((high - low) / _WIDEST))
+        first, last = (tidy(place * step) for place in (floor(low / step), ceil(high / step)))
+        rounded = Numeric(first, last, step, null=rules["null"])
+        return rounded, f"numbers, rounded to multiples of {number_text(step)}"
+
+    def _edges(self, numbers: Any, whole: bool) -> list[float]:
+        """Edges of bins that would hold the same number of rows each, and look chosen."""
+        bins = self.bins or _BINS
+        fetched = self.engine.fetch(numbers.order_by("v"))
+        values = np.array(fetched["v"].to_pylist(), float)
+        counts = np.array([int(n) for n in fetched["n"].to_pylist()])
+        shares = np.arange(1, bins) / bins if bins > 1 else np.array([0.5])
+        passed = np.cumsum(counts) / counts.sum()
+        cuts = values[np.searchsorted(passed, shares)].tolist()
+        if len(set(cuts)) < bins / 2:
+            # Most rows share a few values: let every value have its say, once.
+            cuts += np.quantile(values, shares).tolist()
+        spike = counts[0] >= _SPIKE * counts.sum()
+        return round_edges(float(values[0]), float(values[-1]), cuts, spike=spike, whole=whole)
+
+    # -- inside --------------------------------------------------------------------------------
+
+    @property
+    def _words(self) -> set[str]:
+        """The words that the name of the column is made of."""
+        return set(re.findall(r"[a-z]+", self.name.lower()))
+
+    def _row(self, table: Any, *expressions: Any) -> tuple[Any, ...]:
+        """The values of some aggregates of a table, 0 for a sum over nothing.
+
+        DuckDB sums whole numbers in 128 bits, which arrive as Decimal.
+        """
+        named = {f"x{place}": expression for place, expression in enumerate(expressions)}
+        result = self.engine.fetch(table.aggregate(**named))
+        values = (result[name].to_pylist()[0] for name in named)
+        return tuple(int(v or 0) if v is None or isinstance(v, Decimal) else v for v in values)

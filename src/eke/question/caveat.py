@@ -1,0 +1,60 @@
+"""Caveats of a question: where an answer may differ from the truth for other reasons than noise.
+
+Bins, bounds and rules are part of the public domain. What they leave open is added to an interval
+where a bound follows from the domain (averages), and said in a sentence where none does.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from eke.domain.caveat import as_values, left_out
+from eke.query import Query
+from eke.question.formula import Formula
+from eke.question.question import Question
+
+
+def caveats(question: Question) -> tuple[str, ...]:
+    """Sentences on what the domain leaves open of this question; none if it is exact."""
+    insides = [block.inside for block in question.blocks]
+    keys = {part for key in question.group_by for query in key.parts for part in query.attributes}
+    named = {key.attribute for key in question.group_by if key.attribute is not None}
+    used = {name for inside in insides for name in (*inside.attributes, *inside.blur)}
+    return (
+        *_blurred(question, insides),
+        *as_values(question.domain, used | keys | named | question.reads),
+        *left_out(question.domain),
+    )
+
+
+def bias(question: Question, formula: Formula) -> float | None:
+    """By how much a column may be off whatever the noise; None when the domain sets no bound.
+
+    An average of numbers that are each off by at most b is off by at most b. A sum is off by that
+    much for each record, and how many there are is not public.
+    """
+    blurs = [float(_total(block.inside)) for block in question.blocks]
+    return formula.off_by(blurs, question.average)
+
+
+def _total(query: Query) -> Fraction:
+    return sum(query.blur.values(), Fraction(0))
+
+
+def _blurred(question: Question, insides: list[Query]) -> list[str]:
+    names = {name for inside in insides for name, bound in inside.blur.items() if bound}
+    if not names:
+        return []
+    known = [bias(question, c.formula) for c in question.columns if not c.is_key]
+    sentences = []
+    for name in question.domain.in_order(names):
+        half = max(question.domain[name].half_widths() or [Fraction(0)])
+        text = f"{name} is known to within ±{float(half):.6g} only, by its bins or its step"
+        if all(off is not None for off in known):
+            text += ", which the intervals allow for"
+        elif any(known):
+            text += ", which the intervals of averages allow for, and those of sums do not"
+        else:
+            text += ", for each record, which the intervals do not allow for"
+        sentences.append(f"{text}. Declared with a finer step, it would be exact.")
+    return sentences

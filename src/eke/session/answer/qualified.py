@@ -1,0 +1,30 @@
+"""Qualified: an answer with what the domain leaves open of it, in its intervals or in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eke.inference import Posterior, WidenedPosterior
+from eke.question import Question, bias, caveats
+from eke.session.answer.answer import Answer
+
+
+def qualified(answer: Answer, question: Question) -> Answer:
+    """The answer to a question, its intervals widened by what bins leave open, with its caveats.
+
+    Nothing of it is stored: it follows from the question and the public domain.
+    """
+    off = [bias(question, column.formula) or 0.0 for column in question.columns]
+    said = tuple(dict.fromkeys((*caveats(question), *answer.caveats)))
+    if not any(off):
+        return replace(answer, caveats=said)
+
+    def belief(row: int, column: int) -> Posterior:
+        posterior = answer.belief(row, column)
+        return WidenedPosterior(posterior, off[column]) if off[column] else posterior
+
+    rows = [
+        tuple(cell.widened(by) if by else cell for cell, by in zip(row, off, strict=True))
+        for row in answer.rows
+    ]
+    return replace(answer, rows=tuple(rows), caveats=said, _belief=belief)

@@ -1,0 +1,101 @@
+"""What an answer may be off by besides the noise is in its interval, or said, at every door."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import eke
+import eke.dbapi
+from eke.inference import WidenedPosterior
+from tests.command_line import call
+
+DOMAIN = eke.Domain(
+    hours=eke.Binned([0, 20, 60], null="never", outside="never"),
+    sex=eke.Categorical("F", "M", null="never", outside=eke.Replace("F")),
+)
+ALLOWED = (
+    "hours is known to within ±20 only, by its bins or its step, which the intervals allow for. "
+    "Declared with a finer step, it would be exact."
+)
+TOTAL = ALLOWED.replace("which", "for each record, which").replace(" allow", " do not allow")
+OTHERS = "Undeclared values of sex count as 'F'."
+
+
+@pytest.fixture
+def path(folder: Path) -> Path:
+    table = pd.DataFrame({"hours": [30] * 600 + [5] * 400, "sex": ["F", "M"] * 500})
+    table.to_csv(folder / "people.csv", index=False)
+    eke.create(folder / "people.eke", folder / "people.csv", DOMAIN, epsilon=1e6)
+    return folder / "people.eke"
+
+
+AVERAGE = "SELECT AVG(hours) FROM people"
+
+
+def test_an_average_is_widened_by_its_bins_and_holds_the_truth(path: Path):
+    session = eke.open(path)
+    for asked in (AVERAGE, eke.mean("hours")):
+        answer = session.ask(asked, within=0.5)
+        low, high = answer.interval
+        assert low < 20 < high  # 600 · 30 + 400 · 5, by 1,000; midpoints give 28
+        assert answer.value == pytest.approx(28, abs=0.5)
+        assert answer.within == pytest.approx(20, abs=0.5)
+        assert answer.caveats == (ALLOWED,)
+        assert answer.explain().endswith(ALLOWED)
+        assert "known to within ±20" in answer._repr_html_()
+        assert answer.to_dict()["caveats"] == [ALLOWED]
+        belief = answer.posterior
+        assert isinstance(belief, WidenedPosterior)
+        assert belief.interval(answer.confidence) == pytest.approx(answer.interval)
+        assert answer.probability(above=20) < 0.01  # it may be as low as 8
+        assert answer.probability(above=7, below=49) > 0.99
+        assert answer.probability(above=27, below=29) == 0.0
+    assert session.ask(AVERAGE, within=0.5).free
+
+
+def test_groups_are_widened_and_keys_are_not_touched(path: Path):
+    answer = eke.open(path).ask("SELECT sex, AVG(hours) FROM people GROUP BY sex", within=0.5)
+    assert [key for (key,) in answer.keys] == ["F", "M"]
+    assert all(high - low > 40 for low, high in answer.intervals)
+    assert answer.caveats == (ALLOWED, OTHERS)
+
+
+def test_a_sum_says_that_its_interval_does_not_hold_it(path: Path):
+    session = eke.open(path)
+    answer = session.ask(eke.total("hours"), within=100)
+    assert answer.caveats == (TOTAL,)
+    estimate = session.estimate(eke.total("hours"), "blue")
+    assert estimate.caveats == (TOTAL,)
+    assert estimate.explain().endswith(TOTAL)
+    table = session.estimate(eke.total("hours").by("sex"), "max_entropy")
+    assert table.caveats == (TOTAL, OTHERS)
+
+
+def test_a_unit_is_said_in_every_answer(folder: Path):
+    table = pd.DataFrame({"id": [1, 1, 2], "sex": ["F", "F", "M"]})
+    domain = eke.Domain(sex=eke.Categorical("F", "M", null="never", outside="never"))
+    unit = eke.Unit("id", rows=1)
+    session = eke.create(folder / "u.eke", table, domain, epsilon=9, unit=unit)
+    answer = session.ask(eke.count(), within=5)
+    assert answer.caveats == ("Of each id at most 1 records are counted.",)
+
+
+def test_every_front_end_says_it(path: Path):
+    shown = call("ask", path, AVERAGE, "-w", "0.5")
+    assert f"Note: {ALLOWED}" in shown.words
+    assert call("ask", path, AVERAGE, "-w", "0.5", "--json").json["caveats"] == [ALLOWED]
+    as_csv = call("ask", path, AVERAGE, "-w", "0.5", "--csv")
+    assert as_csv.out.count("\n") == 2
+    assert f"Note: {ALLOWED}" in " ".join(as_csv.err.split())
+    explained = call("explain", path, AVERAGE, "--json").json
+    assert explained["caveats"] == [ALLOWED]
+    assert f"Note: {ALLOWED}" in call("explain", path, AVERAGE).words
+    with eke.dbapi.connect(path, within=0.5) as connection:
+        cursor = connection.cursor()
+        cursor.execute(AVERAGE)
+        assert cursor.messages == [(eke.dbapi.Warning, ALLOWED)]
+        cursor.execute("SELECT COUNT(*) FROM people")
+        assert cursor.messages == []
