@@ -67,6 +67,8 @@ class Question:
     is_block: bool = field(default=False, kw_only=True)  # a query or a marginal as it is
     reads: frozenset[str] = field(default=frozenset(), kw_only=True)
     """Columns that were named besides those that the blocks depend on."""
+    possible: tuple[int, ...] | None = field(default=None, kw_only=True)
+    """The rows that the condition leaves, whatever the data; None for all."""
 
     @staticmethod
     def of_block(block: Query | Marginal) -> Question:
@@ -93,6 +95,11 @@ class Question:
     def rows(self) -> int:
         """The number of rows before HAVING and LIMIT; 1 without keys."""
         return math.prod(len(key.labels) for key in self.group_by)
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The rows that there can be: no record is in any of the others."""
+        return range(self.rows) if self.possible is None else self.possible
 
     def keys(self) -> list[tuple[Any, ...]]:
         """The keys of each row, the last one changing fastest."""

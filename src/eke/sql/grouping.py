@@ -6,17 +6,19 @@ condition, FLOOR(age / 10)), which parts the cells of the domain into labelled g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
 from eke.query import Query, Term
-from eke.question.groups import GroupKey
+from eke.question.groups import GroupKey, grouped
 from eke.sql.diagram import Diagram
-from eke.sql.logic import if_true
-from eke.sql.polynomial import TooLarge
+from eke.sql.logic import if_true, same_as
+from eke.sql.polynomial import MOST_TERMS, TooLarge
 from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weighted_boxes
 
 MOST_GROUPS = 65_536
@@ -48,6 +50,32 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
     except TooLarge as problem:
         raise reading.error(node, str(problem)) from None
     return GroupKey(name, None, tuple(_plain(v) for v in labels), parts)
+
+
+def possible_rows(
+    reading: Reading, kept: Diagram, keys: Sequence[GroupKey]
+) -> tuple[int, ...] | None:
+    """The groups that a condition leaves, as places in all combinations; None for all of them."""
+    diagrams = reading.diagrams
+    cells = diagrams.mapped(same_as, kept, True)
+    if cells is diagrams.true or not keys or diagrams.paths(cells, True) > MOST_TERMS:
+        return None
+    shape = tuple(len(key.labels) for key in keys)
+    possible = np.zeros(shape, bool)
+    if all(key.attribute is not None for key in keys):
+        for box in diagrams.boxes(cells, True):
+            here = [
+                np.asarray(box.get(key.attribute or "", [1] * n)) for key, n in zip(keys, shape)
+            ]
+            possible |= reduce(np.multiply.outer, [codes > 0 for codes in here])
+    else:
+        terms = [
+            Term(Fraction(w), tuple(box.items())) for w, box in weighted_boxes(diagrams, cells)
+        ]
+        block = grouped(Query.of(reading.domain, terms), keys)
+        reading.effort.spend(300 * possible.size)
+        possible.reshape(-1)[:] = [not one.is_zero for one in block.queries()]
+    return None if possible.all() else tuple(int(p) for p in np.flatnonzero(possible))
 
 
 def plain_attribute(value: Value) -> str | None:

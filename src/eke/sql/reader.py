@@ -25,7 +25,7 @@ from eke.sql.accuracy import without_accuracy
 from eke.sql.aggregate import Aggregates
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
-from eke.sql.grouping import MOST_GROUPS
+from eke.sql.grouping import MOST_GROUPS, possible_rows
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
@@ -108,6 +108,7 @@ def _selected(
         offset=whole_number(reading, select.args.get("offset")) or 0,
         requirement=requirement,
         reads=frozenset(reading.columns),
+        possible=possible_rows(reading, relation.kept, keys.found),
     )
 
 

@@ -49,7 +49,7 @@ class KnownFormulas:
         """What history says; None when it leaves an aggregate undetermined."""
         places = tuple(demand.curved_blocks())
         joints = []
-        for row in range(demand.question.rows):
+        for row in demand.question.places:
             joint = Joint.of(inference, [demand.question.query(i, row) for i in places])
             if joint is None:
                 return None
@@ -61,7 +61,7 @@ class KnownFormulas:
         ]
         cells = [
             (row, posterior, within)
-            for row in range(demand.question.rows)
+            for row in demand.question.places
             for column, within in columns
             if (posterior := demand.posterior(column, row, inference)) is not None
         ]

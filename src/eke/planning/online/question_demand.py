@@ -61,9 +61,9 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
     limit = MOST_ROWS
     if any(block.grouped is None for block in question.blocks):
         limit = MOST_PARTITION_ROWS
-    if question.rows > limit:
+    if len(question.places) > limit:
         raise QueryError(
-            f"the result has {question.rows:,} groups and at most {limit:,} can be asked at "
+            f"the result has {len(question.places):,} groups and at most {limit:,} can be asked at "
             "once; group by fewer or coarser keys"
         )
     selected = {i for column in question.columns for i in column.formula.aggregates()}

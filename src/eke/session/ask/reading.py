@@ -78,7 +78,7 @@ def _clauses(question: Question) -> list[str]:
     found = []
     if question.group_by:
         names = ", ".join(key.name for key in question.group_by)
-        found.append(f"for each of the {question.rows} declared groups of {names}")
+        found.append(f"for each of the {len(question.places)} declared groups of {names}")
     if question.having is not None or question.order_by or question.limit is not None:
         found.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
     return found

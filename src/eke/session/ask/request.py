@@ -110,7 +110,7 @@ class Request:
 
     def work(self, rows: int) -> Work:
         """How much work deciding and answering take with so many single answers in the history."""
-        groups, curved = self.question.rows, self.demand.curved
+        groups, curved = len(self.question.places), self.demand.curved
         blocks = self.question.blocks
         several = len(blocks) + len(curved) > 1 or any(block.grouped is None for block in blocks)
         # A formula is approached by one more question: its derivative.
@@ -126,7 +126,7 @@ class Request:
     def text(self, facts: Facts, finding: Finding) -> str:
         """The stored answer from the facts as they are now."""
         question, inference = self.question, facts.inference
-        shown = list(range(question.rows)) if _keeps_all(question) else self._shown(inference)
+        shown = list(question.places) if _keeps_all(question) else self._shown(inference)
         cells = [
             [self._cell(column, place, inference) for column in self._value_columns]
             for place in shown
@@ -177,12 +177,18 @@ class Request:
 
     def _shown(self, inference: Inference) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
-        places = range(len(self.question.blocks))
+        keys = self.question.keys()
         rows = [
-            ResultRow(keys, tuple(self._estimate(place, row, inference) for place in places))
-            for row, keys in enumerate(self.question.keys())
+            ResultRow(
+                keys[row],
+                tuple(
+                    self._estimate(block, row, inference)
+                    for block in range(len(self.question.blocks))
+                ),
+            )
+            for row in self.question.places
         ]
-        return self.question.result(rows)
+        return [self.question.places[place] for place in self.question.result(rows)]
 
     def _estimate(self, block: int, row: int, inference: Inference) -> float:
         return exact_posterior(self.question.query(block, row), inference).value
@@ -289,7 +295,7 @@ def _fewer(question: Question, curved: int) -> str:
     """What to leave out of a question that is too much work."""
     parts = []
     if question.group_by:
-        parts.append(f"group by fewer or coarser keys (there are {question.rows:,} groups)")
+        parts.append(f"group by fewer or coarser keys (there are {len(question.places):,} groups)")
     values = len(question.columns) - len(question.group_by)
     if values > 1:
         parts.append(f"select fewer columns at a time (there are {values} values)")
