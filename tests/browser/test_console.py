@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from tests.browser.conftest import Place
 from tests.service import hold_publications
@@ -16,7 +16,10 @@ PAGES = (
 )
 
 
-def sign_in(page: Page, token: str) -> None:
+def sign_in(page: Page, token: str, *, agrees: bool = True) -> None:
+    """Sign in as somebody who agrees to whatever the console asks about."""
+    if agrees:
+        page.on("dialog", lambda dialog: dialog.accept())
     page.goto("/")
     page.get_by_label("Token").fill(token)
     page.keyboard.press("Enter")
@@ -132,6 +135,7 @@ def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst:
     page.get_by_role("link", name="Publications").click()
     expect(page.get_by_role("heading", name="Publish rows")).to_be_visible()
     price = page.locator("#price")
+    page.get_by_label("Spend at most").fill("0.1")
     page.get_by_label("How").select_option("pca")
     expect(price).to_have_text(re.compile("replace_one"))
     expect(page.get_by_role("button", name="Publish")).to_be_disabled()
@@ -150,6 +154,39 @@ def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst:
         card.get_by_role("link", name="Download CSV").click()
     assert waiting.value.path().read_text().startswith("sex,age,city\n")
     assert waiting.value.suggested_filename.endswith(".csv")
+
+
+def test_nothing_is_prefilled_and_spending_much_is_asked_about(
+    page: Page, place: Place, analyst: str
+) -> None:
+    """One click spends nothing by itself; who says no to the question has spent nothing."""
+    sign_in(page, place.token, agrees=False)
+    page.get_by_role("link", name="Release", exact=True).click()
+    expect(page.locator("#plan")).to_have_text(
+        "Say how much to spend, or how far counts may be off."
+    )
+    expect(page.get_by_role("button", name="Release", exact=True)).to_be_disabled()
+    page.get_by_role("link", name="Publications").click()
+    price = page.locator("#price")
+    expect(price).to_have_text(re.compile("Say how much it may spend; epsilon"))
+    expect(page.get_by_role("button", name="Publish")).to_be_disabled()
+    page.get_by_label("Spend at most").fill("0.5")
+    expect(price).to_have_text(re.compile(r"Costs up to epsilon 0\.\d+ of"))
+    left = price.inner_text().split(" of ")[1].split(" left")[0]
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    page.get_by_role("button", name="Publish").click()
+    assert re.fullmatch(
+        r"This spends epsilon 0\.\d+, \d+ % of what is left\. It cannot be undone\. Spend it\?",
+        asked[0],
+    )
+    page.reload()
+    expect(price).to_contain_text(f"{left} is left")
 
 
 def test_a_job_shows_its_progress_and_can_be_taken_back(

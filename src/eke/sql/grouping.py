@@ -65,7 +65,8 @@ def possible_rows(
     if all(key.attribute is not None for key in keys):
         for box in diagrams.boxes(cells, True):
             here = [
-                np.asarray(box.get(key.attribute or "", [1] * n)) for key, n in zip(keys, shape)
+                np.asarray(box.get(key.attribute or "", [1] * n))
+                for key, n in zip(keys, shape, strict=True)
             ]
             possible |= reduce(np.multiply.outer, [codes > 0 for codes in here])
     else:

@@ -2,6 +2,7 @@
 import { call, of } from "./api.js";
 import { debounced, el, failure, field, label, number, sized, table } from "./dom.js";
 import { bars, costs, posterior } from "./draw.js";
+import { agreed } from "./form.js";
 
 const NARROWEST = 0.1, WIDEST = 100000, STEPS = 600, POINTS = 13;
 const toSlider = (within) => Math.round((STEPS * Math.log(within / NARROWEST)) / Math.log(WIDEST / NARROWEST));
@@ -45,7 +46,7 @@ function questionEditor(dataset, me, answers) {
   const price = el("div", { class: "price", role: "status", id: "price" }, "…");
   const curve = el("div", { id: "curve" });
   const button = el("button", { type: "submit", id: "ask" }, "Ask");
-  let latest = 0;
+  let latest = 0, offer = null;
 
   const question = () => ({ sql: sql.value, within: Number(within.value) || null, confidence: Number(confidence.value) });
   const chosen = (value) => { within.value = String(value); slider.value = String(toSlider(value)); look(); };
@@ -56,6 +57,7 @@ function questionEditor(dataset, me, answers) {
     try {
       const found = await call("POST", of(dataset, "/preview"), body);
       if (turn !== latest) return;
+      offer = found;
       price.className = `price ${{ history: "free", measure: "paid", refuse: "bad" }[found.action]}`;
       price.textContent = found.sentence;
       button.disabled = found.action === "refuse" || me.role === "auditor";
@@ -93,6 +95,7 @@ function questionEditor(dataset, me, answers) {
 
   async function ask(event) {
     event.preventDefault();
+    if (offer && !agreed(offer)) return;
     button.disabled = true;
     try {
       const found = await call("POST", of(dataset, "/ask"), { ...question(), posterior: true });

@@ -1,5 +1,7 @@
 // Forms: what they share on every page.
-import { el, failure } from "./dom.js";
+import { el, failure, number } from "./dom.js";
+
+const MUCH = 0.1; // of what is left: to spend more in one go, one is asked
 
 export function form(title, parts, work) {
   const told = el("div", { role: "status" });
@@ -10,6 +12,13 @@ export function form(title, parts, work) {
     catch (problem) { told.replaceChildren(failure(problem)); }
   });
   return made;
+}
+
+// Whether to go on with something that costs much of what is left, as whoever clicked says.
+export function agreed({ measure, cost, remaining }) {
+  if (!(cost > MUCH * remaining)) return true;
+  const share = number((100 * cost) / remaining, 2);
+  return confirm(`This spends ${measure} ${number(cost, 4)}, ${share} % of what is left. It cannot be undone. Spend it?`);
 }
 
 export const input = (name, attributes = {}) => el("input", { name, ...attributes });

@@ -2,7 +2,7 @@
 import { call, keyed, of } from "./api.js";
 import { debounced, el, failure, field, moment, number, table } from "./dom.js";
 import { nearness } from "./draw.js";
-import { downloads, input, select } from "./form.js";
+import { agreed, downloads, input, select } from "./form.js";
 
 const WAYS = { max_entropy: ["maximum entropy", "Rows that follow every column and selected pairs of columns. Start here."],
   lda: ["LDA", "Rows for training classifiers of one attribute: class means and second moments."],
@@ -22,7 +22,7 @@ function publishForm(dataset, me, schema, budget, watch) {
   const way = select("mechanism", Object.entries(WAYS).map(([name, [title]]) => [name, title]));
   const what = el("p", { class: "quiet" });
   const free = input("free", { type: "checkbox" });
-  const loss = input("loss", { type: "number", min: "0", step: "any", value: number(budget.yours.remaining / 2, 2), id: "loss" });
+  const loss = input("loss", { type: "number", min: "0", step: "any", id: "loss" });
   const rows = input("rows", { type: "number", min: "1", max: "1000000", step: "1", placeholder: "estimated" });
   const target = select("target", schema.order.map((name) => [name, name]));
   const components = input("components", { placeholder: "auto", size: "6" });
@@ -32,7 +32,7 @@ function publishForm(dataset, me, schema, budget, watch) {
   const freeField = el("p", {}, el("label", {}, free, " from history alone: free, and as good as history is"));
   const fields = { loss: field(`Spend at most (${budget.measure})`, loss), rows: field("Rows", rows), target: field("Class attribute", target), components: field("Components", components) };
   const send = keyed("POST", of(dataset, "/publications"));
-  let latest = 0;
+  let latest = 0, offer = null;
 
   function request() {
     const names = chosen.filter((box) => box.checked).map((box) => box.value), options = {};
@@ -58,10 +58,17 @@ function publishForm(dataset, me, schema, budget, watch) {
   }
 
   async function look() {
-    const turn = (latest += 1);
+    const turn = (latest += 1), wanted = request();
+    if (!wanted.options.from_history && !wanted[budget.measure]) {
+      price.className = "price";
+      price.textContent = `Say how much it may spend; ${budget.measure} ${number(budget.yours.remaining, 4)} is left.`;
+      button.disabled = true;
+      return;
+    }
     try {
-      const found = await call("POST", of(dataset, "/publications/preview"), request());
+      const found = await call("POST", of(dataset, "/publications/preview"), wanted);
       if (turn !== latest) return;
+      offer = found;
       price.className = `price ${found.cost === 0 ? "free" : found.affordable ? "paid" : "bad"}`;
       price.textContent = found.cost === 0 ? "Free: nothing is measured for it."
         : `Costs up to ${found.measure} ${number(found.cost, 4)} of ${number(found.remaining, 4)} left. ${found.affordable ? "Nothing is spent yet." : "That is more than is left."}`;
@@ -87,6 +94,7 @@ function publishForm(dataset, me, schema, budget, watch) {
     price, told, el("div", { class: "row" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and publish nothing.") : null));
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (!agreed(offer)) return;
     button.disabled = true;
     try { await send(request()); told.replaceChildren(); }
     catch (problem) { told.replaceChildren(failure(problem)); }

@@ -2,7 +2,7 @@
 import { call, keyed, of } from "./api.js";
 import { debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
 import { bars } from "./draw.js";
-import { confidences, downloads, input, select } from "./form.js";
+import { agreed, confidences, downloads, input, select } from "./form.js";
 
 const WIDE = 1.96; // standard errors to each side of an error bar
 
@@ -22,14 +22,14 @@ function releaseForm(dataset, me, schema, shown) {
   const choices = el("fieldset", {}, el("legend", {}, "Attributes"), el("div", { class: "choices" },
     schema.order.map((name, i) => el("label", {}, chosen[i], ` ${name}`))));
   const goal = select("goal", [["budget", "spend at most"], ["within", "be off by at most ±"]]);
-  const amount = input("amount", { type: "number", min: "0", step: "any", value: "0.1", required: true, id: "amount" });
+  const amount = input("amount", { type: "number", min: "0", step: "any", required: true, id: "amount" });
   const sure = confidences();
   const price = el("div", { class: "price", role: "status", id: "plan" }, "…");
   const errors = el("div", {});
   const button = el("button", { type: "submit" }, "Release");
   const waysField = field("Attributes in each table", ways);
   const send = keyed("POST", of(dataset, "/releases"));
-  let latest = 0;
+  let latest = 0, offer = null;
 
   const names = () => chosen.filter((box) => box.checked).map((box) => box.value);
   const workload = () => ({ all_marginals: { all_marginals: Number(ways.value) }, up_to: { up_to: Number(ways.value) }, over: { over: [names()] },
@@ -46,11 +46,17 @@ function releaseForm(dataset, me, schema, shown) {
   async function look() {
     const turn = (latest += 1);
     price.className = "price";
-    price.textContent = "Comparing strategies …";
     button.disabled = true;
+    if (!Number(amount.value)) {
+      price.textContent = "Say how much to spend, or how far counts may be off.";
+      errors.replaceChildren();
+      return;
+    }
+    price.textContent = "Comparing strategies …";
     try {
       const found = await call("POST", of(dataset, "/plans"), request());
       if (turn !== latest) return;
+      offer = found;
       price.className = `price ${found.affordable ? "paid" : "bad"}`;
       price.textContent = `${found.tables.length} tables with ${number(found.questions)} counts for ${found.measure} ${number(found.cost, 4)} of ${number(found.remaining, 4)} left; `
         + `a count is off by ${number(found.rmse, 3)} on average (root mean square). ${found.affordable ? "Nothing is spent yet." : "That is more than is left."}`;
@@ -68,7 +74,7 @@ function releaseForm(dataset, me, schema, shown) {
   }
 
   const soon = debounced(300, look);
-  for (const one of [kind, goal]) one.addEventListener("change", () => { if (one === goal) amount.value = goal.value === "budget" ? "0.1" : "50"; fit(); });
+  for (const one of [kind, goal]) one.addEventListener("change", () => { if (one === goal) amount.value = ""; fit(); });
   for (const one of [ways, amount, sql]) one.addEventListener("input", soon);
   for (const one of [sure, ...chosen]) one.addEventListener("change", look);
 
@@ -79,6 +85,7 @@ function releaseForm(dataset, me, schema, shown) {
     price, errors, el("div", { class: "row" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and release nothing.") : null));
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (!agreed(offer)) return;
     button.disabled = true;
     try { shown.replaceChildren(releaseCard(dataset, await send(request()))); }
     catch (problem) { shown.replaceChildren(failure(problem)); }
