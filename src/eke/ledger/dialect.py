@@ -169,7 +169,7 @@ _ADVICE = {
     "SQLITE_IOERR": "the disk failed; check disk and free space, then retry with the same key",
     "SQLITE_PERM": "the ledger may not be accessed; check its permissions",
 }
-_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_SCHEMA", "SQLITE_MISMATCH")
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_SCHEMA", "SQLITE_MISMATCH")
 # SQLite has one code, SQLITE_ERROR, for these.
 _DAMAGED_TEXTS = ("Could not decode to UTF-8", "no such table", "no such column")
 
@@ -185,6 +185,11 @@ def explain(error: SQLAlchemyError, place: File | Server) -> LedgerError:
     cause = error.orig if isinstance(error, DBAPIError) else None
     # Extended codes such as SQLITE_IOERR_WRITE start with the name of their family.
     name = str(getattr(cause, "sqlite_errorname", "") or "")
+    if name.startswith("SQLITE_NOTADB"):
+        return LedgerTampered(
+            f"{place} is no dataset of eke. If it is the table itself, protect it with `eke init` "
+            "and name the file that makes; if it was a dataset, restore the newest intact copy"
+        )
     if name.startswith(_DAMAGED) or any(sign in str(cause) for sign in _DAMAGED_TEXTS):
         return LedgerTampered(
             f"{place} is damaged or is no eke ledger; restore the newest intact copy"

@@ -112,9 +112,20 @@ class NoisyClauses:
         if not isinstance(node, exp.Column) or node.args.get("table") is not None:
             return None
         names = [name for name, _ in self._items]
-        quoted = bool(node.this.args.get("quoted"))
-        named = matching(names, str(node.this.this), quoted=quoted)
-        return names.index(named) if named else None
+        written, quoted = str(node.this.this), bool(node.this.args.get("quoted"))
+        named = matching(names, written, quoted=quoted)
+        return names.index(named) if named else self._only(written)
+
+    def _only(self, function: str) -> int | None:
+        """The place of the only COUNT, SUM or AVG selected, which its name alone may mean."""
+        if function.casefold() in map(str.casefold, self._reading.domain.names):
+            return None
+        found = [
+            place
+            for place, (_, item) in enumerate(self._items)
+            if isinstance(item, AGGREGATES) and item.sql_name().casefold() == function.casefold()
+        ]
+        return found[0] if len(found) == 1 else None
 
     def _names_aggregate(self, node: exp.Expr) -> bool:
         """True when a name in the expression stands for a selected aggregate."""

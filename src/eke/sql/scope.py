@@ -105,9 +105,11 @@ def column_name(reading: Reading, relation: Relation, node: exp.Expr) -> str:
     written = str(identifier.this)
     name = matching(relation.columns, written, quoted=bool(identifier.args.get("quoted")))
     if name is None:
+        quoted = bool(identifier.args.get("quoted"))
+        text = f"a text stands in single quotes: '{echo(written)}'; " if quoted else ""
         raise reading.error(
             node,
-            f"there is no column {echo(written)!r}{strange_letters(written)}; "
+            f"there is no column {echo(written)!r}{strange_letters(written)}; {text}"
             + suggestion(written, relation.columns),
         )
     if name == "":

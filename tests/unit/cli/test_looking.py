@@ -134,3 +134,11 @@ def test_an_older_copy_is_exit_code_4(run: Run, tmp_path: Path) -> None:
     shown = run("verify", old, "--mark", mark)
     assert shown.code == 4
     assert "older copy" in shown.words
+
+
+def test_a_table_in_place_of_a_dataset_is_told_apart_from_a_damaged_one(run: Run, people) -> None:
+    table, _ = people
+    for command in (("budget", table), ("ask", table, "SELECT COUNT(*) FROM people", "-w", "9")):
+        shown = run(*command)
+        assert shown.code != 0
+        assert "protect it with `eke init`" in " ".join(shown.err.split())
