@@ -17,6 +17,7 @@ import numpy as np
 
 from eke.data.cells import Cells, sorted_cells
 from eke.data.coding import code_expression, lists_text, spelled_number
+from eke.data.row_sample import RowSample
 from eke.data.sealed import Engine
 from eke.data.source import Rows
 from eke.domain import Domain
@@ -39,6 +40,7 @@ def count_cells(
     unit: Unit | None,
     engine: Engine,
     *,
+    sample: RowSample | None,
     from_text: bool = False,
     coded: frozenset[str] = frozenset(),
 ) -> Cells:
@@ -49,24 +51,25 @@ def count_cells(
 
     Privacy: A row with any dropped attribute is left out, whatever is asked later, so all questions
     are about one and the same table. Then at most ``unit.rows`` rows of each id are kept, chosen
-    by their codes alone.
+    by the codes of that id's rows and the key of the sample; without a sample, as in datasets that
+    were made before there was one, the first in the order of their codes.
     """
     names = [code_column(place) for place in range(len(domain))]
     rows = _held_rows(table, domain, unit, engine, from_text=from_text, coded=coded)
-    result = engine.fetch(_cell_counts(rows, names, unit))
+    result = engine.fetch(_cell_counts(rows, names, unit, sample))
     columns = [result[name].to_numpy() for name in names]
     counts = result[_COUNT].to_numpy().astype(np.int64)
     return sorted_cells(domain.names, domain.shape, columns, counts)
 
 
-def kept_rows(table: Any, domain: Domain, unit: Unit | None) -> Any:
+def kept_rows(table: Any, domain: Domain, unit: Unit | None, *, sample: RowSample | None) -> Any:
     """The coded rows that `count_cells` counts, as an Ibis table that nothing is held for.
 
     Only for tables with typed columns: numbers spelled in texts would be parsed over and over.
     """
     coded = _coded_rows(table, domain, unit, coded=frozenset(), spelled=set())
     names = [code_column(place) for place in range(len(domain))]
-    return _kept(coded, names, unit).select(*names)
+    return _kept(coded, names, unit, sample).select(*names)
 
 
 def ids_compare(table: Any, engine: Engine) -> bool:
@@ -143,18 +146,22 @@ def _ids(unit: Unit | None) -> list[str]:
     return [ID] if unit else []
 
 
-def _cell_counts(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
-    kept = _kept(rows, names, unit)
+def _cell_counts(
+    rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample | None
+) -> Any:
+    kept = _kept(rows, names, unit, sample)
     return kept.group_by(list(names)).aggregate(**{_COUNT: kept.count()})
 
 
-def _kept(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
+def _kept(rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample | None) -> Any:
     kept = rows.filter([rows[name].notnull() for name in names])
-    if unit:
-        order = [kept[name] for name in names]
-        kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
-        kept = kept.filter(kept[_PLACE] < unit.rows)
-    return kept
+    if unit is None:
+        return kept
+    if sample is not None:
+        return sample.kept(kept, names, ID, unit.rows)
+    order = [kept[name] for name in names]
+    kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
+    return kept.filter(kept[_PLACE] < unit.rows)
 
 
 def _code_type(size: int) -> str:
