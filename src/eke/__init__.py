@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Preview,
         Release,
         Session,
+        check,
         create,
         simultaneous,
         write_report,
@@ -88,6 +89,7 @@ __all__ = [
     "Workload",
     "__version__",
     "all_marginals",
+    "check",
     "connect",
     "constant",
     "count",
@@ -134,7 +136,7 @@ _HOMES = {
     "eke.question": ("deviation", "mean", "ratio", "root", "variance"),
     "eke.session": (
         *("Answer", "Budget", "History", "Preview", "Release", "Session"),
-        *("create", "simultaneous", "write_report"),
+        *("check", "create", "simultaneous", "write_report"),
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -49,6 +49,10 @@ from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
+NO_TABLE = (
+    "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
+    "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
+)
 _SECRETS = ("size", "mtime_ns", "sha256", ROW_KEY)
 
 
@@ -112,13 +116,21 @@ def _reopen(
         return opened
     if reference.get("kind") in ("postgresql", "spark"):
         return reopen_server(reference, domain, unit, data=data)
+    file, fingerprint = file_of_reference(reference, data)
+    return _file_source(file, fingerprint, domain, unit, sample)
+
+
+def file_of_reference(
+    reference: Mapping[str, object], data: object = None
+) -> tuple[DataFile, Fingerprint]:
+    """The file that a reference names, or that `data` says it was moved to; still the same one."""
     known = Fingerprint.from_document(reference)
     file = file_from_document({k: v for k, v in reference.items() if k not in _SECRETS})
     if data is not None:
         file = _moved(file, data)
     elif not Path(file.path).is_file():
         raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
-    return _file_source(file, check_fingerprint(file.path, known), domain, unit, sample)
+    return file, check_fingerprint(file.path, known)
 
 
 def _moved(file: DataFile, data: object) -> DataFile:
@@ -152,10 +164,7 @@ def _open(
     memory = memory_table(source)
     if memory is not None:
         return _memory_source(memory, domain, unit, sample)
-    raise DataError(
-        "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
-        "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
-    )
+    raise DataError(NO_TABLE)
 
 
 def _file_source(

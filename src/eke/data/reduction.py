@@ -9,20 +9,24 @@ compares them as it compares the column that they come from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import ibis
 import numpy as np
 
 from eke.data.cells import Cells, sorted_cells
-from eke.data.coding import code_expression, lists_text, spelled_number
+from eke.data.coding import code_expression, fate_expression, lists_text, spelled_number
 from eke.data.row_sample import RowSample
 from eke.data.sealed import Engine
 from eke.data.source import Rows
 from eke.domain import Domain
+from eke.domain.fate import Fate
 from eke.errors import DataError
 from eke.privacy.unit import Unit
+
+_Read: TypeAlias = Callable[..., Any]
+"""What is made of a column: `code_expression`, or another of its kind."""
 
 ID = "id"
 _COUNT = "rows"
@@ -72,6 +76,26 @@ def kept_rows(table: Any, domain: Domain, unit: Unit | None, *, sample: RowSampl
     return _kept(coded, names, unit, sample).select(*names)
 
 
+def fates_of_rows(
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    engine: Engine,
+    *,
+    from_text: bool = False,
+    ready: frozenset[str] = frozenset(),
+) -> Any:
+    """The fate of each value of a raw table as in `count_cells`, row by row, as an Ibis table.
+
+    Attributes listed in `ready` hold fates already.
+
+    Privacy: For the curator's checks only; nothing that is released is made of it.
+    """
+    return _held_rows(
+        table, domain, unit, engine, from_text=from_text, coded=ready, read=fate_expression
+    )
+
+
 def ids_compare(table: Any, engine: Engine) -> bool:
     """False when an engine can read a table but cannot group its rows by their ids."""
     groups = table.select(**{_PLACE: ibis.row_number().over(group_by=table[ID])})
@@ -110,35 +134,46 @@ def _held_rows(
     *,
     from_text: bool,
     coded: frozenset[str],
+    read: _Read = code_expression,
 ) -> Any:
     spelled = {name for name, a in domain.attributes if from_text and not lists_text(a)}
     # The engine copies the expression of a column to every place that mentions it; held tables keep
     # it from parsing the same text dozens of times.
     if spelled:
-        table = engine.hold(_read_texts(table, domain, unit, spelled))
+        table = engine.hold(_read_texts(table, domain, unit, spelled, read))
         coded = frozenset(domain.names) - spelled
-    return engine.hold(_coded_rows(table, domain, unit, coded=coded, spelled=spelled))
+    rows = _coded_rows(table, domain, unit, coded=coded, spelled=spelled, read=read)
+    return engine.hold(rows)
 
 
-def _read_texts(table: Any, domain: Domain, unit: Unit | None, spelled: set[str]) -> Any:
+def _read_texts(
+    table: Any, domain: Domain, unit: Unit | None, spelled: set[str], read: _Read
+) -> Any:
     """The numbers that texts spell and the codes of all others, so that no text is held."""
     columns = {}
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
-        read = spelled_number if name in spelled else code_expression
-        columns[code_column(place)] = read(column, attribute)
+        reading = spelled_number if name in spelled else read
+        columns[code_column(place)] = reading(column, attribute)
     return table.select(*_ids(unit), **columns)
 
 
 def _coded_rows(
-    table: Any, domain: Domain, unit: Unit | None, *, coded: frozenset[str], spelled: set[str]
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    *,
+    coded: frozenset[str],
+    spelled: set[str],
+    read: _Read = code_expression,
 ) -> Any:
     columns = {}
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
         if name not in coded:
-            column = code_expression(column, attribute, spelled=name in spelled)
-        columns[code_column(place)] = column.cast(_code_type(attribute.size))
+            column = read(column, attribute, spelled=name in spelled)
+        most = len(Fate) if read is fate_expression else attribute.size
+        columns[code_column(place)] = column.cast(_code_type(most))
     return table.select(*_ids(unit), **columns)
 
 

@@ -35,6 +35,7 @@ from eke.privacy.unit import Unit
 
 _DIGEST = "sha256"
 _SALT = "salt"
+_SECRETS = (_SALT, _DIGEST, ROW_KEY)
 
 AnySource: TypeAlias = CellSource | MarginalSource
 
@@ -59,8 +60,8 @@ def reopen_server(
 ) -> AnySource:
     """The table that a reference names, to be read at the first count."""
     sample = RowSample.stored(reference)
-    secret = {n: reference[n] for n in (_SALT, _DIGEST, ROW_KEY) if n in reference}
-    table = table_from_document({k: v for k, v in reference.items() if k not in secret})
+    secret = {name: reference[name] for name in _SECRETS if name in reference}
+    table = table_of_reference(reference)
     if is_postgresql_address(data) and isinstance(table, PostgreSQLTable):
         table = replace(table, address=str(data))
     elif type(data) is type(table):
@@ -81,6 +82,11 @@ def reopen_server(
         return cells
 
     return CellSource(domain, unit, read=read, reference=stored)
+
+
+def table_of_reference(reference: Mapping[str, object]) -> ServerTable:
+    """The table of a server that a reference names."""
+    return table_from_document({k: v for k, v in reference.items() if k not in _SECRETS})
 
 
 def _marginal_source(
@@ -121,7 +127,7 @@ def _scan(
     point: SecretPoint,
     sets: Sequence[tuple[str, ...]],
 ) -> tuple[Scanned, list[str]]:
-    with _engine(table) as engine:
+    with server_engine(table) as engine:
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
@@ -132,12 +138,13 @@ def _scan(
 def _read_cells(
     table: ServerTable, domain: Domain, unit: Unit | None, sample: RowSample | None
 ) -> tuple[Cells, list[str]]:
-    with _engine(table) as engine:
+    with server_engine(table) as engine:
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
         return count_cells(raw, domain, unit, engine, sample=sample), notes
 
 
-def _engine(table: ServerTable) -> PostgreSQLEngine | SparkEngine:
+def server_engine(table: ServerTable) -> PostgreSQLEngine | SparkEngine:
+    """The engine of a table, for a with block."""
     return PostgreSQLEngine(table) if isinstance(table, PostgreSQLTable) else SparkEngine(table)

@@ -99,17 +99,17 @@ def open_dataset(
     document = ledger.document
     if document.get("format") != FORMAT:
         raise LedgerError(f"{ledger.place} is not a dataset of this version of eke")
-    declared = _domain(document)
-    source = open_source(ledger.private["data"], declared, _unit(document), data=data)
+    declared = domain_of(document)
+    source = open_source(ledger.private["data"], declared, unit_of(document), data=data)
     return _session(ledger, document, source, analyst)
 
 
 def _session(
     ledger: Ledger, document: Mapping[str, Any], source: Any, analyst: str | None
 ) -> Session:
-    declared = _domain(document)
+    declared = domain_of(document)
     relation: Neighbours = check_neighbours(str(document["neighbours"]))
-    unit = _unit(document)
+    unit = unit_of(document)
     rows: tuple[Row, ...] = ()
     if document["public_rows"] is not None:
         everyone = count().on(declared)
@@ -132,13 +132,15 @@ def _session(
     )
 
 
-def _domain(document: Mapping[str, Any]) -> Domain:
+def domain_of(document: Mapping[str, Any]) -> Domain:
+    """The domain that the document of a dataset describes."""
     # The ledger sorts the keys of what it stores, but the order of attributes is part of a domain.
     declared = domain_from_document(document["domain"])
     return Domain({name: declared[name] for name in document["attributes"]})
 
 
-def _unit(document: Mapping[str, Any]) -> Unit | None:
+def unit_of(document: Mapping[str, Any]) -> Unit | None:
+    """The unit that the document of a dataset describes; None protects single rows."""
     unit = document["unit"]
     return None if unit is None else Unit(unit["column"], unit["rows"])
 
