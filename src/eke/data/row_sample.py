@@ -10,10 +10,11 @@ of three parts, modulo a prime p, the number is Q(u), where Q is a secret polyno
   ids would prefer the same cells.
 
 Any six numbers of one id are independent and uniform for a random Q (Wegman and Carter, "New hash
-functions and their use in authentication and set equality", JCSS 22, 1981, section 3), unless two
-u are equal, which has a chance of 1/p for each two. So every set of rows is as likely to be kept as
-any other, as far as a count can show. Everything is arithmetic with whole numbers below 2^53, which
-every engine does alike, and nothing looks at ids but PARTITION BY.
+functions and their use in authentication and set equality", JCSS 22, 1981: polynomials are strongly
+universal), unless two u are equal, which has a chance of 1/p for each two. So every set of rows of
+an id is as likely to be kept as any other, as far as a count can show. Ids with equal rows keep
+equal ones. Everything is arithmetic with whole numbers below 2^53, which every engine does alike,
+and nothing looks at ids but PARTITION BY.
 """
 
 from __future__ import annotations
