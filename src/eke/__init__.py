@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Preview,
         Release,
         Session,
+        check,
         create,
         simultaneous,
         write_report,
@@ -90,6 +91,7 @@ __all__ = [
     "Workload",
     "__version__",
     "all_marginals",
+    "check",
     "connect",
     "constant",
     "count",
@@ -136,7 +138,7 @@ _HOMES = {
     "eke.question": ("deviation", "mean", "ratio", "root", "variance"),
     "eke.session": (
         *("Answer", "Budget", "History", "Preview", "Release", "Session"),
-        *("create", "simultaneous", "write_report"),
+        *("check", "create", "simultaneous", "write_report"),
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

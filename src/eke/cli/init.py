@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import eke
+from eke.cli.check import require_little_loss, say_shortly
 from eke.cli.failure import failures
 from eke.cli.opening import short_name
 from eke.cli.options import AsJson, Columns, Delimiter, Neighbours, Null, Policy, TableName
@@ -61,6 +62,12 @@ def init(
     ] = None,
     rows: Annotated[int, typer.Option(help="With --unit: rows counted of each id.")] = 1,
     policy: Annotated[Policy, typer.Option(help="How much is bought.")] = "top_up",
+    allow_loss: Annotated[
+        bool,
+        typer.Option(
+            "--allow-loss", metavar="", help="Even if `eke check` finds that much would be lost."
+        ),
+    ] = False,
     columns: Columns = None,
     null: Null = None,
     delimiter: Delimiter = None,
@@ -69,8 +76,9 @@ def init(
 ) -> None:
     """Protect a table: make a dataset with a privacy limit.
 
-    The table is read once and referred to, not copied: keep it where it is, unchanged. The limit is
-    for everything ever released about it, to everybody.
+    The table is referred to, not copied: keep it where it is, unchanged. The limit is for
+    everything ever released about it, to everybody. What the domain leaves of the table is said
+    to you alone, as by `eke check`.
     """
     if (epsilon is None) == (rho is None):
         raise typer.BadParameter("give one limit: --epsilon or --rho", param_hint="--epsilon")
@@ -78,18 +86,23 @@ def init(
     place = target or f"{name.removesuffix('.gz').rsplit('.', 1)[0]}.eke"
     with failures(as_json=as_json):
         _require_confirmed(domain)
+        data = table_file(table, columns=columns, null=null, delimiter=delimiter, table=table_name)
+        counted = None if unit is None else eke.Unit(unit, rows=rows)
+        with working(f"Checking {name}"):
+            found = eke.check(data, domain, unit=counted)
+        if not allow_loss:
+            require_little_loss(found, quiet=as_json)
         with working(f"Reading {name}"):
             session = eke.create(
                 place,
-                table_file(
-                    table, columns=columns, null=null, delimiter=delimiter, table=table_name
-                ),
+                data,
                 domain,
                 epsilon=epsilon,
                 rho=rho,
                 neighbours=neighbours,
-                unit=None if unit is None else eke.Unit(unit, rows=rows),
+                unit=counted,
                 policy=policy,
+                check=found,
             )
         screen, budget = output(), session.budget
         shown = short_name(place) if "://" in place else place
@@ -115,6 +128,7 @@ def init(
         screen.print(
             f'[dim]Next: eke ask {screen.escape(shown)} "{screen.escape(question)}" -w 100[/]'
         )
+        say_shortly(found)
 
 
 def _require_confirmed(domain: Path) -> None:

@@ -1,7 +1,7 @@
 """The command line: thin commands over the session, one file each.
 
-    draft → init → ask, preview, estimate, plan, release, budget, history, explain → publish,
-    export, verify → serve, token
+    draft, check → init → ask, preview, estimate, plan, release, budget, history, explain
+    → publish, export, verify → serve, token
 
 Commands about one dataset speak to a `Dataset`: `opening.py` finds it here or on a server.
 Every command prints for people, or JSON with --json; exit codes are in `failure.py`. None of these
@@ -23,6 +23,8 @@ from eke.cli.ask import EXAMPLES as ASK_EXAMPLES
 from eke.cli.ask import ask
 from eke.cli.budget import EXAMPLES as BUDGET_EXAMPLES
 from eke.cli.budget import budget
+from eke.cli.check import EXAMPLES as CHECK_EXAMPLES
+from eke.cli.check import check
 from eke.cli.draft import EXAMPLES as DRAFT_EXAMPLES
 from eke.cli.draft import draft
 from eke.cli.estimate import EXAMPLES as ESTIMATE_EXAMPLES
@@ -88,6 +90,7 @@ def _callback(
 
 for _command, _examples in (
     (draft, DRAFT_EXAMPLES),
+    (check, CHECK_EXAMPLES),
     (init, INIT_EXAMPLES),
     (ask, ASK_EXAMPLES),
     (preview, PREVIEW_EXAMPLES),

@@ -28,7 +28,8 @@ from typing import Any
 import ibis
 
 from eke.domain import Attribute
-from eke.domain.placing import Cut, Floored, Listed, Stepped
+from eke.domain.fate import Fate
+from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Stepped
 from eke.errors import DataError
 
 NUMBER = (
@@ -52,15 +53,43 @@ class _Raw:
     text: Any | None  # string; None if the value never is text
 
 
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One case of a column: its condition, the code it leads to, and what the value is."""
+
+    condition: Any
+    code: Any
+    fate: Any  # a `Fate`, or an expression of one
+
+
 def code_expression(column: Any, attribute: Attribute, *, spelled: bool = False) -> Any:
     """An Ibis expression of the code of a raw column: `Attribute.code`, inside the engine.
 
     A `spelled` column holds what `spelled_number` has made of a text column.
     """
+    *branches, last = _branches(column, attribute, spelled=spelled)
+    return ibis.cases(*((b.condition, b.code) for b in branches), else_=last.code)
+
+
+def fate_expression(column: Any, attribute: Attribute, *, spelled: bool = False) -> Any:
+    """An Ibis expression of the fate of a raw column: `Attribute.fate`, inside the engine.
+
+    It has the conditions of `code_expression`, in the same order, so the two cannot disagree.
+    """
+    *branches, last = _branches(column, attribute, spelled=spelled)
+    fates = [(b.condition, _code(b.fate) if isinstance(b.fate, Fate) else b.fate) for b in branches]
+    return ibis.cases(*fates, else_=_code(last.fate))
+
+
+def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
+    """All that a raw value can be, the first that holds; the last one takes whatever is left."""
     raw = _Raw(column.isnan(), column, None) if spelled else _raw(column)
     # The slow twin itself says where each rule leads; object() is no declared value of anything.
-    branches = [(raw.missing, _code(attribute.code(None))), *_found(raw, attribute)]
-    return ibis.cases(*branches, else_=_code(attribute.code(object())))
+    return [
+        _Branch(raw.missing, _code(attribute.code(None)), Fate.MISSING),
+        *_found(raw, attribute),
+        _Branch(None, _code(attribute.code(object())), Fate.UNDECLARED),
+    ]
 
 
 def spelled_number(column: Any, attribute: Attribute) -> Any:
@@ -113,11 +142,11 @@ def _raw(column: Any) -> _Raw:
     return _Raw(missing, None, None)
 
 
-def _found(raw: _Raw, attribute: Attribute) -> list[tuple[Any, Any]]:
-    """Conditions and codes, the first that holds wins, of all values that have a place."""
+def _found(raw: _Raw, attribute: Attribute) -> list[_Branch]:
+    """The branches of all values that have a place, or lie below or above all places."""
     if lists_text(attribute):
         texts = attribute.declared if raw.text is not None else ()
-        return [(raw.text == v, _code(code)) for code, v in enumerate(texts)]
+        return [_declared(raw.text == v, _code(n)) for n, v in enumerate(texts)]
     if raw.number is None:
         return []
     beyond = _code(attribute.code(-math.inf)), _code(attribute.code(math.inf))
@@ -129,22 +158,24 @@ def _found(raw: _Raw, attribute: Attribute) -> list[tuple[Any, Any]]:
         case Cut(edges):
             return _bin_branches(raw.number, edges, beyond)
         case Listed(values):
-            return [(_equals(raw.number, int(v)), _code(code)) for code, v in enumerate(values)]
+            return [_declared(_equals(raw.number, int(v)), _code(n)) for n, v in enumerate(values)]
 
 
-def _whole_branches(
-    number: Any, low: int, high: int, beyond: tuple[Any, Any]
-) -> list[tuple[Any, Any]]:
+def _declared(condition: Any, code: Any) -> _Branch:
+    return _Branch(condition, code, Fate.DECLARED)
+
+
+def _whole_branches(number: Any, low: int, high: int, beyond: tuple[Any, Any]) -> list[_Branch]:
     return [
-        (_is_below(number, low), beyond[0]),
-        (~_is_below(number, high + 1), beyond[1]),
-        (number.notnull(), _whole_part(number, low, high) - low),
+        _Branch(_is_below(number, low), beyond[0], Fate.BEYOND),
+        _Branch(~_is_below(number, high + 1), beyond[1], Fate.BEYOND),
+        _rounded(number, _whole_part(number, low, high) - low, _is_whole(number)),
     ]
 
 
 def _step_branches(
     number: Any, low: float, high: float, step: float, beyond: tuple[Any, Any]
-) -> list[tuple[Any, Any]]:
+) -> list[_Branch]:
     # Brought between the bounds first, so that no cast can fail; then doubles, step by step.
     if not number.type().is_floating():
         least, most = (ibis.literal(end, "int64") for end in (math.floor(low), math.ceil(high)))
@@ -152,24 +183,33 @@ def _step_branches(
     else:
         between = number
     inside = ibis.least(ibis.greatest(between, _double(low)), _double(high))
-    place = ((inside - _double(low)) / _double(step) + _double(0.5)).floor()
+    steps = (inside - _double(low)) / _double(step)
+    place = (steps + _double(0.5)).floor()
     return [
-        (_is_below(number, low), beyond[0]),
-        (_is_above(number, high), beyond[1]),
-        (number.notnull(), place.cast("int64")),
+        _Branch(_is_below(number, low), beyond[0], Fate.BEYOND),
+        _Branch(_is_above(number, high), beyond[1], Fate.BEYOND),
+        _rounded(number, place.cast("int64"), (steps - place).abs() <= _double(ROUNDING)),
     ]
 
 
-def _bin_branches(
-    number: Any, edges: tuple[float, ...], beyond: tuple[Any, Any]
-) -> list[tuple[Any, Any]]:
+def _rounded(number: Any, code: Any, exact: Any) -> _Branch:
+    """The branch of all numbers between the bounds, of which some are not declared themselves."""
+    fate = ibis.cases((exact, _code(Fate.DECLARED)), else_=_code(Fate.ROUNDED))
+    return _Branch(number.notnull(), code, fate)
+
+
+def _bin_branches(number: Any, edges: tuple[float, ...], beyond: tuple[Any, Any]) -> list[_Branch]:
     first, *inner, last = edges
     return [
-        (_is_below(number, first), beyond[0]),
-        (_is_above(number, last), beyond[1]),
-        *((_is_below(number, edge), _code(code)) for code, edge in enumerate(inner)),
-        (number.notnull(), _code(len(inner))),
+        _Branch(_is_below(number, first), beyond[0], Fate.BEYOND),
+        _Branch(_is_above(number, last), beyond[1], Fate.BEYOND),
+        *(_declared(_is_below(number, edge), _code(n)) for n, edge in enumerate(inner)),
+        _declared(number.notnull(), _code(len(inner))),
     ]
+
+
+def _is_whole(number: Any) -> Any:
+    return number == number.floor() if number.type().is_floating() else ibis.literal(True)
 
 
 def _whole_part(number: Any, least: int, most: int) -> Any:
@@ -224,4 +264,4 @@ def _double(value: float) -> Any:
 
 
 def _code(code: int | None) -> Any:
-    return ibis.literal(code, "int64")
+    return ibis.literal(None if code is None else int(code), "int64")

@@ -9,7 +9,7 @@ split ids.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -26,6 +26,7 @@ from eke.errors import DataError
 from eke.privacy.unit import Unit
 
 Column: TypeAlias = Any  # an Arrow array of a plain type, or a list of Python objects
+Coding: TypeAlias = Callable[[Attribute, object], int | None]
 _OUTSIDE = object()
 _LARGEST_EXPONENT = 400
 # Polars hands out objects as addresses, and Arrow does not know 128-bit integers.
@@ -56,13 +57,18 @@ class MemoryTable:
             raise no_equality(name, str(column.type))
         return comparable
 
-    def coded(self, domain: Domain, unit: Unit | None) -> tuple[Any, frozenset[str]]:
-        """An Arrow table with engine names, and the attributes of it that hold codes already."""
+    def coded(
+        self, domain: Domain, unit: Unit | None, *, by: Coding = Attribute.code
+    ) -> tuple[Any, frozenset[str]]:
+        """An Arrow table with engine names, and the attributes of it that hold codes already.
+
+        `by` makes a code of a single value, or its fate.
+        """
         arrays, coded = {}, set()
         for place, (name, attribute) in enumerate(domain.attributes):
             column = self.column(name)
             if isinstance(column, list):
-                column = pa.array(_codes(column, attribute), pa.int32())
+                column = pa.array(_codes(column, attribute, by), pa.int32())
                 coded.add(name)
             arrays[code_column(place)] = column
         if unit:
@@ -158,14 +164,14 @@ def _plain(array: Any) -> Column:
     return array.to_pylist()
 
 
-def _codes(values: list[object], attribute: Attribute) -> list[int | None]:
+def _codes(values: list[object], attribute: Attribute, by: Coding) -> list[int | None]:
     known: dict[object, int | None] = {}
     codes = []
     for value in values:
         plain = _presentable(value)
         key = (type(plain), plain)
         if key not in known:
-            known[key] = attribute.code(plain)
+            known[key] = by(attribute, plain)
         codes.append(known[key])
     return codes
 

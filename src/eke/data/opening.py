@@ -39,6 +39,7 @@ from eke.data.identity import no_equality
 from eke.data.marginal_source import MarginalSource
 from eke.data.memory import MemoryTable, memory_table
 from eke.data.reduction import ID, count_cells, ids_compare, kept_rows, list_rows
+from eke.data.row_sample import ROW_KEY, RowSample, stored_sample
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
@@ -48,7 +49,11 @@ from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
-_FINGERPRINT = ("size", "mtime_ns", "sha256")
+NO_TABLE = (
+    "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
+    "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
+)
+_SECRETS = ("size", "mtime_ns", "sha256", ROW_KEY)
 
 
 def open_source(
@@ -85,7 +90,7 @@ def open_source(
         return _reopen(source, domain, unit, table=table, data=data)
     if data is not None:
         raise DataError("data= goes with the reference of a source that was open before")
-    opened = _open(source, domain, unit, table=table)
+    opened = _open(source, domain, unit, RowSample.draw() if unit else None, table=table)
     opened.load()
     return opened
 
@@ -98,25 +103,34 @@ def _reopen(
     table: str | None,
     data: object,
 ) -> AnySource:
+    sample = RowSample.stored(reference)
     if reference.get("kind") in ("memory", "ibis"):
         if data is None:
             raise DataError(
                 "this dataset was created from a table in memory or behind Ibis, which eke does "
                 "not store: give the same table again with data=..."
             )
-        opened = _open(data, domain, unit, table=table)
+        opened = _open(data, domain, unit, sample, table=table)
         if opened.reference().get("sha256") != reference.get("sha256"):
             raise DataError(CHANGED)
         return opened
     if reference.get("kind") in ("postgresql", "spark"):
         return reopen_server(reference, domain, unit, data=data)
+    file, fingerprint = file_of_reference(reference, data)
+    return _file_source(file, fingerprint, domain, unit, sample)
+
+
+def file_of_reference(
+    reference: Mapping[str, object], data: object = None
+) -> tuple[DataFile, Fingerprint]:
+    """The file that a reference names, or that `data` says it was moved to; still the same one."""
     known = Fingerprint.from_document(reference)
-    file = file_from_document({k: v for k, v in reference.items() if k not in _FINGERPRINT})
+    file = file_from_document({k: v for k, v in reference.items() if k not in _SECRETS})
     if data is not None:
         file = _moved(file, data)
     elif not Path(file.path).is_file():
         raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
-    return _file_source(file, check_fingerprint(file.path, known), domain, unit)
+    return file, check_fingerprint(file.path, known)
 
 
 def _moved(file: DataFile, data: object) -> DataFile:
@@ -127,7 +141,14 @@ def _moved(file: DataFile, data: object) -> DataFile:
     raise DataError("this dataset was created from a file; data= must be the path of that file")
 
 
-def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> AnySource:
+def _open(
+    source: object,
+    domain: Domain,
+    unit: Unit | None,
+    sample: RowSample | None,
+    *,
+    table: str | None,
+) -> AnySource:
     if is_postgresql_address(source):
         source = PostgreSQLTable(str(source), table)
     elif isinstance(source, (str, Path)):
@@ -135,22 +156,23 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
     elif table is not None:
         raise DataError("table= goes with the path of a DuckDB file or a PostgreSQL URL")
     if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
-        return _file_source(source, take_fingerprint(source.path), domain, unit)
+        return _file_source(source, take_fingerprint(source.path), domain, unit, sample)
     if isinstance(source, (PostgreSQLTable, SparkTable)):
-        return open_server(source, domain, unit)
+        return open_server(source, domain, unit, sample)
     if isinstance(source, ibis.expr.types.Table):
-        return _ibis_source(source, domain, unit)
+        return _ibis_source(source, domain, unit, sample)
     memory = memory_table(source)
     if memory is not None:
-        return _memory_source(memory, domain, unit)
-    raise DataError(
-        "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
-        "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
-    )
+        return _memory_source(memory, domain, unit, sample)
+    raise DataError(NO_TABLE)
 
 
 def _file_source(
-    file: DataFile, fingerprint: Fingerprint, domain: Domain, unit: Unit | None
+    file: DataFile,
+    fingerprint: Fingerprint,
+    domain: Domain,
+    unit: Unit | None,
+    sample: RowSample | None,
 ) -> AnySource:
     from_text = isinstance(file, CsvFile)
     with scan_file(file) as scan:
@@ -161,7 +183,7 @@ def _file_source(
         _check_untouched(file.path, fingerprint)
         with scan_file(file) as scan:
             raw = scan.table(wanted, ID)
-            cells = count_cells(raw, domain, unit, scan.engine, from_text=from_text)
+            cells = count_cells(raw, domain, unit, scan.engine, sample=sample, from_text=from_text)
         _check_untouched(file.path, fingerprint)
         return cells
 
@@ -170,13 +192,14 @@ def _file_source(
         with scan_file(file) as scan:
             return list_rows(scan.table(wanted, ID), domain, scan.engine, from_text=from_text)
 
-    reference = {**file_to_document(file), **fingerprint.to_document()}
+    stored = {**fingerprint.to_document(), **stored_sample(sample)}
+    reference = {**file_to_document(file), **stored}
     if not isinstance(file, CsvFile) and file.collect == "marginals":
 
         def scan_all(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
             _check_untouched(file.path, fingerprint)
             with scan_file(file) as scan:
-                rows = kept_rows(scan.table(wanted, ID), domain, unit)
+                rows = kept_rows(scan.table(wanted, ID), domain, unit, sample=sample)
                 found = scan_sets(rows, sets, domain, scan.engine, None)
             _check_untouched(file.path, fingerprint)
             return found.tables
@@ -197,29 +220,34 @@ def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
         raise DataError(CHANGED)
 
 
-def _memory_source(memory: MemoryTable, domain: Domain, unit: Unit | None) -> CellSource:
+def _memory_source(
+    memory: MemoryTable, domain: Domain, unit: Unit | None, sample: RowSample | None
+) -> CellSource:
     wanted_columns(memory.names, domain, unit)
     arrow, coded = memory.coded(domain, unit)
     with SealedEngine() as engine:
         raw = engine.register("raw", arrow)
         notes = notes_on_types(raw, domain, from_text=False, coded=coded)
-        cells = count_cells(raw, domain, unit, engine, coded=coded)
+        cells = count_cells(raw, domain, unit, engine, sample=sample, coded=coded)
 
     def in_order() -> Rows:
         table, ready = memory.coded(domain, None)
         with SealedEngine() as engine:
             return list_rows(engine.register("raw", table), domain, engine, coded=ready)
 
-    return _held_source("memory", cells, domain, unit, notes, list_rows=in_order)
+    return _held_source("memory", cells, domain, unit, sample, notes=notes, list_rows=in_order)
 
 
-def _ibis_source(table: Any, domain: Domain, unit: Unit | None) -> CellSource:
+def _ibis_source(
+    table: Any, domain: Domain, unit: Unit | None, sample: RowSample | None
+) -> CellSource:
     wanted = wanted_columns(tuple(table.columns), domain, unit)
     raw = table.select(**{name: table[column] for name, column in wanted.items()})
     if unit and not ids_compare(raw, OpenEngine()):
         raise no_equality(unit.column, str(table[unit.column].type()))
     notes = notes_on_types(raw, domain, from_text=False)
-    return _held_source("ibis", count_cells(raw, domain, unit, OpenEngine()), domain, unit, notes)
+    cells = count_cells(raw, domain, unit, OpenEngine(), sample=sample)
+    return _held_source("ibis", cells, domain, unit, sample, notes=notes)
 
 
 def _held_source(
@@ -227,12 +255,18 @@ def _held_source(
     cells: Cells,
     domain: Domain,
     unit: Unit | None,
-    notes: Sequence[str],
+    sample: RowSample | None,
     *,
+    notes: Sequence[str],
     list_rows: Callable[[], Rows] | None = None,
 ) -> CellSource:
     columns = [*domain.names, *([unit.column] if unit else [])]
-    reference: dict[str, object] = {"kind": kind, "columns": columns, "sha256": cells.sha256()}
+    reference = {
+        "kind": kind,
+        "columns": columns,
+        "sha256": cells.sha256(),
+        **stored_sample(sample),
+    }
     return CellSource(
         domain, unit, read=lambda: cells, reference=reference, notes=notes, list_rows=list_rows
     )

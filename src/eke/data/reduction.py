@@ -9,19 +9,24 @@ compares them as it compares the column that they come from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import ibis
 import numpy as np
 
 from eke.data.cells import Cells, sorted_cells
-from eke.data.coding import code_expression, lists_text, spelled_number
+from eke.data.coding import code_expression, fate_expression, lists_text, spelled_number
+from eke.data.row_sample import RowSample
 from eke.data.sealed import Engine
 from eke.data.source import Rows
 from eke.domain import Domain
+from eke.domain.fate import Fate
 from eke.errors import DataError
 from eke.privacy.unit import Unit
+
+_Read: TypeAlias = Callable[..., Any]
+"""What is made of a column: `code_expression`, or another of its kind."""
 
 ID = "id"
 _COUNT = "rows"
@@ -39,6 +44,7 @@ def count_cells(
     unit: Unit | None,
     engine: Engine,
     *,
+    sample: RowSample | None,
     from_text: bool = False,
     coded: frozenset[str] = frozenset(),
 ) -> Cells:
@@ -49,24 +55,45 @@ def count_cells(
 
     Privacy: A row with any dropped attribute is left out, whatever is asked later, so all questions
     are about one and the same table. Then at most ``unit.rows`` rows of each id are kept, chosen
-    by their codes alone.
+    by the codes of that id's rows and the key of the sample; without a sample, as in datasets that
+    were made before there was one, the first in the order of their codes.
     """
     names = [code_column(place) for place in range(len(domain))]
     rows = _held_rows(table, domain, unit, engine, from_text=from_text, coded=coded)
-    result = engine.fetch(_cell_counts(rows, names, unit))
+    result = engine.fetch(_cell_counts(rows, names, unit, sample))
     columns = [result[name].to_numpy() for name in names]
     counts = result[_COUNT].to_numpy().astype(np.int64)
     return sorted_cells(domain.names, domain.shape, columns, counts)
 
 
-def kept_rows(table: Any, domain: Domain, unit: Unit | None) -> Any:
+def kept_rows(table: Any, domain: Domain, unit: Unit | None, *, sample: RowSample | None) -> Any:
     """The coded rows that `count_cells` counts, as an Ibis table that nothing is held for.
 
     Only for tables with typed columns: numbers spelled in texts would be parsed over and over.
     """
     coded = _coded_rows(table, domain, unit, coded=frozenset(), spelled=set())
     names = [code_column(place) for place in range(len(domain))]
-    return _kept(coded, names, unit).select(*names)
+    return _kept(coded, names, unit, sample).select(*names)
+
+
+def fates_of_rows(
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    engine: Engine,
+    *,
+    from_text: bool = False,
+    ready: frozenset[str] = frozenset(),
+) -> Any:
+    """The fate of each value of a raw table as in `count_cells`, row by row, as an Ibis table.
+
+    Attributes listed in `ready` hold fates already.
+
+    Privacy: For the curator's checks only; nothing that is released is made of it.
+    """
+    return _held_rows(
+        table, domain, unit, engine, from_text=from_text, coded=ready, read=fate_expression
+    )
 
 
 def ids_compare(table: Any, engine: Engine) -> bool:
@@ -107,35 +134,46 @@ def _held_rows(
     *,
     from_text: bool,
     coded: frozenset[str],
+    read: _Read = code_expression,
 ) -> Any:
     spelled = {name for name, a in domain.attributes if from_text and not lists_text(a)}
     # The engine copies the expression of a column to every place that mentions it; held tables keep
     # it from parsing the same text dozens of times.
     if spelled:
-        table = engine.hold(_read_texts(table, domain, unit, spelled))
+        table = engine.hold(_read_texts(table, domain, unit, spelled, read))
         coded = frozenset(domain.names) - spelled
-    return engine.hold(_coded_rows(table, domain, unit, coded=coded, spelled=spelled))
+    rows = _coded_rows(table, domain, unit, coded=coded, spelled=spelled, read=read)
+    return engine.hold(rows)
 
 
-def _read_texts(table: Any, domain: Domain, unit: Unit | None, spelled: set[str]) -> Any:
+def _read_texts(
+    table: Any, domain: Domain, unit: Unit | None, spelled: set[str], read: _Read
+) -> Any:
     """The numbers that texts spell and the codes of all others, so that no text is held."""
     columns = {}
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
-        read = spelled_number if name in spelled else code_expression
-        columns[code_column(place)] = read(column, attribute)
+        reading = spelled_number if name in spelled else read
+        columns[code_column(place)] = reading(column, attribute)
     return table.select(*_ids(unit), **columns)
 
 
 def _coded_rows(
-    table: Any, domain: Domain, unit: Unit | None, *, coded: frozenset[str], spelled: set[str]
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    *,
+    coded: frozenset[str],
+    spelled: set[str],
+    read: _Read = code_expression,
 ) -> Any:
     columns = {}
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
         if name not in coded:
-            column = code_expression(column, attribute, spelled=name in spelled)
-        columns[code_column(place)] = column.cast(_code_type(attribute.size))
+            column = read(column, attribute, spelled=name in spelled)
+        most = len(Fate) if read is fate_expression else attribute.size
+        columns[code_column(place)] = column.cast(_code_type(most))
     return table.select(*_ids(unit), **columns)
 
 
@@ -143,18 +181,22 @@ def _ids(unit: Unit | None) -> list[str]:
     return [ID] if unit else []
 
 
-def _cell_counts(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
-    kept = _kept(rows, names, unit)
+def _cell_counts(
+    rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample | None
+) -> Any:
+    kept = _kept(rows, names, unit, sample)
     return kept.group_by(list(names)).aggregate(**{_COUNT: kept.count()})
 
 
-def _kept(rows: Any, names: Sequence[str], unit: Unit | None) -> Any:
+def _kept(rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample | None) -> Any:
     kept = rows.filter([rows[name].notnull() for name in names])
-    if unit:
-        order = [kept[name] for name in names]
-        kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
-        kept = kept.filter(kept[_PLACE] < unit.rows)
-    return kept
+    if unit is None:
+        return kept
+    if sample is not None:
+        return sample.kept(kept, names, ID, unit.rows)
+    order = [kept[name] for name in names]
+    kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
+    return kept.filter(kept[_PLACE] < unit.rows)
 
 
 def _code_type(size: int) -> str:

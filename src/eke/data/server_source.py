@@ -20,6 +20,7 @@ from eke.data.marginal_source import MarginalSource
 from eke.data.postgresql_engine import PostgreSQLEngine
 from eke.data.reduction import ID, count_cells, kept_rows
 from eke.data.row_digest import SecretPoint
+from eke.data.row_sample import ROW_KEY, RowSample, stored_sample
 from eke.data.server_table import (
     PostgreSQLTable,
     ServerTable,
@@ -34,19 +35,23 @@ from eke.privacy.unit import Unit
 
 _DIGEST = "sha256"
 _SALT = "salt"
+_SECRETS = (_SALT, _DIGEST, ROW_KEY)
 
 AnySource: TypeAlias = CellSource | MarginalSource
 
 
-def open_server(table: ServerTable, domain: Domain, unit: Unit | None) -> AnySource:
+def open_server(
+    table: ServerTable, domain: Domain, unit: Unit | None, sample: RowSample | None
+) -> AnySource:
     """A table of a server, read once: its cells, or its digest."""
+    stored = {**table_to_document(table), **stored_sample(sample)}
     if table.collect == "cells":
-        cells, notes = _read_cells(table, domain, unit)
-        reference = {**table_to_document(table), _DIGEST: cells.sha256()}
+        cells, notes = _read_cells(table, domain, unit, sample)
+        reference = {**stored, _DIGEST: cells.sha256()}
         return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
     point = SecretPoint.draw(domain)
-    first, notes = _scan(table, domain, unit, point, cover([()], domain))
-    reference = {**table_to_document(table), _SALT: point.salt, _DIGEST: first.digest}
+    first, notes = _scan(table, domain, unit, sample, point=point, sets=cover([()], domain))
+    reference = {**stored, _SALT: point.salt, _DIGEST: first.digest}
     return _marginal_source(table, domain, unit, reference, notes, checked=True)
 
 
@@ -54,8 +59,9 @@ def reopen_server(
     reference: Mapping[str, object], domain: Domain, unit: Unit | None, *, data: object
 ) -> AnySource:
     """The table that a reference names, to be read at the first count."""
-    secret = {name: reference[name] for name in (_SALT, _DIGEST) if name in reference}
-    table = table_from_document({k: v for k, v in reference.items() if k not in secret})
+    sample = RowSample.stored(reference)
+    secret = {name: reference[name] for name in _SECRETS if name in reference}
+    table = table_of_reference(reference)
     if is_postgresql_address(data) and isinstance(table, PostgreSQLTable):
         table = replace(table, address=str(data))
     elif type(data) is type(table):
@@ -70,12 +76,17 @@ def reopen_server(
         return _marginal_source(table, domain, unit, stored)
 
     def read() -> Cells:
-        cells, _ = _read_cells(table, domain, unit)
+        cells, _ = _read_cells(table, domain, unit, sample)
         if cells.sha256() != stored.get(_DIGEST):
             raise DataError(CHANGED)
         return cells
 
     return CellSource(domain, unit, read=read, reference=stored)
+
+
+def table_of_reference(reference: Mapping[str, object]) -> ServerTable:
+    """The table of a server that a reference names."""
+    return table_from_document({k: v for k, v in reference.items() if k not in _SECRETS})
 
 
 def _marginal_source(
@@ -88,10 +99,11 @@ def _marginal_source(
     checked: bool = False,
 ) -> MarginalSource:
     point = SecretPoint.from_salt(str(reference.get(_SALT)), domain)
+    sample = RowSample.stored(reference)
 
     def scan(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
         # The digest comes from the same scan as the counts, so these are of the table known before.
-        found, _ = _scan(table, domain, unit, point, sets)
+        found, _ = _scan(table, domain, unit, sample, point=point, sets=sets)
         if found.digest != reference.get(_DIGEST):
             raise DataError(CHANGED)
         return found.tables
@@ -110,23 +122,29 @@ def _scan(
     table: ServerTable,
     domain: Domain,
     unit: Unit | None,
+    sample: RowSample | None,
+    *,
     point: SecretPoint,
     sets: Sequence[tuple[str, ...]],
 ) -> tuple[Scanned, list[str]]:
-    with _engine(table) as engine:
+    with server_engine(table) as engine:
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
-        return scan_sets(kept_rows(raw, domain, unit), sets, domain, engine, point), notes
+        rows = kept_rows(raw, domain, unit, sample=sample)
+        return scan_sets(rows, sets, domain, engine, point), notes
 
 
-def _read_cells(table: ServerTable, domain: Domain, unit: Unit | None) -> tuple[Cells, list[str]]:
-    with _engine(table) as engine:
+def _read_cells(
+    table: ServerTable, domain: Domain, unit: Unit | None, sample: RowSample | None
+) -> tuple[Cells, list[str]]:
+    with server_engine(table) as engine:
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
-        return count_cells(raw, domain, unit, engine), notes
+        return count_cells(raw, domain, unit, engine, sample=sample), notes
 
 
-def _engine(table: ServerTable) -> PostgreSQLEngine | SparkEngine:
+def server_engine(table: ServerTable) -> PostgreSQLEngine | SparkEngine:
+    """The engine of a table, for a with block."""
     return PostgreSQLEngine(table) if isinstance(table, PostgreSQLTable) else SparkEngine(table)

@@ -20,7 +20,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.domain.placing import Placing
+from eke.domain.fate import Fate
+from eke.domain.placing import Listed, Placing
 from eke.domain.rule import Replace, Rule, number_text, plain
 from eke.errors import DomainError, QueryError
 
@@ -88,10 +89,33 @@ class Attribute(ABC):
         found = self._find(value)
         return self._by_rule(self.outside, value) if found is None else found
 
+    def fate(self, raw: object) -> Fate:
+        """What a raw value is to this attribute (the slow twin of the data layer's reports)."""
+        value = plain(raw)
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return Fate.MISSING
+        if self._find(value) is not None:
+            return Fate.DECLARED if self._is_exact(value) else Fate.ROUNDED
+        bounded = not isinstance(self.placing, Listed)
+        is_number = isinstance(value, (int, float, Fraction))
+        return Fate.BEYOND if bounded and is_number else Fate.UNDECLARED
+
+    def rule_of(self, fate: Fate) -> Rule | None:
+        """The rule that values of a fate follow; None for declared ones."""
+        if fate in (Fate.DECLARED, Fate.ROUNDED):
+            return None
+        as_missing = fate is Fate.UNDECLARED and self.outside == "clamp"
+        return self.null if as_missing or fate is Fate.MISSING else self.outside
+
     def declared_code(self, value: object) -> int | None:
         """The code of a value as a person would write it: no rule applies, and True is not 1."""
         own = plain(value)
         return None if isinstance(own, bool) else self._find(own)
+
+    def _is_exact(self, raw: object) -> bool:
+        """False for a number between declared ones."""
+        del raw
+        return True
 
     def _clamp(self, raw: object) -> int | None:
         raise NotImplementedError  # only kinds whose rules may say so

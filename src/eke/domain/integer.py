@@ -64,6 +64,9 @@ class Integer(Attribute):
             return None
         return math.floor(raw) - self.low
 
+    def _is_exact(self, raw: object) -> bool:
+        return isinstance(raw, (int, float, Fraction)) and raw == math.floor(raw)
+
     def _clamp(self, raw: object) -> int | None:
         below = isinstance(raw, (int, float, Fraction)) and raw < self.low
         return 0 if below else self.high - self.low

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain.attribute import Attribute, End, Label, SqlKind, end_text
-from eke.domain.placing import Placing, Stepped
+from eke.domain.placing import ROUNDING, Placing, Stepped
 from eke.domain.rule import EXACT, Rule, check_rules, number_text, plain
 from eke.errors import DomainError, QueryError
 
@@ -89,8 +89,15 @@ class Numeric(Attribute):
     def _find(self, raw: object) -> int | None:
         if not isinstance(raw, (int, float, Fraction)) or not self.low <= raw <= self.high:
             return None
+        return math.floor(self._steps_to(raw) + 0.5)
+
+    def _steps_to(self, raw: float | Fraction) -> float:
         # In doubles, operation by operation as every data engine does it.
-        return math.floor((float(raw) - float(self.low)) / float(self.step) + 0.5)
+        return (float(raw) - float(self.low)) / float(self.step)
+
+    def _is_exact(self, raw: object) -> bool:
+        steps = self._steps_to(raw) if isinstance(raw, (int, float, Fraction)) else 0.0
+        return abs(steps - math.floor(steps + 0.5)) <= ROUNDING
 
     def _clamp(self, raw: object) -> int | None:
         below = isinstance(raw, (int, float, Fraction)) and raw < self.low

@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+ROUNDING = 1e-6
+"""Of a step: numbers that are so near to a grid lie on it; more is the rounding of doubles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:

@@ -60,6 +60,11 @@ class Domain:
         """True when every possible row falls into a cell (no rule drops rows)."""
         return not any(attribute.drops for _, attribute in self.attributes)
 
+    @property
+    def has_claims(self) -> bool:
+        """True when a rule says that values of some kind never occur, which can be checked."""
+        return any("never" in (a.null, a.outside) for _, a in self.attributes)
+
     def __deepcopy__(self, memo: object) -> Domain:
         return self  # immutable
 

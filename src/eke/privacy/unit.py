@@ -22,12 +22,12 @@ class Unit:
     removing one id, with however many rows, changes the counted table by at most `rows` rows. Two
     details follow the same rule:
 
-    - Rows with values outside the domain are dropped *before* the first `rows` are kept. Both
+    - Rows with values outside the domain are dropped *before* `rows` of them are kept. Both
       orders are safe, because dropping looks at one row at a time; this one wastes no place of an
       id on a row that could not be counted anyway.
-    - The rows kept are the first ones in the order of their coded attributes, so the result does
-      not depend on how the table happens to be stored. That favours small codes; whoever minds
-      aggregates the table to one row for each id beforehand.
+    - The rows kept are a random sample, fixed when the dataset is created: a secret key and the
+      codes of the id's own rows choose them, so the result does not depend on how the table
+      happens to be stored. Ids whose rows have equal codes keep equal rows.
 
     NULL is one more id: all rows without an id together count as one unit, of which at most `rows`
     rows are kept. They are protected as a whole, never one person each.

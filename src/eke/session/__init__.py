@@ -9,6 +9,7 @@ from eke.session.ask.question import Asked
 from eke.session.ask.reading import preview_document
 from eke.session.ask.request import Within
 from eke.session.budget import Budget
+from eke.session.checking import check, check_dataset
 from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.history import History
 from eke.session.opening import create, open_dataset
@@ -42,6 +43,8 @@ __all__ = [
     "Session",
     "TableEstimate",
     "Within",
+    "check",
+    "check_dataset",
     "create",
     "open_dataset",
     "preview_document",

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from eke.data import open_source
+from eke.data import TableCheck, check_table, open_source
 from eke.domain import Domain, domain_from_document, domain_to_document, read_domain
 from eke.engine import Vault
-from eke.errors import LedgerError, PrivacyError
+from eke.errors import DomainError, LedgerError, PrivacyError
 from eke.history import PUBLIC, Row
 from eke.ledger import HighWaterMark, Ledger
 from eke.planning import policy_named
@@ -38,6 +38,7 @@ def create(
     policy: str = DEFAULT_POLICY,
     table: str | None = None,
     analyst: str | None = None,
+    check: TableCheck | None = None,
 ) -> Session:
     """A new protected dataset: one file with domain, limit, history and ledger.
 
@@ -47,6 +48,9 @@ def create(
     PostgreSQL or Spark) is referenced, not copied. The limit for everything ever released is either
     `epsilon` (pure differential privacy, Laplace noise) or `rho` (zero-concentrated, Gaussian
     noise).
+
+    A table that contradicts a rule `never` of the domain is refused; that takes a scan of its own,
+    unless `check` is what `eke.check` said of the same table, domain and unit.
 
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
@@ -62,6 +66,10 @@ def create(
             " several rows; use neighbours='add_remove'"
         )
     declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
+    if declared.has_claims:
+        found = check or check_table(data, declared, unit, table=table)
+        if found.contradictions():
+            raise DomainError(f"{'; '.join(found.contradictions())}. Nothing was created")
     source = open_source(data, declared, unit, table=table)
     public_rows = None
     if relation == "replace_one" and declared.total:
@@ -99,17 +107,17 @@ def open_dataset(
     document = ledger.document
     if document.get("format") != FORMAT:
         raise LedgerError(f"{ledger.place} is not a dataset of this version of eke")
-    declared = _domain(document)
-    source = open_source(ledger.private["data"], declared, _unit(document), data=data)
+    declared = domain_of(document)
+    source = open_source(ledger.private["data"], declared, unit_of(document), data=data)
     return _session(ledger, document, source, analyst)
 
 
 def _session(
     ledger: Ledger, document: Mapping[str, Any], source: Any, analyst: str | None
 ) -> Session:
-    declared = _domain(document)
+    declared = domain_of(document)
     relation: Neighbours = check_neighbours(str(document["neighbours"]))
-    unit = _unit(document)
+    unit = unit_of(document)
     rows: tuple[Row, ...] = ()
     if document["public_rows"] is not None:
         everyone = count().on(declared)
@@ -132,13 +140,15 @@ def _session(
     )
 
 
-def _domain(document: Mapping[str, Any]) -> Domain:
+def domain_of(document: Mapping[str, Any]) -> Domain:
+    """The domain that the document of a dataset describes."""
     # The ledger sorts the keys of what it stores, but the order of attributes is part of a domain.
     declared = domain_from_document(document["domain"])
     return Domain({name: declared[name] for name in document["attributes"]})
 
 
-def _unit(document: Mapping[str, Any]) -> Unit | None:
+def unit_of(document: Mapping[str, Any]) -> Unit | None:
+    """The unit that the document of a dataset describes; None protects single rows."""
     unit = document["unit"]
     return None if unit is None else Unit(unit["column"], unit["rows"])
 

@@ -123,7 +123,7 @@ class NoisyClauses:
         found = [
             place
             for place, (_, item) in enumerate(self._items)
-            if isinstance(item, AGGREGATES) and item.sql_name().casefold() == function.casefold()
+            if isinstance(item, exp.AggFunc) and item.sql_name().casefold() == function.casefold()
         ]
         return found[0] if len(found) == 1 else None
 

@@ -83,6 +83,7 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
     table, domain = write_people(tmp_path)
     calls: dict[str, tuple[object, ...]] = {
         "draft": ("draft", table, "-o", tmp_path / "draft.yaml"),
+        "check": ("check", table, domain, "--unit", "age", "--rows", 3),
         "init": ("init", table, domain, "--epsilon", 1, "-o", tmp_path / "new.eke"),
         "ask one": ("ask", dataset, ONE, "-w", 60),
         "ask many": ("ask", dataset, MANY, "-w", 60),

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import mul
 from pathlib import Path
+from unittest.mock import patch
 
 from eke.data import Counts
+from eke.data.row_sample import PRIME, RowSample
 from eke.data.server_source import AnySource
 from eke.domain import (
     Attribute,
@@ -26,6 +30,8 @@ from eke.privacy.unit import Unit
 DATA = Path(__file__).parents[3] / "data"
 CANARY = "canary-7f3a"
 OUTSIDE = object()  # a date, a list, bytes: no number and no text
+
+FIXED = RowSample("fixed")
 
 Row = dict[str, object]
 
@@ -119,18 +125,50 @@ def coded_rows(rows: Iterable[Row], domain: Domain) -> list[tuple[Row, tuple[int
 
 
 def cell_counts(
-    rows: Iterable[Row], domain: Domain, unit: Unit | None = None
+    rows: Iterable[Row],
+    domain: Domain,
+    unit: Unit | None = None,
+    sample: RowSample | None = FIXED,
 ) -> Counter[tuple[int, ...]]:
-    """GROUP BY of the whole domain: drop, truncate, count."""
+    """GROUP BY of the whole domain: drop, truncate, count; without a sample, by codes."""
     coded = coded_rows(rows, domain)
     if unit is None:
         return Counter(codes for _, codes in coded)
     by_id: dict[object, list[tuple[int, ...]]] = {}
     for row, codes in coded:
         by_id.setdefault(row[unit.column], []).append(codes)
-    return Counter(
-        codes for all_codes in by_id.values() for codes in sorted(all_codes)[: unit.rows]
-    )
+    return Counter(codes for some in by_id.values() for codes in ordered(some, sample)[: unit.rows])
+
+
+def ordered(
+    rows: Sequence[tuple[int, ...]], sample: RowSample | None = FIXED
+) -> list[tuple[int, ...]]:
+    """The coded rows of one id, those first that are kept first."""
+    if sample is None:
+        return sorted(rows)
+    factors = sample.form(len(rows[0]))
+    forms = {codes: sum(map(mul, factors, codes)) % PRIME for codes in rows}
+    digest = sum(polynomial(sample.digesting, forms[codes]) for codes in rows)
+    seen: Counter[tuple[int, ...]] = Counter()
+    numbered = []
+    for codes in rows:
+        number = polynomial(sample.ordering, forms[codes] + seen[codes] + digest)
+        numbered.append((number, codes, seen[codes]))
+        seen[codes] += 1
+    return [codes for _, codes, _ in sorted(numbered)]
+
+
+def polynomial(coefficients: Sequence[int], at: int) -> int:
+    """The value of a polynomial modulo the prime, term by term."""
+    terms = (c * int(at**power) for power, c in enumerate(reversed(coefficients)))
+    return sum(terms) % PRIME
+
+
+@contextmanager
+def fixed_sample(sample: RowSample = FIXED) -> Iterator[None]:
+    """Sources opened in the block draw this key, so that the rows they keep can be compared."""
+    with patch.object(RowSample, "draw", lambda: sample):
+        yield
 
 
 def marginal(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import duckdb
 import ibis
 import pytest
 
 from eke.data import CsvFile
-from eke.data.coding import code_expression, spelled_number
+from eke.data.coding import code_expression, fate_expression, spelled_number
 from eke.data.files import DuckDBFile
 from eke.data.scan import Scan, scan_file
 from eke.domain import Attribute, Categorical
@@ -66,7 +67,9 @@ OTHERS = {
 }
 
 
-def codes_in_engine(scan: Scan, attributes: list[Attribute], *, text: bool = False):
+def codes_in_engine(
+    scan: Scan, attributes: list[Attribute], *, text: bool = False, read: Any = code_expression
+):
     """One list of codes an attribute, in row order, computed by the engine."""
     table = scan.table({"n": "n", "x": "x"})
     expressions = {}
@@ -74,7 +77,7 @@ def codes_in_engine(scan: Scan, attributes: list[Attribute], *, text: bool = Fal
         raw = table["x"]
         reads_number = text and not isinstance(attribute.declared[0], str)
         raw = spelled_number(raw, attribute) if reads_number else raw
-        expressions[f"c{at}"] = code_expression(raw, attribute, spelled=reads_number)
+        expressions[f"c{at}"] = read(raw, attribute, spelled=reads_number)
     number = table["n"].cast("int64")
     result = scan.engine.fetch(table.select(n=number, **expressions).order_by("n"))
     return [result[f"c{at}"].to_pylist() for at in range(len(attributes))]
@@ -99,8 +102,11 @@ def test_codes_of_a_typed_column_equal_the_slow_twin(dtype: str, tmp_path) -> No
             connection.execute("INSERT INTO hostile VALUES (?, ?)", [n, stored])
     with scan_file(DuckDBFile(str(path))) as scan:
         found = codes_in_engine(scan, attributes)
+        fates = codes_in_engine(scan, attributes[::6], read=fate_expression)
     expected = [[a.code(v) for v in values] for a in attributes]
     assert_equal_codes(found, expected, attributes, values)
+    expected_fates = [[a.fate(v) for v in values] for a in attributes[::6]]
+    assert_equal_codes(fates, expected_fates, attributes[::6], values)
 
 
 def test_codes_of_float32_equal_the_slow_twin_of_the_widened_number(tmp_path) -> None:
@@ -137,10 +143,14 @@ def test_codes_of_text_files_equal_the_slow_twin(tmp_path) -> None:
     for strip, attributes in ((True, every), (False, every[::7])):
         with scan_file(CsvFile(path, strip=strip, null=("NULL",))) as scan:
             found = codes_in_engine(scan, attributes, text=True)
+            fates = codes_in_engine(scan, attributes[::6], text=True, read=fate_expression)
         texts = [t.strip(" \t") if t is not None and strip else t for t in HOSTILE_TEXTS]
         values = [None if t in ("", "NULL") else t for t in texts]
         expected = [[a.code(value_of_text(v, a)) for v in values] for a in attributes]
         assert_equal_codes(found, expected, attributes, values)
+        few = attributes[::6]
+        expected_fates = [[a.fate(value_of_text(v, a)) for v in values] for a in few]
+        assert_equal_codes(fates, expected_fates, few, values)
 
 
 def test_categories_too_large_for_text_numbers_are_refused_by_schema_alone() -> None:

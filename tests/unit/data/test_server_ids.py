@@ -26,6 +26,7 @@ from tests.unit.data.id_check import (
     Ids,
     caught,
     check_ids,
+    chosen,
     kept_rows,
     named,
 )
@@ -343,8 +344,8 @@ def test_padded_texts_and_columns_of_nothing_are_ids_of_spark(spark: Seen) -> No
         spark.session.sql(
             "INSERT INTO padded VALUES (0, 'a', null), (1, 'a ', null), (2, 'b', null)"
         )
-        assert kept_rows(SparkTable("padded"), "who", 1) == {0, 2}
-        assert kept_rows(SparkTable("padded"), "nobody", 1) == {0}
+        assert kept_rows(SparkTable("padded"), "who", 1) == chosen([0, 1], 1) | {2}
+        assert kept_rows(SparkTable("padded"), "nobody", 1) == chosen(range(3), 1)
     finally:
         spark.session.sql("DROP TABLE padded")
 

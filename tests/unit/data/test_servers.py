@@ -27,6 +27,7 @@ from eke.data import (
     ParquetFile,
     PostgreSQLTable,
     SparkTable,
+    check_table,
     open_source,
 )
 from eke.data.coding import code_expression
@@ -49,8 +50,10 @@ from tests.unit.data.slow_twin import (
     as_counter,
     attributes_with_every_rule,
     cell_counts,
+    fixed_sample,
     marginal,
 )
+from tests.unit.data.test_checking import document, slow_check
 from tests.unit.data.test_coding import DECIMALS, assert_equal_codes, singles, within
 from tests.unit.data.test_sources import COLUMNS, DOMAINS, ROWS, arrow_table
 
@@ -145,8 +148,20 @@ def test_every_engine_keeps_the_same_rows_of_each_id(store: Store) -> None:
     data = store(arrow_table())
     for column, rows in (("word", 2), ("day", 3)):
         unit = Unit(column, rows=rows)
-        source = open_source(data, DOMAINS["drops"], unit)
+        with fixed_sample():
+            source = open_source(data, DOMAINS["drops"], unit)
         assert all_cells(source) == cell_counts(ROWS, DOMAINS["drops"], unit)
+
+
+def test_every_engine_checks_hostile_rows_as_the_slow_twin_does(store: Store) -> None:
+    data = store(arrow_table())
+    for domain in DOMAINS.values():
+        assert document(check_table(data, domain)) == slow_check(ROWS, domain)
+    for unit in (Unit("word", rows=2), Unit("day", rows=3)):
+        found = check_table(data, DOMAINS["drops"], unit)
+        assert document(found) == slow_check(ROWS, DOMAINS["drops"], unit)
+    reference = open_source(data, DOMAINS["drops"]).reference()
+    assert check_table(reference, DOMAINS["drops"]) == check_table(data, DOMAINS["drops"])
 
 
 def test_every_engine_counts_many_small_tables_in_one_scan(store: Store) -> None:

@@ -37,6 +37,7 @@ from tests.unit.data.slow_twin import (
     all_cells,
     as_counter,
     cell_counts,
+    fixed_sample,
     marginal,
     value_of_text,
 )
@@ -267,10 +268,12 @@ def test_a_row_dropped_by_one_attribute_is_gone_for_all_questions() -> None:
 def test_row_order_and_threads_do_not_matter(tmp_path) -> None:
     rng = np.random.default_rng(5)
     domain, unit = DOMAINS["buckets"], Unit("word", rows=2)
-    first = open_source(arrow_table(), domain, unit)
+    with fixed_sample():
+        first = open_source(arrow_table(), domain, unit)
     for _ in range(3):
         mixed = arrow_table([ROWS[n] for n in rng.permutation(len(ROWS))])
-        again = open_source(mixed, domain, unit)
+        with fixed_sample():
+            again = open_source(mixed, domain, unit)
         for one, other in zip(
             first.counts([(), ("real", "flag"), domain.names]),
             again.counts([(), ("real", "flag"), domain.names]),
@@ -285,7 +288,7 @@ def test_row_order_and_threads_do_not_matter(tmp_path) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
 @pytest.mark.parametrize("ids", [int, str, float, object, dt.date])
-def test_units_keep_the_first_rows_of_each_id(ids: type, rows: int) -> None:
+def test_units_keep_some_rows_of_each_id(ids: type, rows: int) -> None:
     rng = np.random.default_rng(rows)
     makers: dict[type, Callable[[int], object]] = {
         int: int,
@@ -312,7 +315,8 @@ def test_units_keep_the_first_rows_of_each_id(ids: type, rows: int) -> None:
         }
     )
     expected = cell_counts(table, domain, unit)
-    assert all_cells(open_source(frame, domain, unit)) == expected
+    with fixed_sample():
+        assert all_cells(open_source(frame, domain, unit)) == expected
     assert expected.total() < len(table)
 
 
@@ -321,12 +325,14 @@ def test_one_id_changes_at_most_as_many_rows_as_the_unit_allows() -> None:
     rng = np.random.default_rng(11)
     domain, unit = Domain(a=Integer(0, 3, outside="drop")), Unit("who", rows=2)
     frame = pd.DataFrame({"who": rng.integers(0, 6, 60), "a": rng.integers(-1, 5, 60)})
-    full = all_cells(open_source(frame, domain, unit))
+    with fixed_sample():
+        full = all_cells(open_source(frame, domain, unit))
     without_unit = all_cells(open_source(frame, domain))
     worst = 0
     for who in range(6):
         rest = frame[frame["who"] != who]
-        fewer = all_cells(open_source(rest, domain, unit))
+        with fixed_sample():
+            fewer = all_cells(open_source(rest, domain, unit))
         assert sum(abs(full[c] - fewer[c]) for c in {*full, *fewer}) <= unit.rows
         unguarded = without_unit - all_cells(open_source(rest, domain))
         worst = max(worst, unguarded.total())
@@ -336,7 +342,8 @@ def test_one_id_changes_at_most_as_many_rows_as_the_unit_allows() -> None:
 def test_a_unit_of_a_text_file_uses_the_column_as_stored(tmp_path) -> None:
     (tmp_path / "t.csv").write_text("who,a\n1,0\n1.0,0\n1,1\n,1\n,1\n")
     source = open_source(tmp_path / "t.csv", Domain(a=Boolean()), Unit("who"))
-    assert all_cells(source) == {(0,): 2, (1,): 1}  # "1" keeps (0,), "1.0" keeps (0,), NULL (1,)
+    cells = all_cells(source)  # "1" keeps either row, "1.0" its own, NULL one of two equal ones
+    assert cells in ({(0,): 2, (1,): 1}, {(0,): 1, (1,): 2})
 
 
 # -- schema --------------------------------------------------------------------------------------

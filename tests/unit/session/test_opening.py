@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import pytest
 
 import eke
 from eke.errors import DataError, DomainError, EkeError, LedgerError, LedgerTampered, PrivacyError
+from eke.ledger import Ledger
 from tests.unit.session.conftest import DOMAIN, make_people
 
 
@@ -81,6 +83,18 @@ def test_every_kind_of_table(folder, people, kind):
     np.testing.assert_allclose(answer.values, [truth["Female"], truth["Male"]], atol=1)
     again = eke.open(folder / "a.eke", data=None if kind in ("csv", "parquet") else data)
     assert again.ask(eke.marginal("sex"), within=1, confidence=1 - 1e-9).free
+
+
+def test_the_key_of_the_kept_rows_stays_in_the_private_part(new, folder):
+    session = new(unit=eke.Unit("person", rows=1), epsilon=1000.0)
+    answer = session.ask(eke.count(sex="Female"), within=1)
+    private: dict[str, Any] = Ledger.open(folder / "people-1.eke").private
+    key = private["data"]["row_key"]
+    assert len(key) == 64
+    told = [session, session.settings, session.ledger_entries(), list(session.history), answer]
+    assert key not in repr(told)
+    eke.write_report(session, folder / "report.html")
+    assert key not in (folder / "report.html").read_text("utf-8")
 
 
 def test_a_table_in_memory_must_be_given_again(session, folder, people):

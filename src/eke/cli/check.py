@@ -1,0 +1,99 @@
+"""`eke check`: what a domain does to a table, in exact numbers, for the curator's terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import eke
+from eke.cli.failure import failures
+from eke.cli.options import AsJson, Columns, Delimiter, Null, TableName
+from eke.cli.screen import errors, output, working
+from eke.cli.shape import json_text
+from eke.cli.table_file import table_file
+from eke.errors import DomainError
+
+if TYPE_CHECKING:
+    from eke.data import TableCheck
+
+EXAMPLES = """\
+Examples:
+  $ eke check people.csv people.yaml
+  $ eke check visits.parquet visits.yaml --unit patient --rows 3
+"""
+
+
+def check(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL.",
+            show_default=False,
+        ),
+    ],
+    domain: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DOMAIN", help="The YAML or JSON file of the domain.", show_default=False
+        ),
+    ],
+    unit: Annotated[
+        str | None, typer.Option(help="The id column, if a person has several rows.")
+    ] = None,
+    rows: Annotated[int, typer.Option(help="With --unit: rows counted of each id.")] = 1,
+    columns: Columns = None,
+    null: Null = None,
+    delimiter: Delimiter = None,
+    table_name: TableName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count what a domain does to a table, for its curator alone.
+
+    The counts are exact and private: they are for you, who may read the table, and not to be
+    passed on. Nothing is stored or spent.
+    """
+    name = (table_name or "table") if "://" in table else Path(table).name
+    with failures(as_json=as_json):
+        data = table_file(table, columns=columns, null=null, delimiter=delimiter, table=table_name)
+        with working(f"Checking {name}"):
+            unit_of_rows = None if unit is None else eke.Unit(unit, rows=rows)
+            found = eke.check(data, domain, unit=unit_of_rows)
+        if as_json:
+            output().raw(json_text(found.to_dict()))
+        else:
+            show_check(found)
+
+
+def show_check(found: TableCheck) -> None:
+    """Print the whole report, and to stderr what should be looked at."""
+    screen = output()
+    screen.raw(screen.text(str(found)))
+    notes = errors()
+    for problem in [*found.contradictions(), *found.problems()]:
+        notes.print(f"[bold yellow]Look:[/] {notes.escape(problem)}.")
+    notes.print("[dim]Exact counts of the table: private, for its curator alone.[/]")
+
+
+def say_shortly(found: TableCheck) -> None:
+    """Print the report in a sentence or two, to stderr: answers are elsewhere."""
+    screen = errors()
+    screen.print(f"{screen.escape(found.short())} [dim]Private: for you alone.[/]")
+
+
+def require_little_loss(found: TableCheck, *, quiet: bool) -> None:
+    """Raise unless a domain leaves most of its table as it is, and say how much it leaves.
+
+    Privacy: The message names columns and rules, which are public, and no numbers. Only whoever
+    may read the table gets it.
+    """
+    problems = found.problems()
+    if problems:
+        if not quiet:
+            say_shortly(found)
+        raise DomainError(
+            f"{'; '.join(problems)}. Nothing was created: see all of it with eke check, or say "
+            "--allow-loss if it is meant so"
+        )
