@@ -15,14 +15,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from eke.domain.placing import Placing
 from eke.domain.rule import Replace, Rule, number_text, plain
 from eke.errors import DomainError, QueryError
+
+if TYPE_CHECKING:  # `eke budget` and `eke history` read domains, and should not wait for NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
 Label: TypeAlias = str | int | float | bool | tuple[float, float] | None
 End: TypeAlias = float | Fraction | None
@@ -143,6 +144,12 @@ class Attribute(ABC):
         raise DomainError(
             "this attribute has no numbers to sum; declare it as Integer, Binned or Boolean"
         )
+
+    def whole_numbers(self) -> tuple[list[int], int]:
+        """(integers, unit): the number of each code is its integer divided by the unit."""
+        numbers = self.numbers()
+        unit = math.lcm(*(number.denominator for number in numbers))
+        return [number.numerator * (unit // number.denominator) for number in numbers], unit
 
     def number_vector(self) -> Sequence[Fraction] | NDArray[np.int64]:
         """The same, as an array where that is quicker and the numbers are whole."""

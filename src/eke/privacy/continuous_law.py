@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
 from eke.errors import PrivacyError
-from eke.privacy.record_loss import concentrated_nano, nano_array, pure_nano
+from eke.privacy.loss_array import nano_array
+from eke.privacy.record_loss import concentrated_nano, pure_nano
 
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
+from eke.privacy.grid_variance import laplace_variance
+from eke.privacy.loss_array import nano_array
 from eke.privacy.noise_grid import check_grid
-from eke.privacy.record_loss import nano_array, pure_nano
+from eke.privacy.record_loss import pure_nano
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class DiscreteLaplace:
     @property
     def variance(self) -> float:
         """The variance of what is drawn: step² · 2p/(1-p)² with p = exp(-1/steps)."""
-        return self.step**2 / (2.0 * math.sinh(0.5 / self.steps) ** 2)
+        return laplace_variance(self.steps, self.exponent)
 
     def mass(self, k: ArrayLike) -> FloatArray:
         """P(K = k) for each k, in steps."""

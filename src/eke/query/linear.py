@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.domain.describe import sentence
 from eke.errors import QueryError
 from eke.query.block import Block, Names
 from eke.query.canonical import (
@@ -35,7 +36,6 @@ from eke.query.canonical import (
     term_reach,
     wide_table,
 )
-from eke.query.describe import sentence
 from eke.query.vector import (
     SAFE,
     dyadic_exponent,
@@ -185,7 +185,11 @@ class Query(Block):
 
     @property
     def description(self) -> str:
-        return sentence(self.domain, self.terms, self.constant)
+        products = [
+            (term.weight, [(name, vector.tolist()) for name, vector in term.factors])
+            for term in self.terms
+        ]
+        return sentence(self.domain, products, self.constant)
 
     # -- evaluation ----------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eke.data import open_source
-from eke.domain import Domain, domain_from_document, domain_to_document, read_domain
+from eke.domain import Domain, domain_to_document, read_domain
 from eke.engine import Vault
 from eke.errors import LedgerError, PrivacyError
 from eke.history import PUBLIC, Row
@@ -21,8 +20,8 @@ from eke.privacy.measures import measure_named
 from eke.privacy.unit import Unit
 from eke.query import Neighbours, check_neighbours, count
 from eke.session.session import Session
+from eke.session.settings import FORMAT, domain_of, user_name
 
-FORMAT = "eke-dataset/2"
 DEFAULT_POLICY = "top_up"
 
 
@@ -99,7 +98,7 @@ def open_dataset(
     document = ledger.document
     if document.get("format") != FORMAT:
         raise LedgerError(f"{ledger.place} is not a dataset of this version of eke")
-    declared = _domain(document)
+    declared = domain_of(document)
     source = open_source(ledger.private["data"], declared, _unit(document), data=data)
     return _session(ledger, document, source, analyst)
 
@@ -107,7 +106,7 @@ def open_dataset(
 def _session(
     ledger: Ledger, document: Mapping[str, Any], source: Any, analyst: str | None
 ) -> Session:
-    declared = _domain(document)
+    declared = domain_of(document)
     relation: Neighbours = check_neighbours(str(document["neighbours"]))
     unit = _unit(document)
     rows: tuple[Row, ...] = ()
@@ -127,24 +126,11 @@ def _session(
         vault,
         measure=measure_named(str(document["measure"])),
         policy=str(document["policy"]),
-        analyst=analyst or _user(),
+        analyst=analyst or user_name(),
         settings=document,
     )
-
-
-def _domain(document: Mapping[str, Any]) -> Domain:
-    # The ledger sorts the keys of what it stores, but the order of attributes is part of a domain.
-    declared = domain_from_document(document["domain"])
-    return Domain({name: declared[name] for name in document["attributes"]})
 
 
 def _unit(document: Mapping[str, Any]) -> Unit | None:
     unit = document["unit"]
     return None if unit is None else Unit(unit["column"], unit["rows"])
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "analyst"
