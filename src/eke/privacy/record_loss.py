@@ -16,12 +16,22 @@ from eke.errors import PrivacyError
 NANO = 10**9
 
 
+def pure_rate(laplace_scale: Fraction) -> Fraction:
+    """The nano-epsilon of a coefficient of 1, not rounded; losses are in proportion to |h|."""
+    return NANO / laplace_scale
+
+
+def concentrated_rate(noise_variance: Fraction) -> Fraction:
+    """The nano-rho of a coefficient of 1, not rounded; losses are in proportion to h²."""
+    return NANO / (2 * noise_variance)
+
+
 def pure_nano(coefficient: Fraction | int, laplace_scale: Fraction) -> int:
     """The least integer of nano-epsilon that is at least |coefficient| / laplace_scale.
 
     Privacy: rounded up; a zero coefficient costs exactly 0.
     """
-    return math.ceil(NANO * abs(_exact(coefficient)) / laplace_scale)
+    return math.ceil(abs(_exact(coefficient)) * pure_rate(laplace_scale))
 
 
 def concentrated_nano(coefficient: Fraction | int, noise_variance: Fraction) -> int:
@@ -29,7 +39,7 @@ def concentrated_nano(coefficient: Fraction | int, noise_variance: Fraction) -> 
 
     Privacy: rounded up; a zero coefficient costs exactly 0.
     """
-    return math.ceil(NANO * _exact(coefficient) ** 2 / (2 * noise_variance))
+    return math.ceil(_exact(coefficient) ** 2 * concentrated_rate(noise_variance))
 
 
 def _exact(coefficient: Fraction | int) -> Fraction:
