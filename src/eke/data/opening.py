@@ -23,14 +23,12 @@ from eke.data.files import (
     DataFile,
     DuckDBFile,
     ParquetFile,
-    file_from_document,
     file_from_path,
     file_to_document,
 )
 from eke.data.fingerprint import (
     CHANGED,
     Fingerprint,
-    check_fingerprint,
     size_and_time,
     take_fingerprint,
 )
@@ -39,6 +37,7 @@ from eke.data.identity import no_equality
 from eke.data.marginal_source import MarginalSource
 from eke.data.memory import MemoryTable, memory_table
 from eke.data.reduction import ID, count_cells, ids_compare, kept_rows, list_rows
+from eke.data.reopening import known_file
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
@@ -47,8 +46,6 @@ from eke.data.source import Rows
 from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
-
-_FINGERPRINT = ("size", "mtime_ns", "sha256")
 
 
 def open_source(
@@ -110,21 +107,7 @@ def _reopen(
         return opened
     if reference.get("kind") in ("postgresql", "spark"):
         return reopen_server(reference, domain, unit, data=data)
-    known = Fingerprint.from_document(reference)
-    file = file_from_document({k: v for k, v in reference.items() if k not in _FINGERPRINT})
-    if data is not None:
-        file = _moved(file, data)
-    elif not Path(file.path).is_file():
-        raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
-    return _file_source(file, check_fingerprint(file.path, known), domain, unit)
-
-
-def _moved(file: DataFile, data: object) -> DataFile:
-    if isinstance(data, (str, Path)):
-        return file_from_document({**file_to_document(file), "path": str(data)})
-    if type(data) is type(file):
-        return data
-    raise DataError("this dataset was created from a file; data= must be the path of that file")
+    return file_source(*known_file(reference, data), domain, unit)
 
 
 def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | None) -> AnySource:
@@ -135,7 +118,7 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
     elif table is not None:
         raise DataError("table= goes with the path of a DuckDB file or a PostgreSQL URL")
     if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
-        return _file_source(source, take_fingerprint(source.path), domain, unit)
+        return file_source(source, take_fingerprint(source.path), domain, unit)
     if isinstance(source, (PostgreSQLTable, SparkTable)):
         return open_server(source, domain, unit)
     if isinstance(source, ibis.expr.types.Table):
@@ -149,9 +132,10 @@ def _open(source: object, domain: Domain, unit: Unit | None, *, table: str | Non
     )
 
 
-def _file_source(
+def file_source(
     file: DataFile, fingerprint: Fingerprint, domain: Domain, unit: Unit | None
 ) -> AnySource:
+    """The table in a file of this fingerprint: its schema is looked at, its rows are not."""
     from_text = isinstance(file, CsvFile)
     with scan_file(file) as scan:
         wanted = wanted_columns(tuple(scan.columns), domain, unit)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from eke.data import open_source
+from eke.data.reopening import reopen_source
 from eke.domain import Domain, domain_to_document, read_domain
 from eke.engine import Vault
 from eke.errors import LedgerError, PrivacyError
@@ -50,6 +50,8 @@ def create(
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
     """
+    from eke.data import open_source  # noqa: PLC0415 - an engine; opening a dataset needs none
+
     limit = Limit.of(epsilon, rho)
     relation = check_neighbours(neighbours)
     policy_named(policy)
@@ -99,7 +101,10 @@ def open_dataset(
     if document.get("format") != FORMAT:
         raise LedgerError(f"{ledger.place} is not a dataset of this version of eke")
     declared = domain_of(document)
-    source = open_source(ledger.private["data"], declared, _unit(document), data=data)
+    reference = ledger.private["data"]
+    if not isinstance(reference, Mapping):
+        raise LedgerError(f"{ledger.place} does not say where its table is; use an intact copy")
+    source = reopen_source(reference, declared, _unit(document), data=data)
     return _session(ledger, document, source, analyst)
 
 
