@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from typer.testing import CliRunner
 
-from eke.cli.main import app
+from eke.cli.program import app
 
 DOMAIN = """\
 format: eke-domain/1

@@ -61,5 +61,5 @@ def loaded_after(statement: str) -> set[str]:
 
 
 def test_the_command_line_starts_without_the_engine() -> None:
-    assert loaded_after("from eke.cli.main import app") == set()
+    assert loaded_after("from eke.cli.program import app") == set()
     assert "numpy" in loaded_after("import eke; eke.count"), "positive control"

@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
+from eke.cli.budget_picture import present_budget
 from eke.cli.opening import opened
 from eke.cli.options import AsJson, Data, Dataset, ServerAddress, ServerToken
-from eke.cli.picture import show_budget
-from eke.cli.screen import output
-from eke.cli.shape import budget_document, json_text
 
 EXAMPLES = """\
 Examples:
@@ -36,17 +34,4 @@ def budget(
     Where a curator has capped what you may spend, it says so.
     """
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
-        found, own = place.budget, place.remaining
-        document = budget_document(found, own, delta)
-        screen = output()
-        if as_json:
-            screen.raw(json_text(document))
-            return
-        show_budget(screen, found)
-        if own < found.remaining:
-            screen.print(f"You may spend {own:.6g} of what remains: you have a cap.", indent=2)
-        if delta is not None:
-            screen.print(
-                f"What is spent is ({document['epsilon']:.6g}, {delta:g})-differential privacy.",
-                indent=2,
-            )
+        present_budget(place.budget, place.remaining, delta, as_json=as_json)

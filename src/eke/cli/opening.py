@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,11 @@ def dataset(
 
 def short_name(place: str) -> str:
     """A dataset in a few letters: the name of its file, or its address without a password."""
-    return str(eke.ledger.dialect.locate(place)) if "://" in place else Path(place).name
+    return (
+        str(import_module("eke.ledger.dialect").locate(place))
+        if "://" in place
+        else Path(place).name
+    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Pictures: answers, prices and budgets as a terminal shows them."""
+"""Pictures: answers as a terminal shows them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from eke.cli.drawing import (
     label,
     labels_below,
     number,
-    share_bar,
     sparkline,
 )
 from eke.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from eke.session import Answer, Budget, Receipt
+    from eke.session import Answer, Receipt
 
 _WIDEST = 72
 _NARROWEST_BAR = 12
@@ -44,14 +43,6 @@ def show_answer(screen: Screen, answer: Answer) -> None:
     _show_receipt(screen, answer.receipt)
     for caveat in answer.caveats:
         screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}", indent=_INDENT)
-
-
-def show_budget(screen: Screen, budget: Budget) -> None:
-    """A budget as a bar and a sentence."""
-    width = min(_WIDEST, screen.width - 2 * _INDENT)
-    bar = share_bar(budget.spent / budget.limit, width, unicode=screen.unicode)
-    screen.print(f"[cyan]{bar}[/]", indent=_INDENT)
-    screen.print(screen.escape(str(budget)), indent=_INDENT)
 
 
 def _show_number(screen: Screen, answer: Answer) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import typer
 from rich.console import Console, RenderableType
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 # For terminals that know ASCII only.
@@ -68,14 +67,16 @@ class Screen:
         if not markup:
             self.console.print()
             return
-        for line in Text.from_markup(markup).wrap(self.console, max(20, self.width - indent)):
+        for line in Text.from_markup(markup, emoji=False).wrap(
+            self.console, max(20, self.width - indent)
+        ):
             line.rstrip()
             line.pad_left(indent)
             self.console.print(line)
 
     def line(self, markup: str, *, indent: int = 0) -> None:
         """Print one line with markup however long it is: a path is to be copied whole."""
-        text = Text.from_markup(markup)
+        text = Text.from_markup(markup, emoji=False)
         text.pad_left(indent)
         self.console.print(text, soft_wrap=True)
 
@@ -85,7 +86,7 @@ class Screen:
 
     def raw(self, text: str) -> None:
         """Print data as it is, without wrapping or colour."""
-        typer.echo(text, err=self._stderr)
+        print(text, file=sys.stderr if self._stderr else sys.stdout, flush=True)
 
 
 def output() -> Screen:
@@ -113,6 +114,9 @@ def working(what: str) -> Iterator[None]:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[str, float], None]]:
     """Within it a terminal shows a bar; what it yields is told what is done and how much of it."""
+    # Loading the bar takes as long as a light command.
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
     screen = errors()
     columns = (
         TextColumn("{task.description}"),

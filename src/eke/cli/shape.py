@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def json_text(document: Any) -> str:
     """JSON that any reader accepts: what is not a finite number is null."""
-    from eke.codec.plain import finite  # noqa: PLC0415 - NumPy; help pages should not wait for it
+    from eke.codec.plain import finite  # noqa: PLC0415 - domains; pictures need none
 
     return json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False)
 

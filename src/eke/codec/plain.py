@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-import numpy as np
+from eke.domain.rule import plain
 
 RecordT = TypeVar("RecordT")
 DocumentT = TypeVar("DocumentT")
@@ -29,7 +29,7 @@ def label_document(label: Any) -> Any:
     """A label; a bin is an object with its edges."""
     if isinstance(label, tuple):
         return {"from": label[0], "to": label[1]}
-    return label.item() if isinstance(label, np.generic) else label
+    return plain(label)
 
 
 def read_label(label: Any) -> Any:

@@ -23,8 +23,9 @@ from eke.data.columns import wanted_columns
 from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile, file_from_path
 from eke.data.identity import no_equality
 from eke.data.memory import memory_table
-from eke.data.opening import NO_TABLE, file_of_reference
+from eke.data.opening import NO_TABLE
 from eke.data.reduction import ID, code_column, fates_of_rows, ids_compare
+from eke.data.reopening import known_file
 from eke.data.scan import scan_file
 from eke.data.sealed import Engine, OpenEngine, SealedEngine
 from eke.data.server_source import server_engine, table_of_reference
@@ -187,4 +188,4 @@ def _of_reference(reference: Mapping[str, object]) -> DataFile | PostgreSQLTable
         )
     if reference.get("kind") in ("postgresql", "spark"):
         return table_of_reference(reference)
-    return file_of_reference(reference)[0]
+    return known_file(reference)[0]

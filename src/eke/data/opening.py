@@ -23,14 +23,12 @@ from eke.data.files import (
     DataFile,
     DuckDBFile,
     ParquetFile,
-    file_from_document,
     file_from_path,
     file_to_document,
 )
 from eke.data.fingerprint import (
     CHANGED,
     Fingerprint,
-    check_fingerprint,
     size_and_time,
     take_fingerprint,
 )
@@ -39,7 +37,8 @@ from eke.data.identity import no_equality
 from eke.data.marginal_source import MarginalSource
 from eke.data.memory import MemoryTable, memory_table
 from eke.data.reduction import ID, count_cells, ids_compare, kept_rows, list_rows
-from eke.data.row_sample import ROW_KEY, RowSample, stored_sample
+from eke.data.reopening import known_file
+from eke.data.row_sample import RowSample, stored_sample
 from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
@@ -53,7 +52,6 @@ NO_TABLE = (
     "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
     "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
 )
-_SECRETS = ("size", "mtime_ns", "sha256", ROW_KEY)
 
 
 def open_source(
@@ -116,29 +114,18 @@ def _reopen(
         return opened
     if reference.get("kind") in ("postgresql", "spark"):
         return reopen_server(reference, domain, unit, data=data)
-    file, fingerprint = file_of_reference(reference, data)
-    return _file_source(file, fingerprint, domain, unit, sample)
+    return reopened_file(reference, *known_file(reference, data), domain, unit)
 
 
-def file_of_reference(
-    reference: Mapping[str, object], data: object = None
-) -> tuple[DataFile, Fingerprint]:
-    """The file that a reference names, or that `data` says it was moved to; still the same one."""
-    known = Fingerprint.from_document(reference)
-    file = file_from_document({k: v for k, v in reference.items() if k not in _SECRETS})
-    if data is not None:
-        file = _moved(file, data)
-    elif not Path(file.path).is_file():
-        raise DataError(f"there is no file {file.path}; if it was moved, say where with data=path")
-    return file, check_fingerprint(file.path, known)
-
-
-def _moved(file: DataFile, data: object) -> DataFile:
-    if isinstance(data, (str, Path)):
-        return file_from_document({**file_to_document(file), "path": str(data)})
-    if type(data) is type(file):
-        return data
-    raise DataError("this dataset was created from a file; data= must be the path of that file")
+def reopened_file(
+    reference: Mapping[str, object],
+    file: DataFile,
+    fingerprint: Fingerprint,
+    domain: Domain,
+    unit: Unit | None,
+) -> AnySource:
+    """The table in a file that a reference is about, with the same sample of rows."""
+    return _file_source(file, fingerprint, domain, unit, RowSample.stored(reference))
 
 
 def _open(
@@ -174,6 +161,7 @@ def _file_source(
     unit: Unit | None,
     sample: RowSample | None,
 ) -> AnySource:
+    """The table in a file of this fingerprint: its schema is looked at, its rows are not."""
     from_text = isinstance(file, CsvFile)
     with scan_file(file) as scan:
         wanted = wanted_columns(tuple(scan.columns), domain, unit)

@@ -20,7 +20,7 @@ from eke.data.marginal_source import MarginalSource
 from eke.data.postgresql_engine import PostgreSQLEngine
 from eke.data.reduction import ID, count_cells, kept_rows
 from eke.data.row_digest import SecretPoint
-from eke.data.row_sample import ROW_KEY, RowSample, stored_sample
+from eke.data.row_sample import RowSample, stored_sample
 from eke.data.server_table import (
     PostgreSQLTable,
     ServerTable,
@@ -28,6 +28,7 @@ from eke.data.server_table import (
     table_from_document,
     table_to_document,
 )
+from eke.data.source import ROW_KEY
 from eke.data.spark_engine import SparkEngine
 from eke.domain import Domain
 from eke.errors import DataError

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from eke.errors import DataError, SecretLeak
 
+ROW_KEY = "row_key"
+"""Where the reference of a source holds the key that rows of a unit are chosen by."""
 Collect = Literal["cells", "marginals"]
 """What is collected of a table: all its non-empty cells once, or what each question needs."""
 

@@ -15,15 +15,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from eke.domain.fate import Fate
 from eke.domain.placing import Listed, Placing
 from eke.domain.rule import Replace, Rule, number_text, plain
 from eke.errors import DomainError, QueryError
+
+if TYPE_CHECKING:  # `eke budget` and `eke history` read domains, and should not wait for NumPy
+    from numpy.typing import NDArray
 
 Label: TypeAlias = str | int | float | bool | tuple[float, float] | None
 End: TypeAlias = float | Fraction | None
@@ -169,8 +169,14 @@ class Attribute(ABC):
             "declare it as Integer, Numeric, Binned or Boolean"
         )
 
+    def whole_numbers(self) -> tuple[list[int], int]:
+        """(integers, unit): the number of each code is its integer divided by the unit."""
+        numbers = self.numbers()
+        unit = math.lcm(*(number.denominator for number in numbers))
+        return [number.numerator * (unit // number.denominator) for number in numbers], unit
+
     def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
-        """The same as a unit and whole multiples of it: int64, or Python's integers if larger."""
+        """The same as a unit and an array: int64, or Python's integers if larger."""
         return scaled(self.numbers())
 
     def half_widths(self) -> tuple[Fraction, ...] | None:
@@ -220,6 +226,8 @@ class Attribute(ABC):
 
 def scaled(numbers: Sequence[Fraction]) -> tuple[Fraction, NDArray[Any]]:
     """Numbers as a unit and whole multiples of it: int64, or Python's integers if larger."""
+    import numpy as np  # noqa: PLC0415 - who only reads a domain should not wait for it
+
     denominator = math.lcm(*(number.denominator for number in numbers))
     whole = [int(number * denominator) for number in numbers]
     small = max(map(abs, whole), default=0) < 2**62

@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from eke.domain.attribute import Attribute, End, Label, SqlKind, end_text
+from eke.domain.attribute import BUCKET_TEXT, Attribute, End, Label, SqlKind, end_text
 from eke.domain.placing import Floored, Placing
 from eke.domain.rule import EXACT, Rule, check_rules, plain
 from eke.errors import DomainError, QueryError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,13 @@ class Integer(Attribute):
         values = [Fraction(v) for v in range(self.low, self.high + 1)]
         return tuple([*values, Fraction(0)] if self.has_bucket else values)
 
+    def whole_numbers(self) -> tuple[list[int], int]:
+        values = list(range(self.low, self.high + 1))
+        return ([*values, 0] if self.has_bucket else values), 1
+
     def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
+        import numpy as np  # noqa: PLC0415 - who only reads a domain should not wait for it
+
         numbers = np.arange(self.low, self.low + self.size, dtype=np.int64)
         if self.has_bucket:
             numbers[-1] = 0
@@ -110,6 +116,10 @@ class Integer(Attribute):
 
     def _declared_text(self) -> str:
         return f"the declared range is {self.low} to {self.high}"
+
+    def label_text(self, code: int) -> str:
+        value = self.low + code
+        return str(value) if value <= self.high else BUCKET_TEXT
 
     def range_text(self, first: int, last: int) -> str | None:
         within = self.low + last <= self.high

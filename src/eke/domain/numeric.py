@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from eke.domain.attribute import Attribute, End, Label, SqlKind, end_text
 from eke.domain.placing import ROUNDING, Placing, Stepped
 from eke.domain.rule import EXACT, Rule, check_rules, number_text, plain
 from eke.errors import DomainError, QueryError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST_VALUES = 1_000_000
 
@@ -108,6 +108,8 @@ class Numeric(Attribute):
         return tuple(unit * number for number in whole.tolist())
 
     def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
+        import numpy as np  # noqa: PLC0415 - who only reads a domain should not wait for it
+
         low, _, step = self._grid
         denominator = math.lcm(low.denominator, step.denominator)
         first, between = int(low * denominator), int(step * denominator)
@@ -117,6 +119,10 @@ class Numeric(Attribute):
         if self.has_bucket:
             whole[-1] = 0
         return Fraction(1, denominator), whole
+
+    def whole_numbers(self) -> tuple[list[int], int]:
+        unit, whole = self.scaled_numbers()
+        return [int(number) for number in whole], unit.denominator
 
     def half_widths(self) -> tuple[Fraction, ...] | None:
         if self.outside == "never":

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
 
 from eke.errors import DomainError
 
@@ -47,7 +46,9 @@ def is_storable(text: str) -> bool:
 
 def plain(value: object) -> object:
     """The value as one of Python's own types, so that NumPy scalars and decimals code alike."""
-    if isinstance(value, np.generic):
+    # Who only reads a domain should not wait for NumPy, and before it is loaded there are no such.
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
         value = value.item()
     if isinstance(value, Decimal):
         if not value.is_finite():

@@ -24,6 +24,7 @@ from eke.planning import Facts, Past, Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
+from eke.query.kinds import ReadBlocks
 from eke.query.view import view_with
 
 
@@ -54,6 +55,7 @@ class Standing:
         self.shares = Shares()
         self.measurements: list[Measurement] = []
         self.reservations: dict[int, Reserved] = {}
+        self._unmeasured: dict[int, ReadBlocks] = {}  # what open reservations are going to measure
         self.accountant = Accountant(domain, measure, neighbours, rows_per_unit)
         self._past = Past()
         self._domain = domain
@@ -73,6 +75,7 @@ class Standing:
             self,
             measurements=list(self.measurements),
             reservations=dict(self.reservations),
+            _unmeasured=dict(self._unmeasured),
             accountant=copy(self.accountant),
             _past=self._past.view(),
             _inference=self._inference.view(),
@@ -136,7 +139,8 @@ class Standing:
 
     def _reserve(self, entry: Entry) -> None:
         analyst, cost = str(entry.about["analyst"]), _whole(entry.payload["cost"])
-        plan = Plan.from_document(self._domain, _mapping(entry.payload["plan"]))
+        document = _mapping(entry.payload["plan"])
+        plan = Plan.from_document(self._domain, document)
         spent_after = _whole(entry.about["spent_after"])
         for part in plan.parts:
             self.accountant.add(part.query, part.law, spent_after)
@@ -144,17 +148,25 @@ class Standing:
         self._past.learn(plan)
         self.shares = self.shares.charged(analyst, cost)
         self.reservations[entry.sequence] = Reserved(analyst, plan, cost, entry.at)
+        self._unmeasured[entry.sequence] = [
+            (part["query"], own.query)
+            for part, own in zip(document["parts"], plan.parts, strict=True)
+        ]
 
     def _released(self, entry: Entry) -> list[Measurement]:
         """The measurements that a commit holds."""
         documents = entry.payload["measurements"]
         if not isinstance(documents, list):
             raise LedgerError("the ledger holds a release of an unknown form")
-        reserved = self.reservations[_whole(entry.about["reservation"])]
+        reservation = _whole(entry.about["reservation"])
+        reserved = self.reservations[reservation]
+        # What was measured is nearly always what was reserved, and is read once then.
+        read = self._unmeasured.pop(reservation, ())
         return [
             Measurement.from_document(
                 self._domain,
                 _mapping(document),
+                read=read,
                 sequence=entry.sequence,
                 analyst=reserved.analyst,
                 # The charge's time: that of the release would tell how long the data took.

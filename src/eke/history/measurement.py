@@ -13,7 +13,8 @@ from typing import Any
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.privacy.law import Gaussian, NoiseLaw, law_from_json
-from eke.query import Block, Query, block_from_document
+from eke.query import Block, Query
+from eke.query.kinds import ReadBlocks, block_read
 
 PUBLIC = Gaussian(1e-12)
 """The noise of what is public: a millionth of a person, for methods that need some."""
@@ -71,12 +72,13 @@ class Measurement:
         domain: Domain,
         document: Mapping[str, Any],
         *,
+        read: ReadBlocks = (),
         sequence: int = 0,
         analyst: str = "",
         at: str = "",
     ) -> Measurement:
         return Measurement(
-            block_from_document(domain, document["query"]),
+            block_read(domain, document["query"], read),
             law_from_json(document["law"]),
             tuple(float(v) for v in document["values"]),
             sequence,

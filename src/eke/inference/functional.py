@@ -14,7 +14,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from eke.arrays import FloatArray
 from eke.errors import AccuracyError
@@ -131,6 +130,8 @@ def fieller(
 
 def _edge(excess: Callable[[float], float], centre: float, step: float) -> float:
     """Where the interval ends on one side, rounded outwards."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to load
+
     if step == 0.0:
         return centre
     # Widths are roots themselves, and asked twice they may differ by their rounding errors; a

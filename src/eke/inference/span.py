@@ -30,6 +30,7 @@ from eke.inference.residues import (
     residue,
     residues,
 )
+from eke.inference.steps import StepRows, product_of_sums, sums
 from eke.query import Query
 from eke.query.view import view_with
 
@@ -145,22 +146,22 @@ class _Functionals:
     def __init__(self, sizes: Mapping[str, int], known: Sequence[Names]) -> None:
         self._sizes = sizes
         self._known = known
-        self._vectors = {name: GrowingMatrix(np.int32, size) for name, size in sizes.items()}
+        self._sums = {name: GrowingMatrix(np.int32, size) for name, size in sizes.items()}
         self._count = 0
 
     @property
     def nbytes(self) -> int:
-        return sum(matrix.nbytes for matrix in self._vectors.values())
+        return sum(matrix.nbytes for matrix in self._sums.values())
 
     def view(self) -> _Functionals:
         return view_with(
             self,
-            _vectors={name: matrix.view() for name, matrix in self._vectors.items()},
+            _sums={name: matrix.view() for name, matrix in self._sums.items()},
         )
 
     def append(self, functional: Mapping[str, Residues]) -> None:
         for name, vector in functional.items():
-            self._vectors[name].append(vector)
+            self._sums[name].append(sums(vector))
         self._count += 1
 
     def at(self, query: Query) -> Residues:  # (functionals,)
@@ -169,7 +170,7 @@ class _Functionals:
             weight = np.full(self._count, residue(term.weight), np.int32)
             values, means = {}, {}
             for name, vector in term.factors:
-                values[name] = product(self._vectors[name].array, residues(vector))
+                values[name] = product_of_sums(self._sums[name].array, vector)
                 means[name] = np.full(self._count, _mean(vector, self._sizes[name]), np.int32)
             total += _without(self._known, weight, values, means)
         return residues(total)
@@ -182,7 +183,7 @@ class _TermResidues:
         self._sizes = sizes
         self._known = known
         self._means: dict[str, list[int]] = {name: [] for name in sizes}
-        self._vectors = {name: GrowingMatrix(np.int32, size) for name, size in sizes.items()}
+        self._vectors = {name: StepRows() for name in sizes}
         self._owners: dict[str, list[int]] = {name: [] for name in sizes}  # terms
         self._weights: list[int] = []
         self._starts: list[int] = []  # first term of each query
@@ -205,7 +206,7 @@ class _TermResidues:
         self._starts.append(len(self._weights))
         for term in query.terms:
             for name, vector in term.factors:
-                self._vectors[name].append(residues(vector))
+                self._vectors[name].append(vector)
                 self._owners[name].append(len(self._weights))
                 self._means[name].append(_mean(vector, self._sizes[name]))
             self._weights.append(residue(term.weight))
@@ -216,7 +217,7 @@ class _TermResidues:
         for name, owners in self._owners.items():
             if owners:
                 values[name], means[name] = np.ones_like(weights), np.ones_like(weights)
-                values[name][owners] = product(self._vectors[name].array, functional[name])
+                values[name][owners] = self._vectors[name].products(functional[name])
                 means[name][owners] = self._means[name]
         terms = _without(self._known, weights, values, means)
         return residues(np.add.reduceat(terms, self._starts))

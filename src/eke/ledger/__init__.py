@@ -4,7 +4,9 @@ It knows nothing of queries or noise: amounts are whole nano-units, payloads are
 Start reading at `store.py`; `docs/proofs/ledger.md` says why it can be trusted.
 """
 
-from eke.ledger.book import Book
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from eke.ledger.entry import (
     Balance,
     Closing,
@@ -14,7 +16,10 @@ from eke.ledger.entry import (
     StoredRequest,
     Verification,
 )
-from eke.ledger.store import Ledger
+
+if TYPE_CHECKING:
+    from eke.ledger.book import Book
+    from eke.ledger.store import Ledger
 
 __all__ = [
     "Balance",
@@ -27,3 +32,12 @@ __all__ = [
     "StoredRequest",
     "Verification",
 ]
+
+if not TYPE_CHECKING:  # SQLAlchemy; `look.py` does without, and commands that only look are quick
+
+    def __getattr__(name):
+        """Whoever writes or charges, loaded on first use."""
+        homes = {"Book": "book", "Ledger": "store"}
+        if name not in homes:
+            raise AttributeError(f"module 'eke.ledger' has no attribute {name!r}")
+        return getattr(import_module(f"eke.ledger.{homes[name]}"), name)

@@ -12,19 +12,17 @@ keeps the same promises is said in `postgresql.py`.
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from eke.errors import LedgerError, LedgerTampered
 from eke.ledger.postgresql import Server, connect_server, explain_server, server_at
+from eke.ledger.sqlite_file import connect_sqlite
 
-BUSY_SECONDS = 30.0
 SETTLED_SECONDS = 2.0
 _WRITE = "eke_write"
 
@@ -64,7 +62,7 @@ def connect_engine(place: File | Server) -> Engine:
         return connect_server(place)
     engine = create_engine(
         "sqlite://",
-        creator=lambda: _connect_sqlite(place.path),
+        creator=lambda: connect_sqlite(place.path),
         poolclass=NullPool,
         hide_parameters=True,
     )
@@ -201,32 +199,6 @@ def explain(error: SQLAlchemyError, place: File | Server) -> LedgerError:
         f"{place} cannot be used ({type(error).__name__}); check that the database is reachable "
         "and writable, then retry with the same key; nothing was released"
     )
-
-
-def _connect_sqlite(path: Path) -> sqlite3.Connection:
-    # mode=rw: a ledger that vanished is an error, never a fresh empty file.
-    connection = sqlite3.connect(
-        f"file:{quote(str(path))}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None
-    )
-    try:
-        _configure_sqlite(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _configure_sqlite(connection: sqlite3.Connection) -> None:
-    (mode,) = connection.execute("PRAGMA journal_mode = TRUNCATE").fetchone()
-    if mode != "truncate":
-        raise sqlite3.OperationalError("the rollback journal is not available")
-    for setting in (
-        "synchronous = FULL",
-        "fullfsync = ON",  # macOS: reach the platter, not only the drive's cache
-        "foreign_keys = ON",
-        "trusted_schema = OFF",
-    ):
-        connection.execute(f"PRAGMA {setting}")
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -9,26 +9,23 @@ knows all records but one could try out the last.
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import Mapping
-
-from sqlalchemy import Connection, select
+from collections.abc import Mapping, Sequence
 
 from eke.errors import LedgerTampered
-from eke.ledger import schema
 from eke.ledger.chain import answer_digest, canonical_text
 from eke.ledger.entry import Entry
 
 
 def seal(document: Mapping[str, object]) -> str:
     """The text to be stored: the document with a fresh salt of 256 bits."""
+    import secrets  # noqa: PLC0415 - who only reads should not wait for it
+
     return canonical_text({"salt": secrets.token_hex(32), "document": dict(document)})
 
 
-def unseal(connection: Connection, genesis: Entry) -> dict[str, object]:
-    """The stored document, if it is the one that the first entry is bound to."""
-    rows = connection.execute(select(schema.private.c.document)).scalars().all()
-    text = rows[0] if len(rows) == 1 and isinstance(rows[0], str) else ""
+def unseal(stored: Sequence[object], genesis: Entry) -> dict[str, object]:
+    """The document in the one stored text, if it is the one that the first entry is bound to."""
+    text = stored[0] if len(stored) == 1 and isinstance(stored[0], str) else ""
     if answer_digest(text) != genesis.about.get("private_sha256"):
         raise LedgerTampered(
             "the private document is not the one this ledger was created with; restore the newest "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import cast
 
@@ -10,9 +10,9 @@ from sqlalchemy import Connection, Row, bindparam, select
 
 from eke.errors import KeyConflict, LedgerError, LedgerTampered
 from eke.ledger import schema
-from eke.ledger.chain import Link, answer_digest
-from eke.ledger.entry import COMMIT, REMEMBER, RESERVE, Entry, RequestState, StoredRequest
-from eke.ledger.replay import ChainState, read_entry, walk
+from eke.ledger.chain import Link
+from eke.ledger.entry import Entry, RequestState, StoredRequest
+from eke.ledger.replay import ChainState, expected_request, read_entry, the_account, walk
 
 # Built once: putting a statement together costs more than running it.
 _ENTRY, _REQUEST, _ACCOUNT = schema.entry.c, schema.request.c, schema.account.c
@@ -30,6 +30,8 @@ _STATE_LOCKED = _STATE.with_for_update()
 _REQUEST_UNDER = select(schema.request).where(
     _REQUEST.analyst == bindparam("of_analyst"), _REQUEST.request_key == bindparam("under_key")
 )
+_REQUESTS = select(schema.request)
+_PRIVATE = select(schema.private.c.document)
 _REQUEST_OPENED_BY = select(schema.request).where(_REQUEST.sequence == bindparam("opened_by"))
 
 
@@ -69,10 +71,12 @@ def _link_at(connection: Connection, sequence: int) -> Link | None:
 
 def account_state(connection: Connection, *, lock: bool) -> ChainState:
     """What the account row says; with `lock`, held until the transaction ends."""
-    rows = connection.execute(_STATE_LOCKED if lock else _STATE).all()
-    if len(rows) != 1:
-        raise LedgerTampered("the ledger has no account row; restore the newest intact copy")
-    return ChainState(*rows[0])
+    return the_account(connection.execute(_STATE_LOCKED if lock else _STATE).all())
+
+
+def private_texts(connection: Connection) -> list[object]:
+    """What is stored as the private document, unchecked."""
+    return list(connection.execute(_PRIVATE).scalars())
 
 
 def extend(connection: Connection, known: ChainState, claimed: ChainState) -> ChainState:
@@ -150,24 +154,21 @@ def as_request(row: Row[tuple[object, ...]]) -> StoredRequest:
     )
 
 
-def expected_request(opened: Entry, closed: Entry | None, answer: object) -> StoredRequest | None:
-    """The only request row that two entries allow; None when they allow none with this answer."""
-    if opened.kind == REMEMBER and closed is None:
-        closed = opened
-    elif opened.kind != RESERVE or (closed is not None and closed.kind != COMMIT):
-        return None
-    if closed is None:
-        text = None
-    elif isinstance(answer, str) and answer_digest(answer) == closed.about["answer_sha256"]:
-        text = answer
-    else:
-        return None
-    return StoredRequest(
-        analyst=cast(str, opened.about["analyst"]),
-        key=cast(str, opened.about["key"]),
-        digest=cast(str, opened.about["digest"]),
-        state="reserved" if closed is None else "committed",
-        sequence=opened.sequence,
-        closed_by=None if closed is None else closed.sequence,
-        answer=text,
-    )
+class StoredTables:
+    """The tables of a ledger as they stand, for `verify`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def links(self) -> Generator[Link, None, None]:
+        return links(self._connection)
+
+    def account(self) -> ChainState:
+        return account_state(self._connection, lock=False)
+
+    def private(self) -> list[object]:
+        return private_texts(self._connection)
+
+    def requests(self) -> Iterator[StoredRequest]:
+        rows = self._connection.execute(_REQUESTS.execution_options(yield_per=_PAGE))
+        return map(as_request, rows)

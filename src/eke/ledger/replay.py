@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from eke.errors import LedgerTampered
-from eke.ledger.chain import NO_HASH, Link, entry_hash
-from eke.ledger.entry import COMMIT, GENESIS, LIMIT, REMEMBER, RESERVE, Balance, Entry
+from eke.ledger.chain import NO_HASH, Link, answer_digest, entry_hash
+from eke.ledger.entry import (
+    COMMIT,
+    GENESIS,
+    LIMIT,
+    REMEMBER,
+    RESERVE,
+    Balance,
+    Entry,
+    StoredRequest,
+)
+
+_DECODER = json.JSONDecoder()
+_ABOUT, _PAYLOAD = '{"about":', ',"payload":{'
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +52,20 @@ def read_entry(link: Link) -> Entry:
     return Entry(link.sequence, link.kind, link.at, about, payload, link.hash)
 
 
+def read_about(link: Link) -> Entry:
+    """The same without its payload, which is not looked at: most of a ledger's text is payload."""
+    text = link.document
+    if not text.startswith(_ABOUT):  # not as `canonical_text` writes it
+        return replace(read_entry(link), payload={})
+    try:
+        about, end = _DECODER.raw_decode(text, len(_ABOUT))
+    except (ValueError, RecursionError) as error:
+        raise _broken(link, "its document cannot be read") from error
+    if not isinstance(about, dict) or not text.startswith(_PAYLOAD, end) or text[-2:] != "}}":
+        raise _broken(link, "its document cannot be read")
+    return Entry(link.sequence, link.kind, link.at, about, {}, link.hash)
+
+
 def walk(state: ChainState, links: Iterable[Link]) -> ChainState:
     """The state after some entries, or `LedgerTampered` at the first that does not hold."""
     for link in links:
@@ -46,8 +73,13 @@ def walk(state: ChainState, links: Iterable[Link]) -> ChainState:
     return state
 
 
-def advance(state: ChainState, link: Link) -> tuple[ChainState, Entry]:
-    """State and content after one more entry; `LedgerTampered` when it cannot follow."""
+def advance(
+    state: ChainState, link: Link, read: Callable[[Link], Entry] = read_entry
+) -> tuple[ChainState, Entry]:
+    """State and content after one more entry; `LedgerTampered` when it cannot follow.
+
+    `read` makes the entry of a row whose hash holds.
+    """
     columns = (link.kind, link.at, link.document, link.hash)
     if type(link.sequence) is not int or any(type(column) is not str for column in columns):
         raise _broken(link, "a column has another type")
@@ -55,7 +87,7 @@ def advance(state: ChainState, link: Link) -> tuple[ChainState, Entry]:
         raise _broken(link, f"it follows entry {state.sequence}")
     if entry_hash(state.hash, link) != link.hash:
         raise _broken(link, "its hash does not hold")
-    entry = read_entry(link)
+    entry = read(link)
     if (link.kind == GENESIS) != (link.sequence == 1):
         raise _broken(link, "the first entry, and only it, creates the ledger")
     if link.closes != (entry.about.get("reservation") if link.kind == COMMIT else None):
@@ -64,6 +96,36 @@ def advance(state: ChainState, link: Link) -> tuple[ChainState, Entry]:
     if not 0 <= state.spent <= spent <= limit:
         raise _broken(link, "loss and limit do not fit together")
     return ChainState(link.sequence, link.hash, spent, limit), entry
+
+
+def the_account(rows: Sequence[Sequence[Any]]) -> ChainState:
+    """What the one account row says: head, its hash, loss and limit."""
+    if len(rows) != 1:
+        raise LedgerTampered("the ledger has no account row; restore the newest intact copy")
+    return ChainState(*rows[0])
+
+
+def expected_request(opened: Entry, closed: Entry | None, answer: object) -> StoredRequest | None:
+    """The only request row that two entries allow; None when they allow none with this answer."""
+    if opened.kind == REMEMBER and closed is None:
+        closed = opened
+    elif opened.kind != RESERVE or (closed is not None and closed.kind != COMMIT):
+        return None
+    if closed is None:
+        text = None
+    elif isinstance(answer, str) and answer_digest(answer) == closed.about["answer_sha256"]:
+        text = answer
+    else:
+        return None
+    return StoredRequest(
+        analyst=cast(str, opened.about["analyst"]),
+        key=cast(str, opened.about["key"]),
+        digest=cast(str, opened.about["digest"]),
+        state="reserved" if closed is None else "committed",
+        sequence=opened.sequence,
+        closed_by=None if closed is None else closed.sequence,
+        answer=text,
+    )
 
 
 def _balance_after(state: ChainState, link: Link, about: Mapping[str, object]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from eke.errors import LedgerError, LedgerTampered
-from eke.ledger import dialect, migrate, schema
+from eke.ledger import dialect, migrate, schema, sqlite_file
 from eke.ledger.book import Book, require_amount
 from eke.ledger.chain import Link, answer_digest, canonical_text, entry_hash
 from eke.ledger.entry import GENESIS, Balance, Entry, HighWaterMark, StoredRequest, Verification
@@ -22,7 +22,15 @@ from eke.ledger.fork import dismiss, enlist, require_owner
 from eke.ledger.postgresql import Server, claim_schema, require_durable
 from eke.ledger.private import seal, unseal
 from eke.ledger.queue import turn
-from eke.ledger.reading import account_state, extend, find_request, read_entries, read_one
+from eke.ledger.reading import (
+    StoredTables,
+    account_state,
+    extend,
+    find_request,
+    private_texts,
+    read_entries,
+    read_one,
+)
 from eke.ledger.replay import ChainState, advance
 from eke.ledger.verify import verify
 
@@ -106,7 +114,7 @@ class Ledger:
         else:
             migrate.require_current(version, migrate.MIGRATIONS)
         with ledger._transaction(write=False) as connection:
-            report, state = verify(connection, () if mark is None else (mark,))
+            report, state = verify(StoredTables(connection), () if mark is None else (mark,))
             report.require()
             ledger._genesis = read_one(connection, 1)
         ledger._seen = state
@@ -126,7 +134,7 @@ class Ledger:
     def private(self) -> dict[str, object]:
         """The private document given at creation; it is not part of the chain."""
         with self._reading() as connection:
-            return unseal(connection, self._first())
+            return unseal(private_texts(connection), self._first())
 
     @property
     def identity(self) -> str:
@@ -174,7 +182,7 @@ class Ledger:
         try:
             with self._transaction(write=False) as connection:
                 migrate.require_current(migrate.read_version(connection), migrate.MIGRATIONS)
-                return verify(connection, marks)[0]
+                return verify(StoredTables(connection), marks)[0]
         except LedgerTampered as error:  # so damaged that it cannot even be read
             return Verification((str(error),), 0, 0, 0, ChainState().hash, ())
 
@@ -251,7 +259,7 @@ class Ledger:
     def _turn(self) -> AbstractContextManager[None]:
         if isinstance(self._place, Server):
             return nullcontext()  # PostgreSQL keeps its own queue for the account row
-        return turn(dialect.journal_of(self._place), dialect.BUSY_SECONDS)
+        return turn(dialect.journal_of(self._place), sqlite_file.BUSY_SECONDS)
 
 
 def _hang_up(engine: Engine, owner: int) -> None:

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-
-from sqlalchemy import Connection, select
+from dataclasses import replace
+from typing import Protocol
 
 from eke.errors import LedgerTampered
-from eke.ledger import schema
-from eke.ledger.entry import COMMIT, GENESIS, REMEMBER, RESERVE, Entry, HighWaterMark, Verification
+from eke.ledger.chain import Link
+from eke.ledger.entry import (
+    COMMIT,
+    GENESIS,
+    REMEMBER,
+    RESERVE,
+    Entry,
+    HighWaterMark,
+    StoredRequest,
+    Verification,
+)
 from eke.ledger.private import unseal
-from eke.ledger.reading import account_state, as_request, expected_request, links
-from eke.ledger.replay import ChainState, advance
+from eke.ledger.replay import ChainState, advance, expected_request, read_entry
 
 _SHOWN = 20
 
 
+class Stored(Protocol):
+    """The tables of a ledger as they stand, in one snapshot; nothing of them is checked yet."""
+
+    def links(self) -> Generator[Link, None, None]:
+        """The rows of the chain, in order."""
+
+    def account(self) -> ChainState:
+        """What the account row says, or `LedgerTampered` when there is not exactly one."""
+
+    def private(self) -> Sequence[object]:
+        """What is stored as the private document."""
+
+    def requests(self) -> Iterable[StoredRequest]:
+        """The rows of the request table."""
+
+
 def verify(
-    connection: Connection, marks: Iterable[HighWaterMark]
+    stored: Stored,
+    marks: Iterable[HighWaterMark],
+    read: Callable[[Link], Entry] = read_entry,
 ) -> tuple[Verification, ChainState]:
     """What is wrong with a ledger, if anything, and the state its chain leads to.
 
@@ -29,16 +55,16 @@ def verify(
     """
     found = _Findings(tuple(marks))
     try:
-        with closing(links(connection)) as chain:
+        with closing(stored.links()) as chain:
             for link in chain:
-                found.state, entry = advance(found.state, link)
+                found.state, entry = advance(found.state, link, read)
                 found.take(entry)
     except LedgerTampered as error:
         found.problems.append(str(error))
     else:
-        found.compare_account(connection)
-        found.compare_private(connection)
-        found.compare_requests(connection)
+        found.compare_account(stored)
+        found.compare_private(stored)
+        found.compare_requests(stored)
     found.compare_marks()
     report = Verification(
         problems=tuple(found.problems[:_SHOWN]),
@@ -68,7 +94,7 @@ class _Findings:
 
     def take(self, entry: Entry) -> None:
         """Remember who opened and closed what, and which marks lie on the chain."""
-        content_free = Entry(entry.sequence, entry.kind, entry.at, entry.about, {}, entry.hash)
+        content_free = replace(entry, payload={}) if entry.payload else entry
         if entry.kind == GENESIS:
             self.genesis = content_free
         if entry.kind in (RESERVE, REMEMBER):
@@ -80,33 +106,33 @@ class _Findings:
                 self.problems.append(f"entry {entry.sequence} closes no open reservation")
             else:
                 self.closed[opened.sequence] = content_free
-        here = HighWaterMark(self.state.sequence, self.state.hash, self.state.spent)
-        self._missing_marks.pop(here, None)
+        if self._missing_marks:
+            here = HighWaterMark(self.state.sequence, self.state.hash, self.state.spent)
+            self._missing_marks.pop(here, None)
 
-    def compare_account(self, connection: Connection) -> None:
+    def compare_account(self, stored: Stored) -> None:
         """The account row must say what the chain says."""
         try:
-            claimed = account_state(connection, lock=False)
+            claimed = stored.account()
         except LedgerTampered as error:
             self.problems.append(str(error))
             return
         if claimed != self.state:
             self.problems.append("the account does not agree with the entries")
 
-    def compare_private(self, connection: Connection) -> None:
+    def compare_private(self, stored: Stored) -> None:
         """The private document must be the one that the first entry is bound to."""
         if self.genesis is None:
             return
         try:
-            unseal(connection, self.genesis)
+            unseal(stored.private(), self.genesis)
         except LedgerTampered as error:
             self.problems.append(str(error))
 
-    def compare_requests(self, connection: Connection) -> None:
+    def compare_requests(self, stored: Stored) -> None:
         """Requests and the entries that opened them must pair off one to one."""
         unseen = dict(self.opened)
-        for row in connection.execute(select(schema.request).execution_options(yield_per=1000)):
-            request = as_request(row)
+        for request in stored.requests():
             opened = unseen.pop(request.sequence, None)
             if opened is None or request != expected_request(
                 opened, self.closed.get(request.sequence), request.answer

@@ -16,7 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
 from eke.errors import PrivacyError
-from eke.privacy.record_loss import concentrated_nano, nano_array, pure_nano
+from eke.privacy.loss_array import nano_array
+from eke.privacy.record_loss import (
+    concentrated_nano,
+    concentrated_rate,
+    pure_nano,
+    pure_rate,
+)
 
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 
@@ -69,7 +75,8 @@ class Laplace:
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        return nano_array(self.loss_nano, numerators, coefficient_exponent)
+        rate = pure_rate(Fraction(self.laplace_scale))
+        return nano_array(rate, 1, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""
@@ -129,7 +136,8 @@ class Gaussian:
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        return nano_array(self.loss_nano, numerators, coefficient_exponent)
+        rate = concentrated_rate(Fraction(self.noise_variance))
+        return nano_array(rate, 2, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
+from eke.privacy.grid_variance import WIDE_STEPS, wide_gaussian_variance
+from eke.privacy.loss_array import nano_array
 from eke.privacy.noise_grid import check_grid
-from eke.privacy.record_loss import concentrated_nano, nano_array
+from eke.privacy.record_loss import concentrated_nano, concentrated_rate
 
 # Terms of the Poisson-summed series: the first one left out is below e^(-2π²·5²) at one step.
 _ALIASES = np.arange(1, 5, dtype=np.float64)
@@ -51,15 +53,21 @@ class DiscreteGaussian:
     @property
     def gaussian_variance(self) -> float:
         """The variance of the continuous Gaussian law next to this one."""
-        return math.ldexp(float(self.steps), self.exponent) ** 2
+        return wide_gaussian_variance(self.steps, self.exponent)
 
     @property
     def variance(self) -> float:
         """The variance of what is drawn: at most `gaussian_variance` (docs/proofs/noise.md §3)."""
+        if self.steps >= WIDE_STEPS:
+            return self.gaussian_variance
         weights = _alias_weights(self.steps)
         deficit = 4.0 * math.pi**2 * float(np.sum(2.0 * weights * _ALIASES**2))
         share = 1.0 - self.steps**2 * deficit / _alias_total(self.steps)
         return self.gaussian_variance * share
+
+    @property
+    def _exact_variance(self) -> Fraction:
+        return (self.steps * Fraction(2) ** self.exponent) ** 2
 
     def mass(self, k: ArrayLike) -> FloatArray:
         """P(K = k) for each k, in steps."""
@@ -95,13 +103,14 @@ class DiscreteGaussian:
 
         Privacy: exact when the coefficient is a multiple of the step (docs/proofs/noise.md §1).
         """
-        return concentrated_nano(coefficient, (self.steps * Fraction(2) ** self.exponent) ** 2)
+        return concentrated_nano(coefficient, self._exact_variance)
 
     def loss_nano_array(
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        return nano_array(self.loss_nano, numerators, coefficient_exponent)
+        rate = concentrated_rate(self._exact_variance)
+        return nano_array(rate, 2, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""

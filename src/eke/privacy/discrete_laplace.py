@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
+from eke.privacy.grid_variance import laplace_variance
+from eke.privacy.loss_array import nano_array
 from eke.privacy.noise_grid import check_grid
-from eke.privacy.record_loss import nano_array, pure_nano
+from eke.privacy.record_loss import pure_nano, pure_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,11 @@ class DiscreteLaplace:
     @property
     def variance(self) -> float:
         """The variance of what is drawn: step² · 2p/(1-p)² with p = exp(-1/steps)."""
-        return self.step**2 / (2.0 * math.sinh(0.5 / self.steps) ** 2)
+        return laplace_variance(self.steps, self.exponent)
+
+    @property
+    def _scale(self) -> Fraction:
+        return self.steps * Fraction(2) ** self.exponent
 
     def mass(self, k: ArrayLike) -> FloatArray:
         """P(K = k) for each k, in steps."""
@@ -75,13 +81,13 @@ class DiscreteLaplace:
 
         Privacy: exact when the coefficient is a multiple of the step (docs/proofs/noise.md §1).
         """
-        return pure_nano(coefficient, self.steps * Fraction(2) ** self.exponent)
+        return pure_nano(coefficient, self._scale)
 
     def loss_nano_array(
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        return nano_array(self.loss_nano, numerators, coefficient_exponent)
+        return nano_array(pure_rate(self._scale), 1, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""

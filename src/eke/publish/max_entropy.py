@@ -13,10 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pandas as pd
 
 from eke.arrays import Codes, FloatArray
 from eke.domain import Domain, Integer
@@ -43,6 +42,9 @@ from eke.publish.selection import (
     split_of_singles,
 )
 from eke.query import Block, marginal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_RECORDS = 2.0**40  # with hardly any budget, noise is beyond any table
 
@@ -148,6 +150,8 @@ def synthesise(
 
 def decoded(domain: Domain, codes: Codes) -> pd.DataFrame:
     """Rows of codes as a table of the domain's labels."""
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
     return pd.DataFrame(
         {
             name: np.array(attribute.labels, dtype=object)[codes[:, column]]

@@ -8,14 +8,16 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from eke.domain import Attribute, Domain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 FORMAT = "eke-publication/1"
 _SHOWN = 8
@@ -48,6 +50,8 @@ class Published:
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows with their labels; a bin is shown as its middle, the bucket as missing."""
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         return pd.DataFrame(
             {
                 name: labels_of(self.domain[name], self.codes[:, place])
@@ -56,6 +60,8 @@ class Published:
         )
 
     def to_arrow(self) -> pa.Table:
+        import pyarrow as pa  # noqa: PLC0415 - slow to load
+
         return pa.Table.from_pandas(self.to_pandas(), preserve_index=False)
 
     def to_text(self) -> str:
@@ -98,6 +104,8 @@ def holds_rows(text: str) -> bool:
 
 def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
     """The value of each code as the table itself would hold it."""
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
     values = attribute.cell_values
     if None in values or isinstance(values[0], str):
         return pd.array([values[code] for code in codes])

@@ -10,10 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from eke.arrays import Codes
@@ -23,6 +22,9 @@ from eke.publish import utility_html
 from eke.publish.classifiers import Score, score_classifiers
 from eke.publish.features import features_of
 from eke.publish.published import Published
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WARNING = (
     "computed from the real table without noise: not private, for the curator only; do not publish"
@@ -87,6 +89,8 @@ class Utility:
         return shown
 
     def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         figures = self.figures()
         frame = pd.DataFrame({"figure": list(figures), "value": list(figures.values())})
         frame.attrs["warning"] = self.warning
@@ -147,6 +151,8 @@ def compare(
 
 def code_frame(frame: pd.DataFrame, domain: Domain, names: tuple[str, ...]) -> Codes:
     """The codes of a real table, (rows, attributes), without the rows that the domain drops."""
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise DataError(f"the table has no column {', '.join(map(repr, missing))}")

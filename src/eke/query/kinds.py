@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from eke.domain import Domain
 from eke.query.block import Block
@@ -25,6 +25,18 @@ def is_known(block: object) -> bool:
     identity, for a metaclass could claim to be equal to anything.
     """
     return any(type(block) is kind for kind in KINDS.values())
+
+
+ReadBlocks: TypeAlias = Sequence[tuple[Mapping[str, Any], Block]]
+"""Documents that were read before, with their blocks."""
+
+
+def block_read(domain: Domain, document: Mapping[str, Any], read: ReadBlocks) -> Block:
+    """The block that a document describes; that of an equal document, if one was read before."""
+    for other, block in read:
+        if other == document:
+            return block
+    return block_from_document(domain, document)
 
 
 def block_from_document(domain: Domain, document: Mapping[str, Any]) -> Block:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.domain.describe import sentence
 from eke.errors import QueryError
 from eke.query import blur as blurs
 from eke.query.block import Block, Names
@@ -37,7 +38,6 @@ from eke.query.canonical import (
     term_reach,
     wide_table,
 )
-from eke.query.describe import sentence
 from eke.query.vector import (
     SAFE,
     dyadic_exponent,
@@ -192,7 +192,11 @@ class Query(Block):
 
     @property
     def description(self) -> str:
-        return sentence(self.domain, self.terms, self.constant)
+        products = [
+            (term.weight, [(name, vector.tolist()) for name, vector in term.factors])
+            for term in self.terms
+        ]
+        return sentence(self.domain, products, self.constant)
 
     # -- evaluation ----------------------------------------------------------------------------
 
@@ -317,12 +321,30 @@ class Query(Block):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if not isinstance(other, Query) or self.domain != other.domain:  # other kinds are others
             return False
-        return self.digest == other.digest
+        # Canonical forms are equal term by term; digests say the same, but take a text each.
+        return (
+            self.constant == other.constant
+            and len(self.terms) == len(other.terms)
+            and all(map(_same_term, self.terms, other.terms))
+        )
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def _same_term(one: Term, other: Term) -> bool:
+    return (
+        one.weight == other.weight
+        and len(one.factors) == len(other.factors)
+        and all(
+            name == own and np.array_equal(vector, numbers)
+            for (name, vector), (own, numbers) in zip(one.factors, other.factors, strict=True)
+        )
+    )
 
 
 def _checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:

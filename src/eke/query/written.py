@@ -33,10 +33,11 @@ def read_runs(runs: Sequence[Sequence[int]], domain: Domain, name: str) -> IntVe
     """The vector over an attribute that `runs_of` wrote down."""
     if name not in domain:
         raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
-    if not all(type(v) is int and type(n) is int and n > 0 for v, n in runs):
+    values, repeats = [v for v, _ in runs], [n for _, n in runs]
+    if {*map(type, values), *map(type, repeats)} - {int} or min(repeats, default=1) < 1:
         raise QueryError("a factor of a query document is a list of pairs [coefficient, repeats]")
     # Before any memory is taken: a few bytes can ask for gigabytes.
     size = domain[name].size
-    if sum(n for _, n in runs) != size:
+    if sum(repeats) != size:
         raise QueryError(f"a factor of a query document needs {size} coefficients here")
-    return np.concatenate([np.full(n, v, np.int64) for v, n in runs])
+    return np.repeat(np.array(values, np.int64), repeats)

@@ -1,24 +1,28 @@
 """The public face: sessions, answers, budgets, histories."""
 
-from eke.session.answer.answer import Answer, Cell, simultaneous
-from eke.session.answer.receipt import Receipt
-from eke.session.answer.report import write_report
-from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
-from eke.session.ask.preview import Preview
-from eke.session.ask.question import Asked
-from eke.session.ask.reading import preview_document
-from eke.session.ask.request import Within
-from eke.session.budget import Budget
-from eke.session.checking import check, check_dataset
-from eke.session.dataset import Dataset, PlannedRelease
-from eke.session.history import History
-from eke.session.opening import create, open_dataset
-from eke.session.publish.archive import Archive, Record
-from eke.session.publish.published import PublishRequest
-from eke.session.release.advise import Advice, Advised
-from eke.session.release.price import Price
-from eke.session.release.released import Release, ReleasedTable
-from eke.session.session import Session
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eke.session.answer.answer import Answer, Cell, simultaneous
+    from eke.session.answer.receipt import Receipt
+    from eke.session.answer.report import write_report
+    from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+    from eke.session.ask.preview import Preview
+    from eke.session.ask.question import Asked
+    from eke.session.ask.reading import preview_document
+    from eke.session.ask.request import Within
+    from eke.session.budget import Budget
+    from eke.session.checking import check, check_dataset
+    from eke.session.dataset import Dataset, PlannedRelease
+    from eke.session.history import History
+    from eke.session.opening import create, open_dataset
+    from eke.session.publish.archive import Archive, Record
+    from eke.session.publish.published import PublishRequest
+    from eke.session.release.advise import Advice, Advised
+    from eke.session.release.price import Price
+    from eke.session.release.released import Release, ReleasedTable
+    from eke.session.session import Session
 
 __all__ = [
     "Advice",
@@ -51,3 +55,61 @@ __all__ = [
     "simultaneous",
     "write_report",
 ]
+
+# A session loads the engine. Commands that only look at a ledger (`glance.py`) should not wait for
+# it, so each name is fetched when it is first used.
+_HOMES = {
+    "answer.answer": (
+        "Answer",
+        "Cell",
+        "simultaneous",
+    ),
+    "answer.receipt": ("Receipt",),
+    "answer.report": ("write_report",),
+    "ask.estimate": (
+        "Estimate",
+        "EstimateMethod",
+        "TableEstimate",
+    ),
+    "ask.preview": ("Preview",),
+    "ask.question": ("Asked",),
+    "ask.reading": ("preview_document",),
+    "ask.request": ("Within",),
+    "budget": ("Budget",),
+    "checking": ("check", "check_dataset"),
+    "dataset": (
+        "Dataset",
+        "PlannedRelease",
+    ),
+    "history": ("History",),
+    "opening": (
+        "create",
+        "open_dataset",
+    ),
+    "publish.archive": (
+        "Archive",
+        "Record",
+    ),
+    "publish.published": ("PublishRequest",),
+    "release.advise": (
+        "Advice",
+        "Advised",
+    ),
+    "release.price": ("Price",),
+    "release.released": (
+        "Release",
+        "ReleasedTable",
+    ),
+    "session": ("Session",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """The public name, loaded on first use."""
+        if name not in _HOME_OF:
+            raise AttributeError(f"module 'eke.session' has no attribute {name!r}")
+        found = getattr(import_module(f"eke.session.{_HOME_OF[name]}"), name)
+        globals()[name] = found
+        return found

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import pyarrow as pa
-
-from eke.privacy.measures import measure_named
 from eke.privacy.record_loss import NANO
-from eke.session.answer import html
+
+if TYPE_CHECKING:  # `eke budget` should not wait for any of them
+    import pandas as pd
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,8 @@ class Budget:
 
     def epsilon(self, delta: float | None = None) -> float:
         """The ε of what was spent: itself for pure DP, the (ε, δ) statement implied by ρ else."""
+        from eke.privacy.measures import measure_named  # noqa: PLC0415 - NumPy
+
         return measure_named(self.measure).epsilon(self.spent, delta)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,9 +47,13 @@ class Budget:
         }
 
     def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415
+
         return pd.DataFrame([self.to_dict()])
 
     def to_arrow(self) -> pa.Table:
+        import pyarrow as pa  # noqa: PLC0415
+
         return pa.Table.from_pylist([self.to_dict()])
 
     def __str__(self) -> str:
@@ -58,4 +63,6 @@ class Budget:
         )
 
     def _repr_html_(self) -> str:
+        from eke.session.answer import html  # noqa: PLC0415 - posteriors, which are slow to load
+
         return html.bar(str(self), self.spent / self.limit)

@@ -12,7 +12,8 @@ from eke.domain import Domain, read_domain
 from eke.errors import PrivacyError
 from eke.ledger import Ledger
 from eke.privacy.unit import Unit
-from eke.session.opening import domain_of, unit_of
+from eke.session.opening import unit_of
+from eke.session.settings import domain_of
 
 
 def check(

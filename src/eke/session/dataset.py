@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, overload
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from eke.domain import Domain
 from eke.errors import EstimateError, QueryError, Refused
@@ -28,6 +26,9 @@ from eke.session.budget import Budget
 from eke.session.release.measured import WorkloadLike
 from eke.session.release.price import Price
 from eke.session.release.released import Release
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PlannedSection(Protocol):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from eke.domain import Domain, Integer
@@ -20,6 +18,10 @@ from eke.privacy.law import Laplace
 from eke.privacy.record_loss import NANO
 from eke.query import Expression, Query, table
 from eke.session.answer import html
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 MOST_CELLS = 1_000_000
 _NO_WEIGHT = 1e-9
@@ -110,9 +112,13 @@ class History(Sequence[Measurement]):
         return total / NANO
 
     def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         return pd.DataFrame(self.to_records())
 
     def to_arrow(self) -> pa.Table:
+        import pyarrow as pa  # noqa: PLC0415 - slow to load
+
         return pa.Table.from_pylist(self.to_records())
 
     def to_records(self) -> list[dict[str, Any]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from eke.data import TableCheck, check_table, open_source
-from eke.domain import Domain, domain_from_document, domain_to_document, read_domain
+from eke.data import TableCheck
+from eke.data.reopening import reopen_source
+from eke.domain import Domain, domain_to_document, read_domain
 from eke.engine import Vault
 from eke.errors import DomainError, LedgerError, PrivacyError
 from eke.history import PUBLIC, Row
@@ -21,8 +21,8 @@ from eke.privacy.measures import measure_named
 from eke.privacy.unit import Unit
 from eke.query import Neighbours, check_neighbours, count
 from eke.session.session import Session
+from eke.session.settings import FORMAT, domain_of, user_name
 
-FORMAT = "eke-dataset/2"
 DEFAULT_POLICY = "top_up"
 
 
@@ -55,6 +55,9 @@ def create(
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
     """
+    # An engine; opening a dataset needs none.
+    from eke.data import check_table, open_source  # noqa: PLC0415
+
     limit = Limit.of(epsilon, rho)
     relation = check_neighbours(neighbours)
     policy_named(policy)
@@ -108,7 +111,10 @@ def open_dataset(
     if document.get("format") != FORMAT:
         raise LedgerError(f"{ledger.place} is not a dataset of this version of eke")
     declared = domain_of(document)
-    source = open_source(ledger.private["data"], declared, unit_of(document), data=data)
+    reference = ledger.private["data"]
+    if not isinstance(reference, Mapping):
+        raise LedgerError(f"{ledger.place} does not say where its table is; use an intact copy")
+    source = reopen_source(reference, declared, unit_of(document), data=data)
     return _session(ledger, document, source, analyst)
 
 
@@ -135,26 +141,12 @@ def _session(
         vault,
         measure=measure_named(str(document["measure"])),
         policy=str(document["policy"]),
-        analyst=analyst or _user(),
+        analyst=analyst or user_name(),
         settings=document,
     )
-
-
-def domain_of(document: Mapping[str, Any]) -> Domain:
-    """The domain that the document of a dataset describes."""
-    # The ledger sorts the keys of what it stores, but the order of attributes is part of a domain.
-    declared = domain_from_document(document["domain"])
-    return Domain({name: declared[name] for name in document["attributes"]})
 
 
 def unit_of(document: Mapping[str, Any]) -> Unit | None:
     """The unit that the document of a dataset describes; None protects single rows."""
     unit = document["unit"]
     return None if unit is None else Unit(unit["column"], unit["rows"])
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "analyst"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from eke.cli.main import app, main
+from eke.cli.main import main
+from eke.cli.program import app
 from tests.command_line import Run
 
 COMMANDS = [

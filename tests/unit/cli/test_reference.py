@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from eke.cli import failure
-from eke.cli.main import app
+from eke.cli.program import app
 from tests.command_line import Run, write_people
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "cli.md").read_text("utf-8")

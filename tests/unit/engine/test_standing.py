@@ -267,3 +267,32 @@ def test_entries_of_an_unknown_form_are_refused(ledger, bad):
     with pytest.raises(LedgerError):
         standing.take_in([bad])
     assert standing.seen == 2
+
+
+def test_a_question_is_read_once_however_often_an_entry_holds_it(ledger):
+    demand = Demand(QUERY, Requirement(5.0, 0.95))
+    other = Demand(OTHER, Requirement(5.0, 0.95))
+    plan = replace(plan_of(), demands=(demand, other))
+    standing = fresh()
+    number = reserve(ledger, plan, 10)
+    commit(ledger, number, 7.0, 8.0)
+    standing.take_in(ledger.entries())
+    stored = standing.reservations[number].plan
+    assert stored == plan
+    assert stored.demands[0].query is stored.parts[0].query
+    assert all(one.query is stored.parts[0].query for one in standing.measurements)
+    assert [one.values for one in standing.measurements] == [(7.0,), (8.0,)]
+
+
+def test_what_was_measured_instead_is_read_by_itself(ledger):
+    standing = fresh()
+    number = reserve(ledger, plan_of(), 10)
+    before = standing.view()
+    standing.take_in(ledger.entries())
+    instead = Measurement(OTHER, plan_of().parts[0].law, (3.0,))
+    with ledger.exclusive() as book:
+        book.commit(number, {"measurements": [instead.to_document()]}, "text")
+    view = standing.view()
+    for one in (standing, view, before):
+        one.take_in(ledger.entries(after=one.seen))
+        assert [m.query for m in one.measurements] == [OTHER]

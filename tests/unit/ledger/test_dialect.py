@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event, insert
 
 from eke.errors import LedgerError, LedgerTampered
-from eke.ledger import Ledger, dialect, schema
+from eke.ledger import Ledger, schema, sqlite_file
 from eke.ledger.dialect import File, locate
 
 
@@ -37,7 +37,7 @@ def test_every_connection_is_durable(ledger, path):
             "journal_mode": "truncate",
             "synchronous": 2,
             "foreign_keys": 1,
-            "busy_timeout": dialect.BUSY_SECONDS * 1000,
+            "busy_timeout": sqlite_file.BUSY_SECONDS * 1000,
         }
 
 
@@ -58,7 +58,7 @@ def test_names_that_mean_something_in_an_address_are_plain_names(folder, spend):
 
 
 def test_a_locked_ledger_is_an_error_with_advice(ledger, path, spend, monkeypatch):
-    monkeypatch.setattr(dialect, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="retry with the same key"):

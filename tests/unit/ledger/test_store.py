@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from eke.errors import LedgerError, LedgerTampered
-from eke.ledger import Entry, HighWaterMark, Ledger, dialect, reading
+from eke.ledger import Entry, HighWaterMark, Ledger, reading, sqlite_file
 from eke.ledger.chain import Link
 from eke.ledger.dialect import File
 from eke.ledger.replay import read_entry
@@ -256,7 +256,7 @@ def test_a_reader_that_fails_half_way_keeps_nobody_waiting(ledger, where, spend,
     with pytest.raises(MemoryError) as remembered, ledger.exclusive() as book:
         book.entries()
     monkeypatch.setattr(reading, "read_entry", real)
-    monkeypatch.setattr(dialect, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.2)
     spend(Ledger.open(where), "another")  # would wait, and fail
     assert remembered.value is not None
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from eke.errors import LedgerTampered
+from eke.errors import LedgerError, LedgerTampered
 from eke.ledger import Ledger
 from eke.ledger.chain import NO_HASH, entry_hash
+from eke.ledger.look import look
 from eke.ledger.reading import links
 
 EDITS = {
@@ -73,6 +75,18 @@ def detected(path, mark=None):
     try:
         Ledger.open(path, mark)
     except LedgerTampered:
+        found = True
+    else:
+        found = False
+    if mark is None and "://" not in str(path):
+        assert found == refused_by_look(path), "whoever only looks sees it as well"
+    return found
+
+
+def refused_by_look(path):
+    try:
+        look(Path(path))
+    except LedgerError:
         return True
     return False
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 
 from eke.arrays import FloatArray
 from eke.inference.features import probabilities
@@ -95,6 +94,8 @@ def fit_exactly(
     `tolerance` is the largest distance from the optimum's conditions, in deviations of the noise,
     at which the fit counts as converged.
     """
+    from scipy.optimize import Bounds, minimize  # noqa: PLC0415 - slow to load
+
     dual = Dual(constraints, prior, tree)
     scaling = 1.0 / np.sqrt(_curvature(constraints, prior))
     largest = np.minimum(constraints.bounds, _LARGEST_WEIGHT) / scaling

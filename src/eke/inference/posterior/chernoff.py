@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize
 
 from eke.errors import AccuracyError
 from eke.inference.posterior.composed import ComposedNoise
@@ -29,6 +28,8 @@ def chernoff_tail(noise: ComposedNoise, x: float) -> float:
 
 def chernoff_halfwidth(noise: ComposedNoise, confidence: float) -> float:
     """An x with Pr(|e| ≤ x) ≥ confidence by Chernoff's bound, without the slack of the grid."""
+    from scipy import optimize  # noqa: PLC0415 - slow to load
+
     target = math.log(0.5 * (1.0 - checked_confidence(confidence)))
     if noise.is_zero:
         return 0.0
@@ -44,6 +45,8 @@ def _least_exponent(noise: ComposedNoise, x: float) -> float:
 
     Whatever s the search ends at is a valid choice, so the bound does not depend on its precision.
     """
+    from scipy import optimize  # noqa: PLC0415 - slow to load
+
     deviation = math.sqrt(noise.variance)
     squares, often = (noise.laplace_scales / deviation) ** 2, noise.multiplicities
     variance, point = noise.gaussian_variance / noise.variance, x / deviation

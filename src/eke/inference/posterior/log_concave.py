@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from eke.errors import AccuracyError
 
@@ -89,6 +88,8 @@ class LogConcaveLaw:
 
     def narrowest(self, probability: float) -> tuple[float, float]:
         """The narrowest interval with this probability: its ends are equally likely values."""
+        from scipy import optimize  # noqa: PLC0415 - slow to load
+
         # By the probability left of the interval: first between two nodes, then in between.
         starts = self._below[self._below <= 1.0 - probability]
         at_end = np.interp(starts + probability, self._below, self._density)

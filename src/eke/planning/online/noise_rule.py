@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import brentq
 
 from eke.inference import ComposedNoise, halfwidth
 from eke.planning.online.requirement import Requirement
@@ -41,6 +40,8 @@ def direct_noise(requirement: Requirement, known: ComposedNoise | None, measure:
 
 def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure: Measure) -> float:
     """The largest noise with which history and the new measurement together suffice."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to load
+
     least = direct_noise(requirement, None, measure)
     if known is None:
         return least

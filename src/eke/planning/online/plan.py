@@ -98,12 +98,17 @@ class Plan:
         def parts(kind: str) -> tuple[Part, ...]:
             return tuple(Part.from_document(domain, part) for part in document.get(kind, ()))
 
-        demands = document.get("demands", ())
+        measured = parts("parts")
+        # Demands are nearly always the questions that are measured, and are read once then.
+        read = [
+            (stored["query"], part.query)
+            for stored, part in zip(document["parts"], measured, strict=True)
+        ]
         return Plan(
-            parts("parts"),
+            measured,
             document.get("row_loss", 0),
             document.get("later_loss", 0),
-            tuple(Demand.from_document(domain, demand) for demand in demands),
+            tuple(Demand.from_document(domain, one, read) for one in document.get("demands", ())),
             parts("instead_of"),
             str(document.get("purpose", "")),
         )

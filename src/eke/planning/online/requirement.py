@@ -9,7 +9,8 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.errors import AccuracyError, QueryError
-from eke.query import Block, block_from_document
+from eke.query import Block
+from eke.query.kinds import ReadBlocks, block_read
 
 # Squares of widths, and of noise made for them, stay ordinary doubles.
 LEAST_WITHIN, MOST_WITHIN = 1e-100, 1e100
@@ -58,8 +59,8 @@ class Demand:
         }
 
     @staticmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Demand:
-        query = block_from_document(domain, document["query"])
+    def from_document(domain: Domain, document: Mapping[str, Any], read: ReadBlocks = ()) -> Demand:
+        query = block_read(domain, document["query"], read)
         if query.grouped is None:
             raise QueryError("a block of products is released by a plan, not asked for")
         return Demand(query, Requirement(document["within"], document["confidence"]))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 from scipy.sparse import csr_array
 
 from eke.arrays import FloatArray
@@ -80,6 +79,8 @@ def convex(
     strategy: (rows, cells). The dual has one multiplier for each cell and a closed form for the
     rows, so it is smooth and its value bounds the optimum from below.
     """
+    from scipy.optimize import Bounds, minimize  # noqa: PLC0415 - slow to load
+
     size: FloatArray = measure.raised(np.abs(strategy))
     used = error_weights > 0.0
     # Cells that meet the same rows give the same condition.
@@ -142,6 +143,8 @@ def for_least_squares(
     logarithms of the noise are free variables. Gaussian: the problem is convex. Laplace: it is
     not; the result is no worse than the start (noise variances; uniform by default).
     """
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to load
+
     used = importance > 0.0
     gains, weight = precisions[:, np.flatnonzero(used)], importance[used]
     transposed = gains.T.tocsr()

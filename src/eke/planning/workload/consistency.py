@@ -18,7 +18,6 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from eke.arrays import FloatArray
@@ -127,6 +126,8 @@ def _by_program(
     *,
     nonnegative: bool,
 ) -> dict[Names, FloatArray]:
+    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - slow to load
+
     cells = sum(table.size for table in tables.values())
     if cells > MOST_PROGRAM_CELLS:
         raise EstimateError(

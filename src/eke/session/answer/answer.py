@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-import pandas as pd
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from eke.domain import plain_label
 from eke.errors import AccuracyError, QueryError
 from eke.inference import Posterior
 from eke.session.answer import html
 from eke.session.answer.receipt import Receipt, Receipted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 Belief = Callable[[int, int], Posterior]
 """What is known about the true value in a row and a column, computed when somebody looks."""
@@ -212,11 +213,15 @@ class Answer(Receipted):
         }
 
     def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         if self.is_number:
             return pd.DataFrame([self.to_dict()])
         return pd.DataFrame(self.flat_rows(), columns=self.flat_columns)
 
     def to_arrow(self) -> pa.Table:
+        import pyarrow as pa  # noqa: PLC0415 - slow to load
+
         if self.is_number:
             return pa.Table.from_pylist([self.to_dict()])
         columns = list(zip(*self.flat_rows(), strict=True)) or [()] * len(self.flat_columns)

@@ -9,9 +9,7 @@ its answers are those of a possible table, but carry no error bars.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from eke.domain import plain_label
 from eke.errors import EstimateError, QueryError
@@ -19,6 +17,9 @@ from eke.inference import Posterior
 from eke.inference.shrinkage.large import Convergence
 from eke.query import Marginal, Query
 from eke.question import Aggregate, Partition, Question
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LINEAR = (
     "an estimate needs one count or sum, such as SELECT COUNT(*) FROM t WHERE age > 40, for all or "
@@ -166,6 +167,8 @@ class TableEstimate:
         }
 
     def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         labels = pd.DataFrame(self.keys, columns=list(self.attributes))
         parts = ("value", "low", "high")
         numbers = [{part: cell.to_dict()[part] for part in parts} for cell in self.cells]

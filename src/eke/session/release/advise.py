@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from eke.domain import Domain
 from eke.errors import AccuracyError
@@ -26,6 +24,9 @@ from eke.planning import (
 )
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NOTHING = "No table is worth buying: nothing was paid for yet, or tables answer it already."
 _WIDTH, _HEIGHT, _MARGIN = 460, 170, 44
@@ -130,6 +131,8 @@ class Advice:
 
     def to_pandas(self) -> pd.DataFrame:
         """The frontiers: one row for each suggestion and point."""
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         rows = [
             {
                 "attributes": ", ".join(one.suggestion.attributes),

@@ -10,10 +10,9 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
@@ -25,6 +24,9 @@ from eke.planning.workload.consistency import Norm
 from eke.planning.workload.release import Table
 from eke.privacy.record_loss import NANO
 from eke.query import Query
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +46,8 @@ class ReleasedTable:
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each answer: its labels, its value, its standard error."""
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
         columns: dict[str, Any] = {}
         if self.question is not None:
             columns["question"] = [self.question]

@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from eke.arrays import FloatArray
@@ -104,6 +103,8 @@ def least_cost_of_components(
 
     prices: cost of a component at V = 1. The bound is the value of the dual.
     """
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to load
+
     power = measure.order / 2.0  # cost of a component is price / V^power
 
     def primal(multipliers: FloatArray) -> FloatArray:
@@ -161,6 +162,8 @@ def _by_descent(
     The largest ratio of variance to limit is smoothed by a high norm, sharpened step by step; the
     result is scaled to meet every limit exactly.
     """
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to load
+
     reaches = strategy.reaches(measure)
     gains = strategy.precisions(lattice)
     transposed = gains.T.tocsr()

@@ -15,7 +15,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import Bounds, minimize
 
 from eke.arrays import FloatArray
 from eke.planning.workload.strategy.matrices import MatrixStrategy, haar, hierarchy, identity
@@ -119,6 +118,8 @@ def _best_tree(trees: list[MatrixStrategy], gram: FloatArray, measure: Measure) 
 
 def _weighted(strategy: MatrixStrategy, gram: FloatArray, measure: Measure) -> LineStrategy:
     """The strategy with the weights of its levels optimised for the error after least squares."""
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to load
+
     groups = np.zeros(len(strategy.matrix), int) if strategy.groups is None else strategy.groups
     parts = [strategy.matrix[groups == g] for g in range(int(groups.max()) + 1)]
     floats = [part.astype(np.float64) for part in parts]
@@ -158,6 +159,8 @@ def optimised(gram: FloatArray, measure: Measure) -> LineStrategy:
     affordable, which spans all strategies.
     The entries are rounded to a grid afterwards and the error is that of the rounded matrix.
     """
+    from scipy.optimize import Bounds, minimize  # noqa: PLC0415 - slow to load
+
     size = len(gram)
     extra = min(size, 64 + size // 8) if measure.rotations_are_free else size // 16 + 1
     # A start that is the same every time: intervals of all lengths, slightly irregular.

@@ -1,0 +1,87 @@
+"""The readable file form of a domain: YAML or JSON that round-trips, for a curator to edit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eke.domain.document import domain_from_document, domain_to_document
+from eke.domain.product import Domain
+from eke.errors import DomainError
+
+
+def write_domain(domain: Domain, path: str | Path) -> None:
+    """Write YAML, or JSON when the name ends in .json."""
+    document = domain_to_document(domain)
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if Path(path).suffix != ".json":
+        # PyYAML does not escape Unicode's own line breaks unless it escapes all of Unicode.
+        readable = not any(line_break in text for line_break in "\x85\u2028\u2029")
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=readable, width=100)
+    Path(path).write_text(text, "utf-8", newline="\n")
+
+
+def read_domain(path: str | Path) -> Domain:
+    """The domain described in a YAML or JSON file."""
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise DomainError(f"cannot read the domain file {path}: {problem}") from problem
+    try:
+        return domain_from_document(_parsed(text))
+    except DomainError as problem:
+        raise DomainError(f"{path}: {problem}") from problem
+
+
+def _parsed(text: str) -> object:
+    """Whatever the text holds, as JSON if it is that, else as YAML.
+
+    JSON comes first because PyYAML reads JSON's 1e-05 as a text and refuses some characters.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except DomainError:
+        raise
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return yaml.load(text, Loader=_UniqueLoader)  # noqa: S506 - a SafeLoader
+    except DomainError:
+        raise
+    except _YAML_PROBLEMS as problem:
+        raise DomainError(f"neither YAML nor JSON: {problem}") from problem
+
+
+# A scalar with an explicit or implicit tag (2020-13-45, !!bool maybe) fails in its constructor,
+# which raises Python's own errors.
+_YAML_PROBLEMS = (
+    yaml.YAMLError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+)
+
+
+def _unique(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The mapping of these pairs; a key given twice is an error, not the last one's victory."""
+    found: dict[Any, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DomainError(f"the key {key!r} is given twice; keep one")
+        found[key] = value
+    return found
+
+
+class _UniqueLoader(yaml.SafeLoader):
+    """YAML's plain types only, each key once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        scalars = (key for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        _unique((key.value, None) for key in scalars)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,191 @@
+"""Light commands: they print what the program prints, and load next to nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import eke
+from eke.cli import quick
+from eke.cli.help_picture import COMMANDS
+from eke.cli.program import app
+from eke.session.settings import user_name
+from tests.command_line import Run, call
+
+HEAVY = (
+    *("duckdb", "fastapi", "ibis", "numba", "numpy", "opendp", "pandas", "pyarrow", "pydantic"),
+    *("scipy", "sqlalchemy", "sqlglot", "typer", "yaml"),
+)
+QUESTIONS = (
+    "SELECT COUNT(*) FROM people WHERE age >= 30",
+    "SELECT sex, COUNT(*) FROM people GROUP BY sex",
+    "SELECT SUM(age) FROM people WHERE sex = 'Female'",
+)
+
+
+@pytest.fixture(scope="module")
+def asked(dataset: Path, run: Run) -> Path:
+    """The dataset after some questions; a module has its own."""
+    for question in QUESTIONS:
+        assert run("ask", dataset, question, "-w", 90).code == 0
+    return dataset
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> object:
+    """What the quick way prints for some words; None when it leaves them to the program."""
+
+    def words(*given: object, **variables: str) -> str | None:
+        for name in ("EKE_SERVER", "EKE_TOKEN"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"COLUMNS": "80", "TERM": "dumb", **variables}.items():
+            monkeypatch.setenv(name, value)
+        capsys.readouterr()
+        done = quick.answered([str(one) for one in given])
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        assert done or shown.out == "", "nothing is printed twice"
+        return shown.out if done else None
+
+    return words
+
+
+@pytest.mark.parametrize("width", ["60", "80", "120"])
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_is_that_of_the_program(printed, option: str, width: str) -> None:
+    whole = call(option, COLUMNS=width).out.replace("Usage: root", "Usage: eke")
+    assert printed(option, COLUMNS=width).splitlines()[2:] == whole.splitlines()[2:]
+    assert "Usage: eke [OPTIONS] COMMAND [ARGS]..." in printed(option, COLUMNS=width)
+    assert list(COMMANDS) == [
+        str(info.name or getattr(info.callback, "__name__", "")) for info in app.registered_commands
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("budget",),
+        ("budget", "--json"),
+        ("history",),
+        ("history", "--json"),
+        ("history", "-n", "1"),
+        ("history", "-n", "2", "--json"),
+        ("history", "--last", "100"),
+    ],
+)
+@pytest.mark.parametrize("width", ["80", "50"])
+def test_the_same_is_printed(printed, asked: Path, words: tuple[str, ...], width: str) -> None:
+    whole = call(words[0], asked, *words[1:], COLUMNS=width)
+    assert whole.code == 0
+    assert printed(words[0], asked, *words[1:], COLUMNS=width) == whole.out
+    assert printed(*words, asked, COLUMNS=width) == whole.out
+
+
+def test_a_new_dataset_has_no_history(printed, people, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "new.eke"
+    assert run("init", *people, "--epsilon", 1, "-o", path).code == 0
+    assert printed("history", path) == "Nothing was released yet.\n" == run("history", path).out
+    assert json.loads(printed("budget", path, "--json"))["spent"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("budget",),
+        ("history", "-n", "3"),
+        ("history", "a.eke", "-n"),
+        ("history", "a.eke", "-n", "0"),
+        ("history", "a.eke", "-n", "-1"),
+        ("history", "a.eke", "-n", "x"),
+        ("history", "a.eke", "-n3"),
+        ("history", "a.eke", "--last=3"),
+        ("history", "a.eke", "b.eke"),
+        ("history", "a.eke", "--help"),
+        ("budget", "a.eke", "-n", "3"),
+        ("budget", "a.eke", "--delta", "1e-9"),
+        ("budget", "postgresql://host/base?dataset=adult"),
+        ("budget", ""),
+        ("ask", "a.eke"),
+    ],
+)
+def test_other_words_are_left_to_the_program(words: tuple[str, ...]) -> None:
+    assert quick.read_words(words) is None
+
+
+def test_words_are_read_in_any_order() -> None:
+    expected = quick.Words("history", Path("a.eke"), 3, as_json=True)
+    assert quick.read_words(["history", "--json", "-n", "3", "a.eke"]) == expected
+    assert quick.read_words(["history", "a.eke", "--last", "3", "--json"]) == expected
+
+
+def test_what_is_unusual_is_left_to_the_program(printed, asked: Path, tmp_path: Path) -> None:
+    assert printed("budget", asked) is not None
+    assert printed("budget", asked, EKE_SERVER="https://eke.org") is None
+    assert printed("budget", asked, EKE_SERVER="") is not None
+    assert printed("--help", _EKE_COMPLETE="complete_bash") is None
+    for command in ("budget", "history"):
+        assert printed(command, tmp_path / "missing.eke") is None
+        assert printed(command, tmp_path) is None
+
+
+def test_a_ledger_that_is_not_intact_is_left_to_the_program(
+    printed, asked: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.eke"
+    shutil.copy(asked, copy)
+    assert printed("budget", copy) is not None
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE account SET spent = spent - 1")
+    for command in ("budget", "history"):
+        assert printed(command, copy) is None
+        assert call(command, copy).code == 4
+
+
+def test_whoever_has_a_cap_is_told_by_the_program(printed, asked: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.eke"
+    shutil.copy(asked, copy)
+    session = eke.open(copy)
+    session.change_cap("somebody", 0.5)
+    assert printed("budget", copy) == call("budget", copy).out
+    session.change_cap(user_name(), 0.5)
+    assert printed("budget", copy) is None
+    assert "you have a cap" in call("budget", copy).words
+    session.change_cap(user_name(), None)
+    assert printed("budget", copy) == call("budget", copy).out
+
+
+def loaded_by(*words: object) -> set[str]:
+    """The heavy packages that a fresh interpreter has loaded after a command."""
+    code = (
+        "import sys\n"
+        "from eke.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as stopped:\n    assert not stopped.code\n"
+        f"print(*(n for n in {HEAVY!r} if n in sys.modules), file=sys.stderr)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        env={**os.environ, "EKE_SERVER": "", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout
+    return set(run.stderr.split())
+
+
+def test_light_commands_load_next_to_nothing(asked: Path) -> None:
+    assert loaded_by("--help") == set()
+    assert loaded_by("budget", asked) == set()
+    assert loaded_by("budget", asked, "--json") == set()
+    assert loaded_by("history", asked) == set()
+    assert {"numpy", "sqlalchemy", "typer"} <= loaded_by("history", asked, "-n1"), "control"

@@ -1,0 +1,104 @@
+"""Products by steps are products: exactly, modulo the prime, for any integer vector."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from eke.inference.residues import PRIME, Residues
+from eke.inference.steps import StepRows, product_of_sums, steps_of, sums
+
+LARGE = st.integers(-(2**62) + 1, 2**62 - 1)
+RUNS = st.lists(st.tuples(LARGE | st.integers(-2, 2), st.integers(1, 40)), min_size=1, max_size=6)
+
+
+def expanded(runs: list[tuple[int, int]]) -> NDArray[np.int64]:
+    return np.repeat(np.array([v for v, _ in runs], np.int64), [n for _, n in runs])
+
+
+def slow_product(vector: NDArray[np.int64], other: Residues) -> int:
+    """The definition, in Python's integers."""
+    pairs: list[tuple[int, int]] = list(zip(vector.tolist(), other.tolist(), strict=True))
+    return sum(v * r for v, r in pairs) % PRIME
+
+
+def drawn(rows: int, size: int, seed: int) -> Residues:
+    generator = np.random.Generator(np.random.PCG64(seed))
+    return generator.integers(0, PRIME, (rows, size)).astype(np.int32)
+
+
+@given(RUNS, st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_products_with_many_functionals(runs: list[tuple[int, int]], seed: int) -> None:
+    vector = expanded(runs)
+    functionals = drawn(5, len(vector), seed)
+    held = np.array([sums(one) for one in functionals])
+    expected = [slow_product(vector, one) for one in functionals]
+    assert product_of_sums(held, vector).tolist() == expected
+
+
+@given(st.lists(st.lists(LARGE, min_size=7, max_size=7), max_size=5), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_products_of_many_vectors(vectors: list[list[int]], seed: int) -> None:
+    (functional,) = drawn(1, 7, seed)
+    held = StepRows()
+    for vector in vectors:
+        held.append(np.array(vector, np.int64))
+    expected = [slow_product(np.array(v, np.int64), functional) for v in vectors]
+    assert held.products(functional).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("vector", "places", "steps"),
+    [
+        ([0, 0, 0], [], []),
+        ([5], [0], [5]),
+        ([1, 1, 1], [2], [1]),
+        ([0, 1, 1, 0], [0, 2], [PRIME - 1, 1]),
+        ([PRIME, 0], [], []),
+    ],
+)
+def test_steps_are_where_a_vector_changes(
+    vector: list[int], places: list[int], steps: list[int]
+) -> None:
+    found = steps_of(np.array(vector, np.int64))
+    assert (found[0].tolist(), found[1].tolist()) == (places, steps)
+
+
+def test_wide_vectors_are_looked_up_where_they_change() -> None:
+    """Both ways: a range changes twice, a sum at every value."""
+    size = 5000
+    functionals = drawn(3, size, 1)
+    held = np.array([sums(one) for one in functionals])
+    for vector in (np.arange(size), (np.arange(size) > 3000).astype(np.int64)):
+        expected = [slow_product(vector, one) for one in functionals]
+        assert product_of_sums(held, vector).tolist() == expected
+
+
+def test_a_view_and_its_original_grow_apart() -> None:
+    (functional,) = drawn(1, 50, 2)
+    generator = np.random.Generator(np.random.PCG64(3))
+    vectors = generator.integers(-9, 9, (12, 50))
+    first = StepRows()
+    for vector in vectors[:4]:
+        first.append(vector)
+    second = first.view()
+    for vector in vectors[4:8]:
+        first.append(vector)
+    for vector in vectors[8:]:
+        second.append(vector)
+    expected = [slow_product(vector, functional) for vector in vectors]
+    assert first.products(functional).tolist() == expected[:8]
+    assert second.products(functional).tolist() == [*expected[:4], *expected[8:]]
+    assert first.nbytes > 0
+
+
+def test_a_product_with_another_functional_is_another() -> None:
+    """Positive control: the comparisons above can fail."""
+    one, other = drawn(2, 7, 4)
+    held = StepRows()
+    held.append(np.arange(7))
+    assert held.products(one).tolist() != [slow_product(np.arange(7), other)]
