@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -123,6 +124,48 @@ def test_the_python_of_the_tutorial_runs(first_hour: dict[str, Shown]) -> None:
     assert list(frame.columns) == ["sex", "AVG(hours)", "AVG(hours)_low", "AVG(hours)_high"]
     assert ((frame["AVG(hours)_high"] - frame["AVG(hours)_low"]) / 2 <= 1).all()
     assert frame["AVG(hours)"].between(30, 50).all()
+
+
+def shown_intervals(step: Step) -> list[tuple[float, float]]:
+    """The ends of the intervals that are printed below a command, in order."""
+    number = r"(-?[\d,]+(?:\.\d+)?)"
+    pairs = re.findall(rf"{number} to {number}", step.shown)
+    return [(float(low.replace(",", "")), float(high.replace(",", ""))) for low, high in pairs]
+
+
+def true_values(sql: str) -> list[float]:
+    """What DuckDB says of the raw rows, in the order of the groups."""
+    names = next(one.words for one in STEPS if "init" in one.words)[-1].split(",")
+    with duckdb.connect() as connection:
+        fields = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
+        file = f"read_csv('{ROOT}/data/adult.data.gz', header=false, columns={{{fields}}})"
+        numbers = "CAST(hours AS INT) AS hours, CAST(age AS INT) AS age"
+        connection.execute(
+            f"CREATE TABLE adult AS SELECT * REPLACE ({numbers}) "
+            f"FROM (SELECT COLUMNS(*).trim() FROM {file})"
+        )
+        rows = connection.execute(sql.split(" ERROR WITHIN", maxsplit=1)[0]).fetchall()
+    return [float(row[-1]) for row in sorted(rows)]
+
+
+ANSWERED = [step for step in STEPS if step.words[1:2] == ["ask"] and " to " in step.shown]
+
+
+@pytest.mark.parametrize("step", ANSWERED, ids=lambda step: step.words[3][:60])
+def test_the_intervals_on_the_page_hold_the_truth_of_the_table(step: Step) -> None:
+    (sql,) = (word for word in step.words if word.startswith("SELECT"))
+    intervals, truths = shown_intervals(step), true_values(sql)
+    assert len(intervals) == len(truths) >= 1
+    for (low, high), truth in zip(intervals, truths, strict=True):
+        assert low <= truth <= high
+
+
+def test_an_interval_that_misses_the_truth_is_noticed() -> None:
+    """Positive control: what the page said when hours were midpoints of bins."""
+    (truth,) = true_values("SELECT AVG(hours) FROM adult WHERE sex = 'Female'")
+    ((low, high),) = shown_intervals(Step("", "  37.85   36.88 to 38.82 with probability 0.95"))
+    assert not low <= truth <= high
+    assert len(ANSWERED) >= 5
 
 
 def test_the_third_answer_is_free(first_hour: dict[str, Shown]) -> None:
