@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import eke
 from eke.cli.opening import opened
 from eke.cli.options import (
     Analyst,
@@ -24,6 +25,7 @@ from eke.cli.options import (
     question_text,
 )
 from eke.cli.picture import show_answer
+from eke.cli.schema_picture import present_schema
 from eke.cli.screen import errors, output, working
 from eke.cli.shape import answer_document, json_text
 
@@ -60,7 +62,8 @@ def ask(
     """Answer a question in SQL: free from history, or from the budget.
 
     Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
-    A question that the budget does not allow is refused with exit code 3 and advice.
+    A question that the budget does not allow is refused with exit code 3 and advice. DESCRIBE and
+    SHOW COLUMNS list the columns, as `eke schema` does.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
@@ -68,6 +71,9 @@ def ask(
     with opened(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
     ) as place:
+        if eke.sql.asks_for_columns(text):
+            present_schema(place.domain, as_json=as_json)
+            return
         with working("Asking"):
             answer = place.ask(text, accuracy, confidence, policy=policy, key=key)
         screen = output()

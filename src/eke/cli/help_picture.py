@@ -28,6 +28,7 @@ COMMANDS = {
     "draft": "Read a table and write a draft of its domain, to be checked.",
     "check": "Count what a domain does to a table, for its curator alone.",
     "init": "Protect a table: make a dataset with a privacy limit.",
+    "schema": "List the columns and their declared values.",
     "ask": "Answer a question in SQL: free from history, or from the budget.",
     "preview": "Show what a question would cost. Nothing is spent.",
     "estimate": "Say what history says about a count or a sum, asked before or not. Nothing is "

@@ -49,6 +49,8 @@ from eke.cli.publish import EXAMPLES as PUBLISH_EXAMPLES
 from eke.cli.publish import publish
 from eke.cli.release import EXAMPLES as RELEASE_EXAMPLES
 from eke.cli.release import release
+from eke.cli.schema import EXAMPLES as SCHEMA_EXAMPLES
+from eke.cli.schema import schema
 from eke.cli.screen import output
 from eke.cli.serve import EXAMPLES as SERVE_EXAMPLES
 from eke.cli.serve import serve
@@ -93,6 +95,7 @@ for _command, _examples in (
     (draft, DRAFT_EXAMPLES),
     (check, CHECK_EXAMPLES),
     (init, INIT_EXAMPLES),
+    (schema, SCHEMA_EXAMPLES),
     (ask, ASK_EXAMPLES),
     (preview, PREVIEW_EXAMPLES),
     (estimate, ESTIMATE_EXAMPLES),

@@ -1,4 +1,4 @@
-"""Light commands, answered without Typer and without a session: help, budget and history.
+"""Light commands, answered without Typer and without a session: help, budget, history, schema.
 
 A small parser knows the plain forms of these commands. Anything else is left to the program, which
 then says what is wrong: unknown options, help of one command, servers, addresses, missing files,
@@ -37,12 +37,12 @@ def answered(words: Sequence[str]) -> bool:
     typed = None if os.environ.get("EKE_SERVER") else read_words(words)
     if typed is None:
         return False
-    return _show_budget(typed) if typed.command == "budget" else _show_history(typed)
+    return _SHOWN[typed.command](typed)
 
 
 def read_words(words: Sequence[str]) -> Words | None:
     """The words of a light command in one of its plain forms, else None."""
-    if not words or words[0] not in ("budget", "history"):
+    if not words or words[0] not in _SHOWN:
         return None
     paths: list[str] = []
     last, as_json = None, False
@@ -94,3 +94,20 @@ def _show_history(typed: Words) -> bool:
 
     present_history(shown, earlier, as_json=typed.as_json)
     return True
+
+
+def _show_schema(typed: Words) -> bool:
+    from eke.session.glance import glance  # noqa: PLC0415
+    from eke.session.settings import domain_of  # noqa: PLC0415
+
+    try:
+        domain = domain_of(glance(typed.path).settings)
+    except (EkeError, OSError, LookupError, TypeError, ValueError):
+        return False
+    from eke.cli.schema_picture import present_schema  # noqa: PLC0415
+
+    present_schema(domain, as_json=typed.as_json)
+    return True
+
+
+_SHOWN = {"budget": _show_budget, "history": _show_history, "schema": _show_schema}

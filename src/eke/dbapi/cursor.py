@@ -15,8 +15,9 @@ from eke.dbapi.failure import (
     translated,
 )
 from eke.dbapi.kind import NUMBER, STRING, TypeObject
+from eke.domain import Domain, described_columns
 from eke.session import Answer, Dataset, Within
-from eke.sql import parse
+from eke.sql import asks_for_columns, parse
 
 Row = tuple[Any, ...]
 Description = tuple[str, TypeObject, None, None, None, None, bool]
@@ -60,7 +61,8 @@ class Cursor:
         """Ask a question; values for its question marks are given as a list.
 
         The accuracy is that of the text (ERROR WITHIN 60 AT CONFIDENCE 0.95), else that of the
-        connection. Raises `OperationalError`, with advice, when the budget does not allow it.
+        connection. DESCRIBE and SHOW COLUMNS list the columns. Raises `OperationalError`, with
+        advice, when the budget does not allow it.
         """
         self._require_open()
         self.description, self.rowcount, self.answer, self._rows = None, -1, None, None
@@ -69,6 +71,9 @@ class Cursor:
             text = bound(operation, parameters)
             connection = self.connection
             session = connection.session
+            if asks_for_columns(text):
+                self._describe(session.domain)
+                return self
             question = parse(text, session.domain)
             inline = question.requirement
             answer = session.ask(
@@ -150,6 +155,15 @@ class Cursor:
                     else _value_columns(column)
                 )
             )
+        self.rowcount = len(self._rows)
+
+    def _describe(self, domain: Domain) -> None:
+        """What DESCRIBE and SHOW COLUMNS give: a row for each declared column."""
+        columns = described_columns(domain)
+        self.description = tuple(
+            (name, STRING, None, None, None, None, False) for name in columns[0]
+        )
+        self._rows, self._next = [tuple(column.values()) for column in columns], 0
         self.rowcount = len(self._rows)
 
     def _result(self) -> list[Row]:

@@ -9,7 +9,7 @@ from eke.domain.categorical import Categorical
 from eke.domain.document import domain_from_document, domain_to_document
 from eke.domain.integer import Integer
 from eke.domain.numeric import Numeric
-from eke.domain.product import Domain
+from eke.domain.product import Domain, described_columns
 from eke.domain.rule import Replace, Rule
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = [
     "Numeric",
     "Replace",
     "Rule",
+    "described_columns",
     "domain_from_document",
     "domain_to_document",
     "plain_label",

@@ -213,6 +213,17 @@ class Attribute(ABC):
         label = self.labels[code]
         return BUCKET_TEXT if label is None else str(label)
 
+    @property
+    def values_text(self) -> str:
+        """The declared values in a few words."""
+        shown = ", ".join(self.label_text(code) for code in range(min(self._listed, _SHOWN)))
+        more = self._listed - _SHOWN
+        return f"{shown} and {more:,} more" if more > 0 else shown
+
+    @property
+    def _listed(self) -> int:
+        return self.size - self.has_bucket
+
     def range_text(self, first: int, last: int) -> str | None:
         """What a condition on several codes in a row says of a column; None if it lists them."""
         del first, last

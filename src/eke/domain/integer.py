@@ -121,6 +121,10 @@ class Integer(Attribute):
         value = self.low + code
         return str(value) if value <= self.high else BUCKET_TEXT
 
+    @property
+    def values_text(self) -> str:
+        return f"{self.low} to {self.high}"
+
     def range_text(self, first: int, last: int) -> str | None:
         within = self.low + last <= self.high
         return f"{self.low + first}–{self.low + last}" if within else None

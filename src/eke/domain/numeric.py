@@ -162,9 +162,13 @@ class Numeric(Attribute):
             )
         return slice(max(begin, 0), min(end, self._steps) + 1)
 
-    def _declared_text(self) -> str:
+    @property
+    def values_text(self) -> str:
         low, high, step = (number_text(n) for n in (self.low, self.high, self.step))
-        return f"the declared values are {low} to {high} in steps of {step}"
+        return f"{low} to {high} in steps of {step}"
+
+    def _declared_text(self) -> str:
+        return f"the declared values are {self.values_text}"
 
     def label_text(self, code: int) -> str:
         if self.has_bucket and code == self.size - 1:

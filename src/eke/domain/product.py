@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from eke.domain.attribute import Attribute
 from eke.domain.rule import is_storable
@@ -98,6 +99,19 @@ class Domain:
         for name in wanted:
             _ = self[name]
         return tuple(name for name in self.names if name in wanted)
+
+
+def described_columns(domain: Domain) -> list[dict[str, Any]]:
+    """Of each column its type, its values in a few words, and whether NULL is among them."""
+    return [
+        {
+            "column": name,
+            "type": attribute.kind,
+            "values": attribute.values_text,
+            "missing": attribute.has_bucket,
+        }
+        for name, attribute in domain.attributes
+    ]
 
 
 def _check_name(name: object) -> None:

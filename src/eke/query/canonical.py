@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.query.decomposition import decompose
-from eke.query.vector import SAFE, IntVector, dyadic_exponent, frozen_array, primitive
+from eke.query.vector import (
+    SAFE,
+    IntVector,
+    dyadic_exponent,
+    frozen_array,
+    height,
+    integer_vector,
+    primitive,
+)
 
 DENSE_CELLS = 2**16
 """Supports up to this many cells are canonicalised through a dense table."""
@@ -198,3 +206,19 @@ def _sum_along(domain: Domain, name: str, group: list[Term]) -> list[Term]:
         return group
     others = tuple((n, v) for n, v in group[0].factors if n != name)
     return [Term(unit, (*others, (name, total.astype(np.int64))))]
+
+
+def term_product(first: Term, second: Term) -> Term:
+    """The product at each cell; a vector that outgrows 62 bits is put on the coefficient grid."""
+    weight, factors = first.weight * second.weight, dict(first.factors)
+    for name, vector in second.factors:
+        if name not in factors:
+            factors[name] = vector
+            continue
+        if height(factors[name]) * height(vector) < SAFE:
+            factors[name] = factors[name] * vector
+        else:
+            wide = factors[name].astype(object) * vector
+            unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
+            weight *= unit
+    return Term(weight, tuple(factors.items()))

@@ -35,6 +35,7 @@ from eke.query.canonical import (
     finest_unit,
     merged_terms,
     term_bounds,
+    term_product,
     term_reach,
     wide_table,
 )
@@ -43,7 +44,6 @@ from eke.query.vector import (
     dyadic_exponent,
     grid_step,
     height,
-    integer_vector,
     on_grid,
     to_fraction,
 )
@@ -272,7 +272,7 @@ class Query(Block):
         on the coefficient grid.
         """
         self._same_domain(other)
-        terms = [_product(a, b) for a in self.terms for b in other.terms]
+        terms = [term_product(a, b) for a in self.terms for b in other.terms]
         blur = blurs.multiplied(self.blur, self.extremes, other.blur, other.extremes)
         return _combined(self.domain, terms, Fraction(0), blur)
 
@@ -386,18 +386,3 @@ def _gridded(terms: Sequence[Term]) -> list[Term]:
         step = grid_step(largest * abs(term.weight) / reach)
         kept.append(Term(round(term.weight / step) * step, term.factors))
     return [term for term in kept if term.weight]
-
-
-def _product(first: Term, second: Term) -> Term:
-    weight, factors = first.weight * second.weight, dict(first.factors)
-    for name, vector in second.factors:
-        if name not in factors:
-            factors[name] = vector
-            continue
-        if height(factors[name]) * height(vector) < SAFE:
-            factors[name] = factors[name] * vector
-        else:
-            wide = factors[name].astype(object) * vector
-            unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
-            weight *= unit
-    return Term(weight, tuple(factors.items()))

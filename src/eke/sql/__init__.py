@@ -1,6 +1,7 @@
 """SQL: questions as text, read into questions over queries. Text never reaches a data engine."""
 
 from eke.sql.grouping_sets import parse_grouping_sets
+from eke.sql.guard import asks_for_columns
 from eke.sql.reader import parse
 
-__all__ = ["parse", "parse_grouping_sets"]
+__all__ = ["asks_for_columns", "parse", "parse_grouping_sets"]

@@ -102,6 +102,17 @@ def scanned(text: SqlText) -> tuple[SqlToken, ...]:
     return tuple(tokens)
 
 
+DESCRIBING = ("DESCRIBE", "DESC", "SHOW")
+"""Words with which a statement asks for the columns themselves."""
+
+
+def asks_for_columns(statement: str) -> bool:
+    """True for DESCRIBE people, SHOW COLUMNS FROM people, and the like: front ends answer these."""
+    words = statement.replace(";", " ").upper().split()
+    shown = words[:2] in (["SHOW", "COLUMNS"], ["SHOW", "TABLES"]) and len(words) <= 4
+    return shown or (words[:1] in (["DESCRIBE"], ["DESC"]) and len(words) <= 2)
+
+
 def single_statement(text: SqlText, tokens: tuple[SqlToken, ...]) -> tuple[SqlToken, ...]:
     """The tokens without semicolons at the end; a second statement is an error."""
     kept = list(tokens)
@@ -114,10 +125,11 @@ def single_statement(text: SqlText, tokens: tuple[SqlToken, ...]) -> tuple[SqlTo
             )
     if not kept or not kept[0].says("SELECT", "WITH"):
         first = kept[0] if kept else tokens[0]
+        columns = "; `eke schema` lists the columns" if first.says(*DESCRIBING) else ""
         raise text.error(
             first.start,
             f"{echo(first.text)!r} does not begin a question; "
-            "a question starts with SELECT or WITH, nothing else is carried out",
+            f"a question starts with SELECT or WITH, nothing else is carried out{columns}",
         )
     return tuple(kept)
 

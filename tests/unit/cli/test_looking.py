@@ -142,3 +142,16 @@ def test_a_table_in_place_of_a_dataset_is_told_apart_from_a_damaged_one(run: Run
         shown = run(*command)
         assert shown.code != 0
         assert "protect it with `eke init`" in " ".join(shown.err.split())
+
+
+def test_the_schema_lists_the_declared_columns(run: Run, dataset: Path) -> None:
+    shown = run("schema", dataset)
+    assert "age integer 17 to 80 sex categorical Female, Male hours binned" in shown.words
+    assert "or missing" in shown.words
+    for statement in ("DESCRIBE people", "show columns from people;", "SHOW TABLES"):
+        assert run("ask", dataset, statement).out == shown.out
+    listed = run("ask", dataset, "DESCRIBE people", "--json").json
+    assert listed == run("schema", dataset, "--json").json
+    assert [column["column"] for column in listed] == ["age", "sex", "hours"]
+    wrong = run("ask", dataset, "SHOW GRANTS FOR people", "-w", "9")
+    assert "`eke schema` lists the columns" in " ".join(wrong.err.split())

@@ -79,6 +79,8 @@ def test_help_is_that_of_the_program(printed, option: str, width: str) -> None:
         ("history", "-n", "1"),
         ("history", "-n", "2", "--json"),
         ("history", "--last", "100"),
+        ("schema",),
+        ("schema", "--json"),
     ],
 )
 @pytest.mark.parametrize("width", ["80", "50"])

@@ -85,6 +85,7 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "draft": ("draft", table, "-o", tmp_path / "draft.yaml"),
         "check": ("check", table, domain, "--unit", "age", "--rows", 3),
         "init": ("init", table, domain, "--epsilon", 1, "-o", tmp_path / "new.eke"),
+        "schema": ("schema", dataset),
         "ask one": ("ask", dataset, ONE, "-w", 60),
         "ask many": ("ask", dataset, MANY, "-w", 60),
         "preview": ("preview", dataset, ONE, "-w", 50),

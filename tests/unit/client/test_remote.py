@@ -160,7 +160,13 @@ def test_estimates_are_those_of_a_local_session(
     assert isinstance(there, Estimate)
     assert isinstance(here, Estimate)
     assert there.explain() == here.explain()
-    assert there.to_dict() == pytest.approx(here.to_dict())
+    words = ("question", "method", "caveats")
+    numbers, own_numbers = (
+        {name: value for name, value in one.to_dict().items() if name not in words}
+        for one in (there, here)
+    )
+    assert numbers == pytest.approx(own_numbers)
+    assert [getattr(there, name) for name in words] == [getattr(here, name) for name in words]
     assert there.probability(above=here.value) == pytest.approx(0.5, abs=0.02)
     cities = eke.marginal("city")
     block, own = (one.estimate(cities, confidence=0.8) for one in (remote, local))

@@ -147,3 +147,13 @@ def test_the_table_above_is_complete() -> None:
         if isinstance(found, type) and issubclass(found, errors.EkeError)
     }
     assert len(kinds - {errors.EkeError}) == 17
+
+
+def test_columns_are_described(connection: eke.dbapi.Connection) -> None:
+    cursor = connection.cursor().execute("DESCRIBE people")
+    assert [column[0] for column in cursor.description or ()] == [
+        *("column", "type", "values", "missing"),
+    ]
+    assert cursor.fetchone() == ("age", "integer", "17 to 80", False)
+    assert cursor.rowcount == 3
+    assert connection.cursor().execute("SHOW COLUMNS FROM people").fetchall()[2][3] is True

@@ -209,23 +209,27 @@ class Answer(Receipted):
             "confidence": self.confidence,
             "source": self.source,
             "cost": self.cost,
-            **({"caveats": list(self.caveats)} if self.caveats else {}),
+            "caveats": list(self.caveats),
         }
 
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd  # noqa: PLC0415 - slow to load
 
         if self.is_number:
-            return pd.DataFrame([self.to_dict()])
+            return pd.DataFrame([self._number_row()])
         return pd.DataFrame(self.flat_rows(), columns=self.flat_columns)
 
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa  # noqa: PLC0415 - slow to load
 
         if self.is_number:
-            return pa.Table.from_pylist([self.to_dict()])
+            return pa.Table.from_pylist([self._number_row()])
         columns = list(zip(*self.flat_rows(), strict=True)) or [()] * len(self.flat_columns)
         return pa.table(dict(zip(self.flat_columns, map(list, columns), strict=True)))
+
+    def _number_row(self) -> dict[str, Any]:
+        """One number as a row of a table, where caveats have no place."""
+        return {name: value for name, value in self.to_dict().items() if name != "caveats"}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict())

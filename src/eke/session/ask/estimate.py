@@ -128,7 +128,7 @@ class Estimate:
             "method": self.method,
             "determined": self.determined,
             "public": self.public,
-            **({"caveats": list(self.caveats)} if self.caveats else {}),
+            "caveats": list(self.caveats),
         }
 
 
