@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,10 @@ def create(
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
     """
-    from eke.data import open_source  # noqa: PLC0415 - an engine; opening a dataset needs none
+    # An engine, and what reads the versions of packages: opening a dataset needs none of it.
+    from importlib.metadata import version  # noqa: PLC0415
+
+    from eke.data import open_source  # noqa: PLC0415
 
     limit = Limit.of(epsilon, rho)
     relation = check_neighbours(neighbours)
