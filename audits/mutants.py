@@ -45,6 +45,7 @@ MUTATED = (
     "src/eke/privacy/accountant.py",
     "src/eke/privacy/block_loss.py",
     "src/eke/privacy/concentrated.py",
+    "src/eke/privacy/loss_array.py",
     "src/eke/privacy/measure.py",
     "src/eke/privacy/measures.py",
     "src/eke/privacy/record_loss.py",

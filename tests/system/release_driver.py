@@ -44,7 +44,8 @@ KILLS_A_LEDGER = 8
 DOMAIN = eke.Domain(age=eke.Integer(0, 79), sex=eke.Categorical("F", "M"))
 ROWS = pd.DataFrame({"age": np.arange(3000) % 80, "sex": np.where(np.arange(3000) % 3, "F", "M")})
 SOURCE = open_source(ROWS, DOMAIN)
-vars(opening)["open_source"] = lambda *_arguments, **_options: SOURCE
+vars(eke.data)["open_source"] = lambda *_arguments, **_options: SOURCE
+vars(opening)["reopen_source"] = vars(eke.data)["open_source"]
 
 
 def question(number: int) -> Expression:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,9 @@ def create(
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
     """
-    # An engine; opening a dataset needs none.
+    # An engine, and what reads the versions of packages: opening a dataset needs none of it.
+    from importlib.metadata import version  # noqa: PLC0415
+
     from eke.data import check_table, open_source  # noqa: PLC0415
 
     limit = Limit.of(epsilon, rho)

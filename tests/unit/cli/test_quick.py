@@ -96,6 +96,11 @@ def test_a_new_dataset_has_no_history(printed, people, tmp_path: Path, run: Run)
     assert run("init", *people, "--epsilon", 1, "-o", path).code == 0
     assert printed("history", path) == "Nothing was released yet.\n" == run("history", path).out
     assert json.loads(printed("budget", path, "--json"))["spent"] == 0.0
+    table, _ = people
+    table.unlink()
+    assert run("preview", path, QUESTIONS[0], "-w", 90).code == 1, "others miss the table"
+    assert printed("budget", path) is not None, "but who only looks needs none"
+    assert printed("history", path) is not None
 
 
 @pytest.mark.parametrize(
