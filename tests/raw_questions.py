@@ -24,7 +24,7 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 TABLES = ("adult", "census", "iris", "wine", "diabetes")
 _ROWS = 1500
 _CLOSE = 1e-6
-ALLOWED = ", which the intervals allow for"
+ALLOWED = "; the intervals allow for that"
 
 
 def raw_table(name: str) -> pd.DataFrame:

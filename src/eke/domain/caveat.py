@@ -24,8 +24,9 @@ def left_out(domain: Domain) -> list[str]:
         "missing": [name for name in missing if name not in both],
         "not declared": [name for name in undeclared if name not in both],
     }
-    parts = [f"the value of {_listed(names)} is {what}" for what, names in kinds.items() if names]
-    return [f"Not counted are records in which {', or '.join(parts)}."] if parts else []
+    parts = [f"whose {_listed(names)} is {what}" for what, names in kinds.items() if names]
+    comma = "," if len(parts) > 1 else ""
+    return [f"Records {', or '.join(parts)}{comma} are not counted."] if parts else []
 
 
 def as_values(domain: Domain, names: Iterable[str]) -> list[str]:

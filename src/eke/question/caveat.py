@@ -49,12 +49,14 @@ def _blurred(question: Question, insides: list[Query]) -> list[str]:
     sentences = []
     for name in question.domain.in_order(names):
         half = max(question.domain[name].half_widths() or [Fraction(0)])
-        text = f"{name} is known to within ±{float(half):.6g} only, by its bins or its step"
         if all(off is not None for off in known):
-            text += ", which the intervals allow for"
+            allowed = "the intervals allow for that"
         elif any(known):
-            text += ", which the intervals of averages allow for, and those of sums do not"
+            allowed = "the intervals of averages allow for that, and those of sums do not"
         else:
-            text += ", for each record, which the intervals do not allow for"
-        sentences.append(f"{text}. Declared with a finer step, it would be exact.")
+            allowed = "a sum may be off by that much for each record, beyond its interval"
+        sentences.append(
+            f"{name} is known only to within ±{float(half):.6g}, because of its bins or its step; "
+            f"{allowed}. Declared with a finer step, it would be exact."
+        )
     return sentences

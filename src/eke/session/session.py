@@ -376,7 +376,8 @@ class Session(Dataset):
         unit = self.settings["unit"]
         if unit is None:
             return ()
-        return (f"Of each {unit['column']} at most {unit['rows']:,} records are counted.",)
+        rows = "one record is" if unit["rows"] == 1 else f"{unit['rows']:,} records are"
+        return (f"Of each {unit['column']} at most {rows} counted.",)
 
     def _question(self, query: Asked) -> Question:
         if isinstance(query, str):

@@ -28,13 +28,13 @@ def test_a_domain_that_leaves_nothing_open_needs_no_words():
 def test_records_that_are_not_counted_are_named_in_every_answer():
     drop = eke.Integer(0, 99, outside="never")
     assert caveats(read("COUNT(*) FROM t", age=drop)) == (
-        "Not counted are records in which the value of age is missing.",
+        "Records whose age is missing are not counted.",
     )
     both = caveats(read("COUNT(*) FROM t", age=drop, sex=eke.Categorical("F"), hours=drop))
     (sentence,) = both
     assert sentence == (
-        "Not counted are records in which the value of sex is missing or not declared, "
-        "or the value of age or hours is missing."
+        "Records whose sex is missing or not declared, or whose age or hours is missing, "
+        "are not counted."
     )
     many = {f"x{k}": drop for k in range(9)}
     assert "x5 or 3 more columns is missing" in caveats(read("COUNT(*) FROM t", **many))[0]
@@ -96,9 +96,9 @@ def test_the_bins_that_a_condition_leaves_decide():
 
 def test_bins_are_said_to_be_allowed_for_or_not():
     (average,) = caveats(read("AVG(age) FROM t", age=BINS))
-    assert average.startswith("age is known to within ±24.5 only")
-    assert ", which the intervals allow for." in average
+    assert average.startswith("age is known only to within ±24.5, because")
+    assert "; the intervals allow for that." in average
     (total,) = caveats(read("SUM(age) FROM t", age=BINS))
-    assert "for each record, which the intervals do not allow for." in total
+    assert "a sum may be off by that much for each record" in total
     (both,) = caveats(read("SUM(age), AVG(age) FROM t", age=BINS))
-    assert "of averages allow for, and those of sums do not." in both
+    assert "of averages allow for that, and those of sums do not." in both

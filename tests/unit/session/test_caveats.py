@@ -17,10 +17,13 @@ DOMAIN = eke.Domain(
     sex=eke.Categorical("F", "M", null="never", outside=eke.Replace("F")),
 )
 ALLOWED = (
-    "hours is known to within ±20 only, by its bins or its step, which the intervals allow for. "
-    "Declared with a finer step, it would be exact."
+    "hours is known only to within ±20, because of its bins or its step; the intervals allow for "
+    "that. Declared with a finer step, it would be exact."
 )
-TOTAL = ALLOWED.replace("which", "for each record, which").replace(" allow", " do not allow")
+TOTAL = ALLOWED.replace(
+    "the intervals allow for that",
+    "a sum may be off by that much for each record, beyond its interval",
+)
 OTHERS = "Undeclared values of sex count as 'F'."
 
 
@@ -45,7 +48,7 @@ def test_an_average_is_widened_by_its_bins_and_holds_the_truth(path: Path):
         assert answer.within == pytest.approx(20, abs=0.5)
         assert answer.caveats == (ALLOWED,)
         assert answer.explain().endswith(ALLOWED)
-        assert "known to within ±20" in answer._repr_html_()
+        assert "known only to within ±20" in answer._repr_html_()
         assert answer.to_dict()["caveats"] == [ALLOWED]
         belief = answer.posterior
         assert isinstance(belief, WidenedPosterior)
@@ -80,7 +83,7 @@ def test_a_unit_is_said_in_every_answer(folder: Path):
     unit = eke.Unit("id", rows=1)
     session = eke.create(folder / "u.eke", table, domain, epsilon=9, unit=unit)
     answer = session.ask(eke.count(), within=5)
-    assert answer.caveats == ("Of each id at most 1 records are counted.",)
+    assert answer.caveats == ("Of each id at most one record is counted.",)
 
 
 def test_every_front_end_says_it(path: Path):

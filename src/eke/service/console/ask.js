@@ -1,6 +1,6 @@
 // Asking: the schema, the editor with its price, the accuracy, and the answers.
 import { call, of } from "./api.js";
-import { debounced, el, failure, field, label, number, sized, table } from "./dom.js";
+import { debounced, el, failure, field, label, near, number, sized, table } from "./dom.js";
 import { bars, costs, posterior } from "./draw.js";
 import { agreed } from "./form.js";
 
@@ -131,8 +131,8 @@ function answerCard(found) {
   const why = [el("p", { class: "quiet" }, found.why), ...found.caveats.map((caveat) => el("p", { class: "caveat" }, caveat))];
   if (found.kind === "number") {
     return el("section", { class: "card answer", "aria-label": "Answer" }, head,
-      el("p", {}, el("span", { class: "value" }, number(found.value)),
-        `between ${number(found.low)} and ${number(found.high)}, with probability ${number(found.confidence)}`),
+      el("p", {}, el("span", { class: "value" }, near(found, found.value)),
+        `between ${near(found, found.low)} and ${near(found, found.high)}, with probability ${number(found.confidence)}`),
       posterior(found), why);
   }
   return el("section", { class: "card answer", "aria-label": "Answer" }, head, groups(found), why);

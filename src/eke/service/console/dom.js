@@ -46,6 +46,9 @@ export function sized(value, error) {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+// A number of an answer, with as many digits as its interval is wide.
+export const near = (answer, value) => sized(value, (answer.high - answer.low) / 4);
+
 export function label(key) {
   if (key === null) return "missing";
   if (typeof key === "object") return `${number(key.from)} to ${number(key.to)}`;

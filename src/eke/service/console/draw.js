@@ -1,5 +1,5 @@
 // Drawings in SVG, with classes instead of colours so that light and dark both work.
-import { label, number, sized } from "./dom.js";
+import { label, near, number, sized } from "./dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 
@@ -22,7 +22,7 @@ const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(
 export function posterior(answer) {
   const width = room(640), height = 190, floor = 160;
   const { points, density } = answer.posterior;
-  const drawn = canvas(width, height, `Posterior: ${number(answer.value)}, between ${number(answer.low)} and ${number(answer.high)}`);
+  const drawn = canvas(width, height, `Posterior: ${near(answer, answer.value)}, between ${near(answer, answer.low)} and ${near(answer, answer.high)}`);
   if (points.length < 2) return drawn;
   const [left, right] = [points[0], points.at(-1)], top = Math.max(...density);
   const x = (value) => 30 + ((value - left) / (right - left)) * (width - 60);
@@ -37,7 +37,7 @@ export function posterior(answer) {
   drawn.append(shape("line", { class: "axis", x1: 20, x2: width - 20, y1: floor, y2: floor }));
   for (const value of [answer.low, answer.value, answer.high]) {
     drawn.append(shape("line", { class: "here", x1: x(value), x2: x(value), y1: value === answer.value ? 15 : floor - 40, y2: floor }));
-    drawn.append(shape("text", { x: x(value), y: floor + 20, "text-anchor": "middle" }, number(value, 6)));
+    drawn.append(shape("text", { x: x(value), y: floor + 20, "text-anchor": "middle" }, near(answer, value)));
   }
   return drawn;
 }
