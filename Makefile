@@ -1,8 +1,10 @@
 # Everything runs in .venv, which is made on first use. Needed beforehand: make, Python 3.11 or newer.
+# The demo needs eke alone; whatever checks, tests or measures needs the rest as well.
 
 PYTHON  ?= python3
 WORKERS ?= 2
 BIN     := .venv/bin
+BASE    := .venv/.base
 STAMP   := .venv/.installed
 DEMO    := $(BIN)/eke demo
 
@@ -15,19 +17,27 @@ PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKE
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.venv: $(STAMP) ## the environment, with the exact versions of constraints.txt
+.venv: $(STAMP) ## the environment of the tests, with the exact versions of constraints.txt
 
-# -qq: pip's errors are shown, its remarks about package locations are not.
-$(STAMP): pyproject.toml constraints.txt
+# -qq: pip's errors are shown, its remarks about package locations are not. Most of what is
+# installed is never imported by the demo: --no-compile leaves the rest to whoever imports it.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+
+$(BASE): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "eke needs Python 3.11 or newer; '$(PYTHON)' is missing or older." >&2; \
 	  echo "Name another one: make PYTHON=python3.12 $(or $(MAKECMDGOALS),help)" >&2; exit 1; }
-	@echo "Installing eke into .venv (a few minutes the first time)"
+	@echo "Installing eke into .venv (about a minute the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(INSTALL) --no-compile -e .
 	@touch $@
 
-demo: $(STAMP) ## a guided tour on the Adult table
+$(STAMP): $(BASE)
+	@echo "Installing what the tests need into .venv (a few minutes the first time)"
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+demo: $(BASE) ## a guided tour on the Adult table
 	@$(DEMO)
 
 # The tests start a PostgreSQL server of their own, and Spark, which needs Java; power cuts are
@@ -72,7 +82,7 @@ audit: $(STAMP) servers ## the scoreboard of privacy and reliability, in full, i
 	$(BIN)/python audits/run.py --jobs $(WORKERS) --keep .audit --write docs/security.md
 
 mutants: $(STAMP) ## small changes of the release path that no test notices, into audits/mutants.json
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[mutants]'
+	@$(INSTALL) -e '.[mutants]'
 	MPLBACKEND=Agg $(BIN)/python audits/mutants.py --jobs $(WORKERS)
 
 format: $(STAMP) ## let ruff rewrite the sources

@@ -146,19 +146,32 @@ _PACKAGES = (
     *("client", "data", "dbapi", "domain", "errors", "ledger", "query"),
     *("question", "service", "session", "sql"),
 )
+_EXTRAS = {"eke.client": "client", "eke.service": "server"}  # whose packages are not in the base
 
 if not TYPE_CHECKING:  # else every misspelt name would pass as Any
+
+    def _load(module):
+        """A module of eke; if it needs an extra that is not installed, the error names it."""
+        try:
+            return import_module(module)
+        except ModuleNotFoundError as problem:
+            if module not in _EXTRAS:
+                raise
+            raise ModuleNotFoundError(
+                f"{problem.name} is missing; install it with pip install 'eke[{_EXTRAS[module]}]'",
+                name=problem.name,
+            ) from None
 
     def __getattr__(name):
         """The public name or package, loaded on first use."""
         if name in _PACKAGES:
-            return import_module(f"eke.{name}")
+            return _load(f"eke.{name}")
         if name == "open":
             found = import_module("eke.session").open_dataset
         elif name == "__version__":
             found = import_module("importlib.metadata").version("eke")
         elif name in _HOME_OF:
-            found = getattr(import_module(_HOME_OF[name]), name)
+            found = getattr(_load(_HOME_OF[name]), name)
         else:
             raise AttributeError(f"module 'eke' has no attribute {name!r}")
         globals()[name] = found

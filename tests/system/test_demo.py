@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from importlib.metadata import PackagePath, PathDistribution
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 import eke
+from eke.cli import demo
 from eke.cli.demo import AFTERNOON, run_demo
 
 
@@ -65,3 +67,20 @@ def test_dataset_is_intact_and_open_for_more(shown: tuple[str, Path]) -> None:
     assert session.verify().problems == ()
     again = session.ask(AFTERNOON[1].query, AFTERNOON[1].within)
     assert again.free
+
+
+def test_the_table_is_what_a_wheel_installed_else_that_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert demo.adult_file() == Path(__file__).resolve().parents[2] / "data" / "adult.data.gz"
+    table = tmp_path / "share" / "eke" / "adult.data.gz"
+    listed = PackagePath("share/eke/adult.data.gz")
+    listed.dist = PathDistribution(tmp_path / "eke-0.1.0.dist-info")
+    monkeypatch.setattr(demo, "files", lambda _: [listed])
+    monkeypatch.setattr(demo, "__file__", str(tmp_path / "eke" / "cli" / "demo.py"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(eke.EkeError, match="install eke again"):
+        demo.adult_file()
+    table.parent.mkdir(parents=True)
+    table.touch()
+    assert demo.adult_file() == table

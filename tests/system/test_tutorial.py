@@ -4,63 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import duckdb
 import pandas as pd
 import pytest
 
 from tests.command_line import Shown, call
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
-# Not run here: they make the environment that runs this test. The first answers come after them.
-INSTALLING = ("python3 -m venv .venv", ". .venv/bin/activate", "pip install -c constraints.txt .")
-CODES = {"refused:": 3, "error:": 1}
-
-
-class Step(NamedTuple):
-    """A command of the tutorial and what is printed below it."""
-
-    command: str
-    shown: str
-
-    @property
-    def words(self) -> list[str]:
-        return shlex.split(self.command.replace("\\\n", " "))
-
-
-def steps() -> Iterator[Step]:
-    for block in re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            found = re.match(r"((?:[^\n]*\\\n)*[^\n]*\n)(.*)", part, re.DOTALL)
-            assert found is not None
-            yield Step(found[1].strip(), found[2])
-
-
-def shape(text: str) -> str:
-    """A text without what depends on the noise, the clock and the width of numbers."""
-    text = re.sub(r"[▁▂▃▄▅▆▇█░]+", "~", text)
-    text = re.sub(r"[├─●┤]+", "|", text)
-    text = re.sub(r"\b[0-9a-f]{16}\b", "HASH", text)
-    text = re.sub(r"[+-]?\d[\d,.:-]*(e[+-]?\d+)?", "#", text)
-    return " ".join(text.split())
-
-
-STEPS = list(steps())
+from tests.tutorial import INSTALLING, ROOT, STEPS, Step, check, code, lay_out, shape
 
 
 @pytest.fixture(scope="module")
 def first_hour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shown]]:
     """What every command prints, run in order in a folder of its own."""
     folder = tmp_path_factory.mktemp("tutorial")
-    (folder / "data").symlink_to(ROOT / "data")
-    (domain,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    (folder / "adult.yaml").write_text(domain, "utf-8")
+    lay_out(folder)
     before = Path.cwd()
     variables: dict[str, str] = {}
     os.chdir(folder)
@@ -96,14 +56,7 @@ def test_it_gets_to_the_third_answer() -> None:
     ids=lambda step: " ".join(step.words[1:3]),
 )
 def test_every_command_prints_what_is_shown(step: Step, first_hour: dict[str, Shown]) -> None:
-    found = first_hour[step.command]
-    printed = found.out + found.err
-    assert found.code == next((c for word, c in CODES.items() if step.shown.startswith(word)), 0)
-    if "…\n" in step.shown:  # an excerpt
-        for part in step.shown.split("…\n"):
-            assert shape(part) in shape(printed)
-        return
-    assert shape(printed) == shape(step.shown)
+    check(step, first_hour[step.command])
 
 
 def test_an_answer_that_differs_in_words_is_noticed() -> None:
@@ -116,9 +69,8 @@ def test_an_answer_that_differs_in_words_is_noticed() -> None:
 def test_the_python_of_the_tutorial_runs(first_hour: dict[str, Shown]) -> None:
     assert first_hour
     names: dict[str, object] = {}
-    code = "".join(re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
     with pytest.warns(UserWarning, match="SQLAlchemy"):
-        exec(compile(code, "docs/tutorial.md", "exec"), names)
+        exec(compile(code(), "docs/tutorial.md", "exec"), names)
     frame = names["frame"]
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.columns) == ["sex", "AVG(hours)", "AVG(hours)_low", "AVG(hours)_high"]

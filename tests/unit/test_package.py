@@ -53,6 +53,38 @@ def test_other_names_are_not(name: str) -> None:
         getattr(eke, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("connect", "httpx", "client"),
+        ("client", "httpx", "client"),
+        ("service", "fastapi", "server"),
+    ],
+)
+def test_a_missing_extra_is_named(
+    name: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in list(sys.modules):
+        if module.startswith(("eke.client", "eke.service")):
+            monkeypatch.delitem(sys.modules, module)
+    monkeypatch.delitem(vars(eke), name, raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError) as found:
+        getattr(eke, name)
+    assert f"{package} is missing; install it with pip install 'eke[{extra}]'" in str(found.value)
+    assert found.value.name == package
+
+
+def test_other_missing_packages_are_told_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(module: str) -> None:
+        raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
+
+    monkeypatch.setattr(eke, "import_module", missing)
+    monkeypatch.delitem(vars(eke), "count", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'numpy'$"):
+        _ = eke.count
+
+
 def loaded_after(statement: str) -> set[str]:
     """The heavy packages that a fresh interpreter has loaded after a statement."""
     code = f"{statement}\nimport sys\nprint(*(n for n in {HEAVY!r} if n in sys.modules))"

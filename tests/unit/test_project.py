@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?==[0-9][A-Za-z0-9.]*")
@@ -145,6 +146,47 @@ def test_data_is_documented() -> None:
     names = {path.name for path in (ROOT / "data").iterdir()} - {"README.md"}
     assert names
     assert {name for name in names if f"`{name}`" not in readme} == set()
+
+
+def test_the_citation_is_of_this_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = project_table()["project"]
+    assert cited["version"] == project["version"]
+    assert cited["license"] == project["license"]
+    assert cited["authors"] == project["authors"]
+    assert cited["keywords"] == project["keywords"]
+
+
+def test_hooks_before_a_commit_are_the_checks_of_lint() -> None:
+    recipe = re.search(
+        r"^lint:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+    )
+    assert recipe is not None
+    checks = [line.replace("$(BIN)", ".venv/bin") for line in recipe[1].split("\n\t")]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"][0][
+        "hooks"
+    ]
+    assert [hook["entry"] for hook in hooks] == [check.strip() for check in checks]
+
+
+def test_servers_of_the_project_run_make_test_and_nothing_else() -> None:
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8"))
+    commands = [
+        step["run"] for job in flow["jobs"].values() for step in job["steps"] if "run" in step
+    ]
+    assert [line for line in commands if "apt-get" not in line] == ["make test"]
+    assert (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1] == "make test"
+
+
+def test_only_the_demo_does_without_what_the_tests_need() -> None:
+    """A command that forgets the second stamp would fail on a fresh machine, and only there."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    rules = re.findall(r"^([a-z-]+): *(.*?) *(?:##.*)?\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    waits = {name for name, before, _ in rules if re.search(r"\$\(STAMP\)|lint|browser", before)}
+    runs = {name for name, _, recipe in rules if re.search(r"\$\((BIN|PYTEST)\)", recipe)}
+    assert runs - waits == set()
+    assert {"test", "lint", "bench"} <= runs, "positive control"
+    assert {name for name, before, _ in rules if before == "$(BASE)"} == {"demo"}
 
 
 def test_packages_without_a_handle_on_data_are_under_contract() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
+from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +79,18 @@ AFTERNOON = (
 
 
 def adult_file() -> Path:
-    """Where the Adult table is: the project's data folder."""
-    for folder in (Path.cwd(), *Path(__file__).resolve().parents):
-        candidate = folder / "data" / "adult.data.gz"
+    """Where the Adult table is: what a wheel installed, or the data folder of the checkout."""
+    installed = [
+        Path(str(path.locate())) for path in files("eke") or () if path.name == "adult.data.gz"
+    ]
+    folders = (*Path(__file__).resolve().parents, Path.cwd())
+    for candidate in (*installed, *(folder / "data" / "adult.data.gz" for folder in folders)):
         if candidate.is_file():
             return candidate
-    raise eke.EkeError("the Adult table (data/adult.data.gz) was not found; run from the checkout")
+    raise eke.EkeError(
+        "the Adult table (adult.data.gz), which a wheel of eke brings along, is missing; "
+        "install eke again, or run this in a checkout of the project"
+    )
 
 
 def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:

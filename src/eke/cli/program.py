@@ -122,7 +122,7 @@ def demo(
 ) -> None:
     """Protect the Adult table and ask an afternoon of questions.
 
-    It needs the table of the project's data folder, so run it from a checkout.
+    The table comes with eke.
     """
     with failures(as_json=as_json):
         # The questions of the demonstration are made when it is loaded, which loads the engine.

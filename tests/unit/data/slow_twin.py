@@ -82,8 +82,8 @@ def attributes_with_every_rule() -> list[Attribute]:
     for cuts in edges:
         for null, outside in (*clamped, (Replace(0), "clamp"), (Replace(0), Replace(0.05))):
             attributes.append(Binned(cuts, null, outside))
-    for low, high, step in ((0, 2.5, 0.1), (-3, 5, 0.5), (-1000, 2**52, 2**40 - 0.25)):
-        grid = Numeric(low, low + int((high - low) / step + 0.5) * step, step)
+    for first, steps, step in ((0, 25, 0.1), (-3, 16, 0.5), (-1000, 4096, 2**40 - 0.25)):
+        grid = Numeric(first, first + steps * step, step)
         replaced: tuple[Rule, Rule] = Replace(grid.low), Replace(grid.high)
         for null, outside in (*clamped, ("never", "never"), replaced):
             attributes.append(Numeric(grid.low, grid.high, step, null, outside))
