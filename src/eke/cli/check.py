@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 import eke
 from eke.cli.failure import failures
-from eke.cli.options import AsJson, Columns, Delimiter, Null, TableName
+from eke.cli.options import (
+    AsJson,
+    Columns,
+    Delimiter,
+    DomainFile,
+    IdColumn,
+    Null,
+    RawTable,
+    RowsOfId,
+    TableName,
+)
 from eke.cli.screen import errors, output, working
 from eke.cli.shape import json_text
 from eke.cli.table_file import table_file
@@ -26,24 +34,10 @@ Examples:
 
 
 def check(
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL.",
-            show_default=False,
-        ),
-    ],
-    domain: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DOMAIN", help="The YAML or JSON file of the domain.", show_default=False
-        ),
-    ],
-    unit: Annotated[
-        str | None, typer.Option(help="The id column, if a person has several rows.")
-    ] = None,
-    rows: Annotated[int, typer.Option(help="With --unit: rows counted of each id.")] = 1,
+    table: RawTable,
+    domain: DomainFile,
+    unit: IdColumn = None,
+    rows: RowsOfId = 1,
     columns: Columns = None,
     null: Null = None,
     delimiter: Delimiter = None,

@@ -11,7 +11,19 @@ import eke
 from eke.cli.check import require_little_loss, say_shortly
 from eke.cli.failure import failures
 from eke.cli.opening import short_name
-from eke.cli.options import AsJson, Columns, Delimiter, Neighbours, Null, Policy, TableName
+from eke.cli.options import (
+    AsJson,
+    Columns,
+    Delimiter,
+    DomainFile,
+    IdColumn,
+    Neighbours,
+    Null,
+    Policy,
+    RawTable,
+    RowsOfId,
+    TableName,
+)
 from eke.cli.screen import output, working
 from eke.cli.shape import json_text
 from eke.cli.table_file import table_file
@@ -27,20 +39,8 @@ _DRAFT = "# DRAFT"
 
 
 def init(
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL.",
-            show_default=False,
-        ),
-    ],
-    domain: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DOMAIN", help="The YAML or JSON file of the domain.", show_default=False
-        ),
-    ],
+    table: RawTable,
+    domain: DomainFile,
     epsilon: Annotated[
         float | None, typer.Option(help="The limit, as pure differential privacy.")
     ] = None,
@@ -57,10 +57,8 @@ def init(
     neighbours: Annotated[
         Neighbours, typer.Option(help="replace_one if the number of rows is public.")
     ] = "add_remove",
-    unit: Annotated[
-        str | None, typer.Option(help="The id column, if a person has several rows.")
-    ] = None,
-    rows: Annotated[int, typer.Option(help="With --unit: rows counted of each id.")] = 1,
+    unit: IdColumn = None,
+    rows: RowsOfId = 1,
     policy: Annotated[Policy, typer.Option(help="How much is bought.")] = "top_up",
     allow_loss: Annotated[
         bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -88,6 +89,26 @@ AccessPlace: TypeAlias = Annotated[
 ]
 PolicyName: TypeAlias = Annotated[
     Policy | None, typer.Option("--policy", help="How much is bought; else as in `eke init`.")
+]
+RawTable: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL.",
+        show_default=False,
+    ),
+]
+DomainFile: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DOMAIN", help="The YAML or JSON file of the domain.", show_default=False
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None, typer.Option("--unit", help="The id column, if a person has several rows.")
+]
+RowsOfId: TypeAlias = Annotated[
+    int, typer.Option("--rows", help="With --unit: rows counted of each id.")
 ]
 Null: TypeAlias = Annotated[
     list[str] | None,

@@ -23,6 +23,7 @@ from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weig
 
 MOST_GROUPS = 65_536
 MOST_LABELS = 1_024
+_MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 
 
 def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> GroupKey:
@@ -55,7 +56,11 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
 def possible_rows(
     reading: Reading, kept: Diagram, keys: Sequence[GroupKey]
 ) -> tuple[int, ...] | None:
-    """The groups that a condition leaves, as places in all combinations; None for all of them."""
+    """The groups that a condition leaves, as places in all combinations; None for all of them.
+
+    Groups that are not simply columns are looked at one by one, where that takes no time; else
+    all of them are there, as if some record could be in each.
+    """
     diagrams = reading.diagrams
     cells = diagrams.mapped(same_as, kept, True)
     if cells is diagrams.true or not keys or diagrams.paths(cells, True) > MOST_TERMS:
@@ -73,8 +78,9 @@ def possible_rows(
         terms = [
             Term(Fraction(w), tuple(box.items())) for w, box in weighted_boxes(diagrams, cells)
         ]
+        if possible.size * len(terms) > _MOST_LOOKED_AT:
+            return None
         block = grouped(Query.of(reading.domain, terms), keys)
-        reading.effort.spend(300 * possible.size)
         possible.reshape(-1)[:] = [not one.is_zero for one in block.queries()]
     return None if possible.all() else tuple(int(p) for p in np.flatnonzero(possible))
 

@@ -105,8 +105,9 @@ def column_name(reading: Reading, relation: Relation, node: exp.Expr) -> str:
     written = str(identifier.this)
     name = matching(relation.columns, written, quoted=bool(identifier.args.get("quoted")))
     if name is None:
-        quoted = bool(identifier.args.get("quoted"))
-        text = f"a text stands in single quotes: '{echo(written)}'; " if quoted else ""
+        named = written.casefold() in map(str.casefold, relation.columns)
+        meant = bool(identifier.args.get("quoted")) and not named
+        text = f"a text stands in single quotes: '{echo(written)}'; " if meant else ""
         raise reading.error(
             node,
             f"there is no column {echo(written)!r}{strange_letters(written)}; {text}"

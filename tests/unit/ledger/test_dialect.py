@@ -110,7 +110,7 @@ def test_a_ledger_that_vanished_is_not_made_anew(ledger, path, spend):
 )
 def test_a_file_that_is_no_database_is_refused(path, content):
     path.write_bytes(content + bytes(2000))
-    with pytest.raises(LedgerTampered, match="no eke ledger"):
+    with pytest.raises(LedgerTampered, match="no dataset of eke"):
         Ledger.open(path)
 
 

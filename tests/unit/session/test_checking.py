@@ -55,7 +55,7 @@ def test_only_the_curators_commands_reach_a_check():
         *("data/__init__.py", "session/__init__.py"),
         *("data/checking.py", "data/table_check.py", "session/checking.py"),
         "session/opening.py",  # a table that contradicts its domain makes no dataset
-        *("cli/main.py", "cli/check.py", "cli/init.py", "cli/verify.py"),
+        *("cli/program.py", "cli/check.py", "cli/init.py", "cli/verify.py"),
     }
 
 
