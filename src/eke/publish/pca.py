@@ -40,7 +40,7 @@ OPTIONS = ("components", "attributes", "split", "recovery")
 _NEEDS_REPLACE_ONE = (
     "pca publishes one row for each row of the table, in order, so it needs a dataset whose number "
     "of rows is public: neighbours='replace_one', rows as units, and a domain that drops no row "
-    "(null= and outside= other than 'drop'); or publish with 'lda'"
+    "(null= and outside= other than 'drop' and 'never'); or publish with 'lda'"
 )
 
 
