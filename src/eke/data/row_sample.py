@@ -32,7 +32,6 @@ from eke.errors import DataError
 
 PRIME = 2**26 - 5  # products stay below 2^53: some engines behind Ibis take remainders of doubles
 DEGREE = 5
-"""The name of the key in the reference of a source."""
 _BYTES = 16  # drawn for one number: the bias of the remainder is below 2^-100
 _FORM, _TWIN, _DIGEST, _PLACE = "form", "twin", "digest", "place"
 

@@ -15,15 +15,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from eke.domain.fate import Fate
 from eke.domain.placing import Listed, Placing
 from eke.domain.rule import Replace, Rule, number_text, plain
 from eke.errors import DomainError, QueryError
-
-if TYPE_CHECKING:  # `eke budget` and `eke history` read domains, and should not wait for NumPy
-    from numpy.typing import NDArray
 
 Label: TypeAlias = str | int | float | bool | tuple[float, float] | None
 End: TypeAlias = float | Fraction | None
@@ -171,13 +168,7 @@ class Attribute(ABC):
 
     def whole_numbers(self) -> tuple[list[int], int]:
         """(integers, unit): the number of each code is its integer divided by the unit."""
-        numbers = self.numbers()
-        unit = math.lcm(*(number.denominator for number in numbers))
-        return [number.numerator * (unit // number.denominator) for number in numbers], unit
-
-    def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
-        """The same as a unit and an array: int64, or Python's integers if larger."""
-        return scaled(self.numbers())
+        return as_whole(self.numbers())
 
     def half_widths(self) -> tuple[Fraction, ...] | None:
         """How far the table's values may be from the number of each code; None: not at all.
@@ -235,14 +226,10 @@ class Attribute(ABC):
         return self.labels
 
 
-def scaled(numbers: Sequence[Fraction]) -> tuple[Fraction, NDArray[Any]]:
-    """Numbers as a unit and whole multiples of it: int64, or Python's integers if larger."""
-    import numpy as np  # noqa: PLC0415 - who only reads a domain should not wait for it
-
-    denominator = math.lcm(*(number.denominator for number in numbers))
-    whole = [int(number * denominator) for number in numbers]
-    small = max(map(abs, whole), default=0) < 2**62
-    return Fraction(1, denominator), np.array(whole, np.int64 if small else object)
+def as_whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """(integers, unit): each number is its integer divided by the unit."""
+    unit = math.lcm(*(number.denominator for number in numbers))
+    return [number.numerator * (unit // number.denominator) for number in numbers], unit
 
 
 def end_text(end: End) -> str:

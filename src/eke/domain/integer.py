@@ -6,15 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from eke.domain.attribute import BUCKET_TEXT, Attribute, End, Label, SqlKind, end_text
 from eke.domain.placing import Floored, Placing
 from eke.domain.rule import EXACT, Rule, check_rules, plain
 from eke.errors import DomainError, QueryError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +75,6 @@ class Integer(Attribute):
     def whole_numbers(self) -> tuple[list[int], int]:
         values = list(range(self.low, self.high + 1))
         return ([*values, 0] if self.has_bucket else values), 1
-
-    def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
-        import numpy as np  # noqa: PLC0415 - who only reads a domain should not wait for it
-
-        numbers = np.arange(self.low, self.low + self.size, dtype=np.int64)
-        if self.has_bucket:
-            numbers[-1] = 0
-        return Fraction(1), numbers
 
     @property
     def placing(self) -> Placing:

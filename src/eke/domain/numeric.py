@@ -6,15 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from eke.domain.attribute import Attribute, End, Label, SqlKind, end_text
 from eke.domain.placing import ROUNDING, Placing, Stepped
 from eke.domain.rule import EXACT, Rule, check_rules, number_text, plain
 from eke.errors import DomainError, QueryError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MOST_VALUES = 1_000_000
 
@@ -104,25 +101,15 @@ class Numeric(Attribute):
         return 0 if below else self._steps
 
     def numbers(self) -> tuple[Fraction, ...]:
-        unit, whole = self.scaled_numbers()
-        return tuple(unit * number for number in whole.tolist())
-
-    def scaled_numbers(self) -> tuple[Fraction, NDArray[Any]]:
-        import numpy as np  # noqa: PLC0415 - who only reads a domain should not wait for it
-
-        low, _, step = self._grid
-        denominator = math.lcm(low.denominator, step.denominator)
-        first, between = int(low * denominator), int(step * denominator)
-        most = max(abs(first), abs(first + between * self._steps))
-        places = np.arange(self.size, dtype=np.int64 if most < EXACT else object)
-        whole = first + between * places
-        if self.has_bucket:
-            whole[-1] = 0
-        return Fraction(1, denominator), whole
+        whole, unit = self.whole_numbers()
+        return tuple(Fraction(number, unit) for number in whole)
 
     def whole_numbers(self) -> tuple[list[int], int]:
-        unit, whole = self.scaled_numbers()
-        return [int(number) for number in whole], unit.denominator
+        low, _, step = self._grid
+        unit = math.lcm(low.denominator, step.denominator)
+        first, between = int(low * unit), int(step * unit)
+        values = [first + between * place for place in range(self._steps + 1)]
+        return ([*values, 0] if self.has_bucket else values), unit
 
     def half_widths(self) -> tuple[Fraction, ...] | None:
         if self.outside == "never":

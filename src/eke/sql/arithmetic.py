@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from eke.domain.attribute import scaled
+from eke.domain.attribute import as_whole
 from eke.query import blur as blurs
 from eke.query.vector import SAFE
 from eke.question.logic import both
@@ -107,11 +107,9 @@ def floor(reading: Reading, node: exp.Expr, number: Number) -> Number:
     reading.effort.spend(len(whole) // 20 + 10)
     divisor = unit.denominator
     exact = whole.astype(object) if divisor >= SAFE else whole
-    parts = [Fraction(int(v)) for v in exact // divisor] if exact.dtype == object else []
-    unit, floors = scaled(parts) if parts else (Fraction(1), exact // divisor)
     # Two numbers that are close may be rounded down to different ones.
     blur = {name: bound + 1 if bound else bound for name, bound in number.blur.items()}
-    return Number(column(names[0], unit, floors), number.known, blur=blur)
+    return Number(column(names[0], exact // divisor), number.known, blur=blur)
 
 
 def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:
@@ -139,7 +137,7 @@ def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:
         raise TooLarge("the quotients have too many digits; divide the answers instead")
     reading.effort.spend(20 * len(whole))
     return Number(
-        column(names[0], *scaled(parts)), number.known, midpoints=number.midpoints, blur=blur
+        column(names[0], *as_whole(parts)), number.known, midpoints=number.midpoints, blur=blur
     )
 
 

@@ -122,9 +122,12 @@ def summed(parts: Sequence[Polynomial]) -> Polynomial:
     return _merged(products)
 
 
-def column(name: str, unit: Fraction, whole: Vector) -> Polynomial:
-    """The function that gives each code of an attribute its number, a multiple of the unit."""
-    return _merged([Product(unit, {name: whole})])
+def column(name: str, whole: Sequence[int] | Vector, unit: int = 1) -> Polynomial:
+    """The function that gives each code of an attribute its number, whole[code] / unit."""
+    if not isinstance(whole, np.ndarray) or whole.dtype == object:
+        fits = max(map(abs, whole), default=0) < SAFE
+        whole = np.array(whole, np.int64 if fits else object)
+    return _merged([Product(Fraction(1, unit), {name: whole})])
 
 
 def _height(vector: Vector) -> int:

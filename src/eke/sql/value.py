@@ -139,7 +139,7 @@ def column_value(reading: Reading, name: str) -> Value:
     if attribute.sql_kind in ("number", "midpoint"):
         line = Line(name, Fraction(1), Fraction(0))
         middles = frozenset({name}) if attribute.sql_kind == "midpoint" else frozenset()
-        numbers = column(name, *attribute.scaled_numbers())
+        numbers = column(name, *attribute.whole_numbers())
         blur = {name: max(attribute.half_widths() or [Fraction(0)])}
         return Number(numbers, known, line=line, midpoints=middles, blur=blur, attribute=name)
     is_category = attribute.sql_kind == "category"

@@ -11,12 +11,14 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import eke
 from eke.cli import quick
 from eke.cli.help_picture import COMMANDS
 from eke.cli.program import app
+from eke.domain.kinds import KINDS
 from eke.session.settings import user_name
 from tests.command_line import Run, call
 
@@ -195,4 +197,23 @@ def test_light_commands_load_next_to_nothing(asked: Path) -> None:
     assert loaded_by("budget", asked) == set()
     assert loaded_by("budget", asked, "--json") == set()
     assert loaded_by("history", asked) == set()
+    assert loaded_by("schema", asked) == set()
     assert {"numpy", "sqlalchemy", "typer"} <= loaded_by("history", asked, "-n1"), "control"
+
+
+def test_no_kind_of_column_makes_them_heavy(tmp_path: Path) -> None:
+    kinds = {
+        "a": eke.Integer(0, 9),
+        "b": eke.Numeric(0, 1, 0.1),
+        "c": eke.Binned([0, 1, 2]),
+        "d": eke.Boolean(),
+        "e": eke.Categorical("x"),
+    }
+    assert {attribute.kind for attribute in kinds.values()} == set(KINDS)
+    table = pd.DataFrame({"a": [1, 2], "b": [0.1, 0.2], "c": [0.5, 1.5], "d": [True] * 2, "e": "x"})
+    path = tmp_path / "all.eke"
+    session = eke.create(path, table, eke.Domain(kinds), epsilon=1e6)
+    for name in "abc":
+        session.ask(eke.total(name, d=True), within=1)
+    assert loaded_by("history", path) == set()
+    assert loaded_by("schema", path) == set()

@@ -95,10 +95,10 @@ def test_it_is_stored_and_read_again(session: eke.Session):
 
 def test_questions_in_python_and_in_sql(session: eke.Session):
     """200 people of each decade; with so much budget the noise is next to nothing."""
-    assert session.ask(eke.count(born=(1980, 2000)), 0.5).value == pytest.approx(600, abs=0.5)
-    assert session.ask(eke.count(born=1980, rich=True), 0.5).value == pytest.approx(20, abs=0.5)
-    found = session.ask("SELECT COUNT(*) FROM t WHERE born >= 1990", 0.5)
-    mean = session.ask("SELECT AVG(born) FROM t", 0.5)
+    assert session.ask(eke.count(born=(1980, 2000)), 0.05).value == pytest.approx(600, abs=0.5)
+    assert session.ask(eke.count(born=1980, rich=True), 0.05).value == pytest.approx(20, abs=0.5)
+    found = session.ask("SELECT COUNT(*) FROM t WHERE born >= 1990", 0.05)
+    mean = session.ask("SELECT AVG(born) FROM t", 0.05)
     assert isinstance(found, eke.Answer)
     assert isinstance(mean, eke.Answer)
     assert found.value == pytest.approx(400, abs=0.5)

@@ -61,15 +61,16 @@ def test_ranges_take_the_values_between():
             grid.codes_between(low, high)
 
 
-def test_scaled_numbers_are_the_numbers():
+def test_whole_numbers_are_the_numbers():
     for grid in (
         Numeric(-0.3, 0.9, 0.3),
         Numeric(0, 10, 2.5, null="bucket"),
         Integer(-3, 4, null="bucket"),
         Numeric(2**52, 2**52 + 4, 0.5),
     ):
-        unit, whole = grid.scaled_numbers()
-        assert tuple(unit * int(number) for number in whole) == grid.numbers()
+        whole, unit = grid.whole_numbers()
+        assert tuple(Fraction(number, unit) for number in whole) == grid.numbers()
+        assert all(type(number) is int for number in whole)
 
 
 def test_it_is_written_down_and_read_again():

@@ -41,7 +41,7 @@ AVERAGE = "SELECT AVG(hours) FROM people"
 def test_an_average_is_widened_by_its_bins_and_holds_the_truth(path: Path):
     session = eke.open(path)
     for asked in (AVERAGE, eke.mean("hours")):
-        answer = session.ask(asked, within=0.5)
+        answer = session.ask(asked, within=0.05)
         low, high = answer.interval
         assert low < 20 < high  # 600 · 30 + 400 · 5, by 1,000; midpoints give 28
         assert answer.value == pytest.approx(28, abs=0.5)
@@ -56,7 +56,7 @@ def test_an_average_is_widened_by_its_bins_and_holds_the_truth(path: Path):
         assert answer.probability(above=20) < 0.01  # it may be as low as 8
         assert answer.probability(above=7, below=49) > 0.99
         assert answer.probability(above=27, below=29) == 0.0
-    assert session.ask(AVERAGE, within=0.5).free
+    assert session.ask(AVERAGE, within=0.05).free
 
 
 def test_groups_are_widened_and_keys_are_not_touched(path: Path):

@@ -14,7 +14,7 @@ from eke.sql import polynomial as p
 
 DOMAIN = Domain(a=Integer(-2, 3), b=Integer(0, 2), c=Binned([0, 0.1, 0.5, 7]))
 NAMES = DOMAIN.names
-A, B, C = (p.column(name, *DOMAIN[name].scaled_numbers()) for name in NAMES)
+A, B, C = (p.column(name, *DOMAIN[name].whole_numbers()) for name in NAMES)
 
 
 def at(polynomial, cell):
@@ -70,7 +70,7 @@ def test_powers_meet_those_of_moment(power):
     """Also where the numbers have to be rounded to the coefficient grid."""
     domain = Domain(x=Integer(0, 50_000), y=Binned([0.1, 0.7, 1e6]))
     for name in domain.names:
-        column = built = p.column(name, *domain[name].scaled_numbers())
+        column = built = p.column(name, *domain[name].whole_numbers())
         for _ in range(power - 1):
             built = built * column
         assert Query.of(domain, built.terms([(1, {})])) == moment({name: power}).on(domain)
@@ -78,7 +78,7 @@ def test_powers_meet_those_of_moment(power):
 
 def test_too_many_terms_and_digits_are_refused():
     wide = Domain({f"x{i}": Integer(0, 9) for i in range(24)})
-    columns = [p.column(name, *wide[name].scaled_numbers()) for name in wide.names]
+    columns = [p.column(name, *wide[name].whole_numbers()) for name in wide.names]
     total = p.summed(columns)
     with pytest.raises(p.TooLarge, match="terms"):
         total * total * total
