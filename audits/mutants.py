@@ -42,6 +42,7 @@ MUTATED = (
     "src/eke/engine/*.py",
     "src/eke/mechanism/*.py",
     "src/eke/ledger/book.py",
+    "src/eke/ledger/required.py",
     "src/eke/privacy/accountant.py",
     "src/eke/privacy/block_loss.py",
     "src/eke/privacy/concentrated.py",

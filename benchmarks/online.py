@@ -28,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lab import traces as lab
 from benchmarks.lab.systems import Alone, Build, Deciding, play
 from benchmarks.lab.yardstick import Yardstick, yardstick
-from eke.planning import direct, look_ahead, top_up
+from eke.planning import direct, top_up
+from eke.planning.look_ahead.look_ahead import look_ahead
 from eke.privacy.measure import Measure
 from eke.privacy.measures import MEASURES, measure_named
 from eke.privacy.pure import PURE

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from benchmarks.lab.systems import Deciding
 from benchmarks.lab.traces import Trace, adult, conjunctions, drifting
-from eke.planning import Policy, look_ahead, top_up
+from eke.planning import Policy, top_up
+from eke.planning.look_ahead.look_ahead import look_ahead
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 

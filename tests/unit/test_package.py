@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
@@ -40,6 +42,38 @@ def test_names_are_fetched_from_where_type_checkers_find_them() -> None:
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(eke, name) is getattr(eke, name)
     assert name in dir(eke)
+
+
+def late_packages() -> list[str]:
+    """The packages that give their names out late."""
+    root = Path(eke.__file__ or "").parent
+    return sorted(
+        ".".join(("eke", *path.parent.relative_to(root).parts))
+        for path in root.rglob("__init__.py")
+        if "late_names(" in path.read_text("utf-8")
+    )
+
+
+@pytest.mark.parametrize("package", late_packages())
+def test_late_names_are_those_that_type_checkers_see(package: str) -> None:
+    """Each is where its import says, and none has the name of a module, which would hide it."""
+    module = import_module(package)
+    tree = ast.parse(Path(module.__file__ or "").read_text("utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: str(node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen
+    modules = {one.name for one in iter_modules(module.__path__)}
+    for name, home in seen.items():
+        assert name in module.__all__
+        assert name not in modules
+        assert getattr(module, name) is getattr(import_module(home), name)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        module.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("name", eke._PACKAGES)

@@ -1,11 +1,11 @@
 """Data: exact counts of a protected table; the only package that touches private rows."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile
 from eke.data.source import Counts, Rows, Source
 from eke.data.table_check import TableCheck
+from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.data.cell_source import CellSource
@@ -37,23 +37,16 @@ __all__ = [
 ]
 
 # Engines take a second to load, and answers from history need none.
-_HOME_OF = {
-    "CellSource": "cell_source",
-    "Draft": "draft",
-    "MarginalSource": "marginal_source",
-    "PostgreSQLTable": "server_table",
-    "SparkTable": "server_table",
-    "draft_domain": "draft",
-    "draft_file": "draft",
-    "check_table": "checking",
-    "open_source": "opening",
-    "reopen_source": "reopening",
-}
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name):
-        """The public name, loaded on first use."""
-        if name not in _HOME_OF:
-            raise AttributeError(f"module 'eke.data' has no attribute {name!r}")
-        return getattr(import_module(f"eke.data.{_HOME_OF[name]}"), name)
+    __getattr__ = late_names(
+        __name__,
+        {
+            "cell_source": "CellSource",
+            "checking": "check_table",
+            "draft": "Draft draft_domain draft_file",
+            "marginal_source": "MarginalSource",
+            "opening": "open_source",
+            "reopening": "reopen_source",
+            "server_table": "PostgreSQLTable SparkTable",
+        },
+    )

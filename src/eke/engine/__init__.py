@@ -1,12 +1,17 @@
 """The engine: the one junction of data, noise and ledger."""
 
-from eke.engine.adaptive import ChoiceOption, Desk, Selection
-from eke.engine.failed import is_failed, told
-from eke.engine.measuring import PARTS_ALONE, Measuring, RowScoring, ScoreRows, Selecting
-from eke.engine.row_scores import RowScores
-from eke.engine.share import Shares
-from eke.engine.snapshot import Snapshot
-from eke.engine.vault import AnswerText, Stale, Vault
+from typing import TYPE_CHECKING
+
+from eke.late import late_names
+
+if TYPE_CHECKING:
+    from eke.engine.adaptive import ChoiceOption, Desk, Selection
+    from eke.engine.failed import is_failed, told
+    from eke.engine.measuring import PARTS_ALONE, Measuring, RowScoring, ScoreRows, Selecting
+    from eke.engine.row_scores import RowScores
+    from eke.engine.share import Shares
+    from eke.engine.snapshot import Snapshot
+    from eke.engine.vault import AnswerText, Stale, Vault
 
 __all__ = [
     "PARTS_ALONE",
@@ -26,3 +31,17 @@ __all__ = [
     "is_failed",
     "told",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "adaptive": "ChoiceOption Desk Selection",
+            "failed": "is_failed told",
+            "measuring": "PARTS_ALONE Measuring RowScoring ScoreRows Selecting",
+            "row_scores": "RowScores",
+            "share": "Shares",
+            "snapshot": "Snapshot",
+            "vault": "AnswerText Stale Vault",
+        },
+    )

@@ -1,17 +1,22 @@
 """Inference: what the released history says about any question. Free, and blind to the data."""
 
-from eke.inference.functional import FormulaPosterior
-from eke.inference.joint import Joint
-from eke.inference.posterior import (
-    ComposedNoise,
-    ExactPosterior,
-    Posterior,
-    WidenedPosterior,
-    halfwidth,
-)
-from eke.inference.regression import LinearEstimate, Regression
-from eke.inference.state import MOST_COARSE_ROWS, Inference, noise_of
-from eke.inference.tables import table_weight
+from typing import TYPE_CHECKING
+
+from eke.late import late_names
+
+if TYPE_CHECKING:
+    from eke.inference.functional import FormulaPosterior
+    from eke.inference.joint import Joint
+    from eke.inference.posterior import (
+        ComposedNoise,
+        ExactPosterior,
+        Posterior,
+        WidenedPosterior,
+        halfwidth,
+    )
+    from eke.inference.regression import LinearEstimate, Regression
+    from eke.inference.state import MOST_COARSE_ROWS, Inference, noise_of
+    from eke.inference.tables import table_weight
 
 __all__ = [
     "MOST_COARSE_ROWS",
@@ -28,3 +33,16 @@ __all__ = [
     "noise_of",
     "table_weight",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "functional": "FormulaPosterior",
+            "joint": "Joint",
+            "posterior": ("ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth"),
+            "regression": "LinearEstimate Regression",
+            "state": "MOST_COARSE_ROWS Inference noise_of",
+            "tables": "table_weight",
+        },
+    )

@@ -1,8 +1,9 @@
 """A Cholesky factor that grows by one column at a time without moving what is there.
 
 K = UᵀU with U upper triangular, stored packed by columns: appending a row to K appends one column
-to U at the end of the buffer. Triangular solves go to BLAS on the contiguous buffer (a strided
-view would be copied on each call, forty times slower at five thousand rows).
+to U at the end of the buffer, which is what compiled code works on (`compiled.py`). While U is
+small, Uᵀ and its inverse are kept beside it, and solving is a product with the inverse and one step
+of iterative refinement, which makes up for what an inverse loses.
 """
 
 from __future__ import annotations
@@ -10,26 +11,28 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
-from scipy.linalg.blas import dtpsv
 
 from eke.arrays import FloatArray
+from eke.inference.compiled import SMALL, loops
+from eke.inference.growing import GrowingMatrix
 from eke.query.view import view_with
 
 
 class PackedFactor:
     """An upper triangular factor U with UᵀU a growing positive definite matrix."""
 
-    __slots__ = ("_buffer", "_shared", "size")
+    __slots__ = ("_buffer", "_inverse", "_lower", "_shared", "size")
 
     def __init__(self) -> None:
         self.size = 0
         self._shared = False  # with a view, which must not see the columns change
         self._buffer = np.empty(64)
+        self._lower = GrowingMatrix(np.float64)  # Uᵀ, up to SMALL rows
+        self._inverse = GrowingMatrix(np.float64)  # of Uᵀ
 
     @property
     def nbytes(self) -> int:
-        return self._buffer.nbytes
+        return self._buffer.nbytes + self._lower.nbytes + self._inverse.nbytes
 
     def view(self) -> PackedFactor:
         """The factor as it is, for good: neither of the two sees what becomes of the other."""
@@ -38,19 +41,21 @@ class PackedFactor:
             self,
             _buffer=self._buffer[: self.size * (self.size + 1) // 2],
             _shared=True,
+            _lower=self._lower.view(),
+            _inverse=self._inverse.view(),
         )
 
     def solve_transposed(self, right: FloatArray) -> FloatArray:
         """U⁻ᵀ right."""
-        if not self.size:
-            return right.copy()
-        return np.asarray(dtpsv(self.size, self._buffer, right, trans=1))
+        if self.size > SMALL:
+            return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=True))
+        return _refined(self._lower.array, self._inverse.array, right)
 
     def solve(self, right: FloatArray) -> FloatArray:
         """U⁻¹ right."""
-        if not self.size:
-            return right.copy()
-        return np.asarray(dtpsv(self.size, self._buffer, right))
+        if self.size > SMALL:
+            return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=False))
+        return _refined(self._lower.array.T, self._inverse.array.T, right)
 
     def append(self, column: FloatArray, pivot: float) -> None:
         """Add the column [column; pivot] to U."""
@@ -62,31 +67,36 @@ class PackedFactor:
             self._buffer, self._shared = grown, False
         self._buffer[start : start + self.size] = column
         self._buffer[needed - 1] = pivot
+        if self.size < SMALL:
+            self._append_small(column, pivot)
         self.size += 1
 
     def update(self, vector: FloatArray) -> None:
         """Make U the factor of UᵀU + vector·vectorᵀ."""
         if self._shared:  # columns are appended beyond what others see, but these change
             self._buffer, self._shared = self._buffer.copy(), False
-        _rank_one_update(self._buffer, self.size, vector.copy())
+        if self.size > SMALL:
+            loops().rank_one_update(self._buffer, self.size, vector.copy())
+            return
+        upper, left = self._lower.array.T.copy(), vector.copy()
+        for k in range(self.size):  # rotate the vector into one row after the other
+            row = upper[k, k:]
+            radius = math.hypot(row[0], left[k])
+            cosine, sine = row[0] / radius, left[k] / radius
+            row[:], left[k:] = cosine * row + sine * left[k:], cosine * left[k:] - sine * row
+        self._lower, self._inverse = GrowingMatrix(np.float64), GrowingMatrix(np.float64)
+        for k, row in enumerate(upper.T):
+            self._append_small(row[:k], float(row[k]))
+        self._buffer[: self.size * (self.size + 1) // 2] = upper.T[np.tril_indices(self.size)]
+
+    def _append_small(self, column: FloatArray, pivot: float) -> None:
+        """Add the row [column, pivot] to Uᵀ, and one to its inverse."""
+        turned = column @ self._inverse.array
+        self._lower.append(np.append(column, pivot))
+        self._inverse.append(np.append(turned, -1.0) / -pivot)
 
 
-@njit(cache=True, nogil=True)  # milliseconds for long histories: others get on meanwhile
-def _rank_one_update(buffer: FloatArray, size: int, vector: FloatArray) -> None:  # pragma: no cover
-    # Column by column, replaying the rotations of the columns before: all memory access is
-    # contiguous in the packed layout.
-    cosines = np.empty(size)
-    sines = np.empty(size)
-    start = 0
-    for j in range(size):
-        v = vector[j]
-        for k in range(j):
-            u = buffer[start + k]
-            buffer[start + k] = cosines[k] * u + sines[k] * v
-            v = cosines[k] * v - sines[k] * u
-        diagonal = buffer[start + j]
-        radius = math.hypot(diagonal, v)
-        buffer[start + j] = radius
-        cosines[j] = diagonal / radius
-        sines[j] = v / radius
-        start += j + 1
+def _refined(matrix: FloatArray, inverse: FloatArray, right: FloatArray) -> FloatArray:
+    """The solution of matrix · x = right, by the inverse, with its residual taken care of."""
+    solved = inverse @ right
+    return np.asarray(solved + inverse @ (right - matrix @ solved))

@@ -1,7 +1,8 @@
-"""Arithmetic modulo a prime, compiled: where equality is exact and nothing is ever rounded.
+"""Arithmetic modulo a prime: where equality is exact and nothing is ever rounded.
 
-Residues are 32-bit integers below 2²⁹. Because 2²⁹ is 3 modulo the prime, a product h·2²⁹ + l of
-two of them is 3h + l, and billions of these add up within 63 bits before a division is needed.
+Residues are 32-bit integers below 2²⁹. What is long is compiled (`loops.py`). What is short goes
+through BLAS, in doubles: a residue times 15 bits is a whole number below 2⁴⁴, and of these 512 add
+up to one below 2⁵³, exactly and in any order.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from eke.inference.compiled import SMALL, loops
+from eke.inference.growing import GrowingMatrix
 from eke.query.view import view_with
 
 Residues = NDArray[np.int32]
 
 PRIME = 2**29 - 3
-_BITS = 29
-_LOW = 2**_BITS - 1
+_HALF_BITS = 15
+_HALF = 2**_HALF_BITS - 1
+_EXACT_COLUMNS = 512
 
 
 def residue(number: Fraction) -> int:
@@ -41,15 +44,32 @@ def multiply(first: NDArray[np.integer], second: NDArray[np.integer]) -> Residue
     return (first.astype(np.int64) * second % PRIME).astype(np.int32)
 
 
-class ResidueTriangle:
-    """An invertible lower triangular matrix L that grows by one row at a time, packed by rows."""
+def product(matrix: Residues, vector: Residues) -> Residues:
+    """The matrix times the vector."""
+    if len(matrix) > SMALL:
+        return np.asarray(loops().product(np.ascontiguousarray(matrix), vector))
+    total = np.zeros(len(matrix), np.int64)
+    for start in range(0, matrix.shape[1], _EXACT_COLUMNS):
+        columns = matrix[:, start : start + _EXACT_COLUMNS].astype(np.float64)
+        numbers = vector[start : start + _EXACT_COLUMNS]
+        high = (columns @ (numbers >> _HALF_BITS)).astype(np.int64) % PRIME
+        total += (high << _HALF_BITS) + (columns @ (numbers & _HALF)).astype(np.int64)
+    return residues(total)
 
-    __slots__ = ("_buffer", "_inverses", "size")
+
+class ResidueTriangle:
+    """An invertible lower triangular matrix L that grows by one row at a time, packed by rows.
+
+    While it is small its inverse is kept as well, and solving is a product with that.
+    """
+
+    __slots__ = ("_buffer", "_inverse", "_inverses", "size")
 
     def __init__(self) -> None:
         self.size = 0
         self._buffer = np.empty(64, np.int32)  # the rows without their diagonal
         self._inverses = np.empty(8, np.int32)  # of the diagonal
+        self._inverse = GrowingMatrix(np.int32)  # L⁻¹, up to SMALL rows
 
     @property
     def nbytes(self) -> int:
@@ -61,6 +81,7 @@ class ResidueTriangle:
             self,
             _buffer=self._buffer[: self.size * (self.size - 1) // 2],
             _inverses=self._inverses[: self.size],
+            _inverse=self._inverse.view(),
         )
 
     def append(self, row: Residues, diagonal: int) -> None:
@@ -71,15 +92,23 @@ class ResidueTriangle:
         self._inverses = _with_room(self._inverses, self.size + 1)
         self._buffer[start:needed] = row
         self._inverses[self.size] = inverse(diagonal)
+        if self.size < SMALL:
+            turned = product(self._inverse.array.T, row)
+            before = multiply(turned, np.array(PRIME - inverse(diagonal)))
+            self._inverse.append(np.append(before, inverse(diagonal)))
         self.size += 1
 
     def solve(self, right: Residues) -> Residues:
         """L⁻¹ right."""
-        return np.asarray(_solve(self._buffer, self._inverses, self.size, right))
+        if self.size <= SMALL:
+            return product(self._inverse.array, right)
+        return np.asarray(loops().solve(self._buffer, self._inverses, self.size, right))
 
     def solve_transposed(self, right: Residues) -> Residues:
         """L⁻ᵀ right."""
-        return np.asarray(_solve_transposed(self._buffer, self._inverses, self.size, right))
+        if self.size <= SMALL:
+            return product(self._inverse.array.T, right)
+        return np.asarray(loops().solve_transposed(self._buffer, self._inverses, self.size, right))
 
 
 def _with_room(buffer: Residues, needed: int) -> Residues:
@@ -88,53 +117,3 @@ def _with_room(buffer: Residues, needed: int) -> Residues:
     grown = np.empty(max(needed, len(buffer) * 5 // 4 + 1024), np.int32)
     grown[: len(buffer)] = buffer
     return grown
-
-
-@njit(cache=True, nogil=True)
-def _dot(first: Residues, second: Residues, size: int) -> np.int64:  # pragma: no cover
-    high = np.int64(0)
-    low = np.int64(0)
-    for i in range(size):
-        term = np.int64(first[i]) * np.int64(second[i])
-        high += term >> _BITS
-        low += term & _LOW
-    return (high % PRIME * 3 + low) % PRIME
-
-
-@njit(cache=True, nogil=True)
-def product(matrix: Residues, vector: Residues) -> Residues:  # pragma: no cover
-    """The matrix times the vector."""
-    result = np.empty(matrix.shape[0], np.int32)
-    for i in range(matrix.shape[0]):
-        result[i] = _dot(matrix[i], vector, matrix.shape[1])
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _solve(
-    buffer: Residues, inverses: Residues, size: int, right: Residues
-) -> Residues:  # pragma: no cover
-    solved = np.empty(size, np.int32)
-    start = 0
-    for k in range(size):
-        rest = right[k] - _dot(buffer[start : start + k], solved, k)
-        solved[k] = rest % PRIME * np.int64(inverses[k]) % PRIME
-        start += k
-    return solved
-
-
-@njit(cache=True, nogil=True)
-def _solve_transposed(
-    buffer: Residues, inverses: Residues, size: int, right: Residues
-) -> Residues:  # pragma: no cover
-    rest = right[:size].astype(np.int64)
-    solved = np.empty(size, np.int32)
-    for k in range(size - 1, -1, -1):
-        value = rest[k] % PRIME * np.int64(inverses[k]) % PRIME
-        solved[k] = value
-        start = k * (k - 1) // 2
-        minus = (PRIME - value) % PRIME
-        for i in range(k):
-            term = minus * np.int64(buffer[start + i])
-            rest[i] += 3 * (term >> _BITS) + (term & _LOW)
-    return solved

@@ -8,10 +8,10 @@ modulo a prime is exact, so that this is the same number.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from eke.inference.residues import PRIME, Residues, product, residues
+from eke.inference.compiled import SMALL, loops
+from eke.inference.residues import Residues, multiply, product, residues
 from eke.query.view import view_with
 
 _FEW = 8
@@ -37,8 +37,8 @@ def product_of_sums(matrix: Residues, vector: NDArray[np.int64]) -> Residues:
     if len(places) * _FEW > matrix.shape[1]:
         whole = np.zeros(matrix.shape[1], np.int32)
         whole[places] = steps
-        return np.asarray(product(matrix, whole))
-    return np.asarray(product(np.ascontiguousarray(matrix[:, places]), steps))
+        return product(matrix, whole)
+    return product(matrix[:, places], steps)
 
 
 class StepRows:
@@ -77,7 +77,12 @@ class StepRows:
     def products(self, vector: Residues) -> Residues:
         """The product of each vector held with this one."""
         ends = np.array(self._ends, np.int64)
-        return np.asarray(_products(self._places, self._steps, ends, sums(vector)))
+        running = sums(vector)
+        if len(ends) > SMALL:
+            return np.asarray(loops().step_products(self._places, self._steps, ends, running))
+        terms = multiply(self._steps[: self._size], running[self._places[: self._size]])
+        added = np.concatenate([[0], np.cumsum(terms, dtype=np.int64)])
+        return residues(np.diff(added[np.concatenate([[0], ends])]))
 
 
 def _with_room(buffer: Residues, used: int, needed: int) -> Residues:
@@ -86,18 +91,3 @@ def _with_room(buffer: Residues, used: int, needed: int) -> Residues:
     grown = np.empty(max(needed, len(buffer) * 3 // 2), np.int32)
     grown[:used] = buffer[:used]
     return grown
-
-
-@njit(cache=True, nogil=True)
-def _products(
-    places: Residues, steps: Residues, ends: NDArray[np.int64], running: Residues
-) -> Residues:  # pragma: no cover
-    found = np.empty(len(ends), np.int32)
-    start = 0
-    for row in range(len(ends)):
-        total = np.int64(0)
-        for i in range(start, ends[row]):
-            total += np.int64(steps[i]) * np.int64(running[places[i]]) % PRIME
-        found[row] = total % PRIME
-        start = ends[row]
-    return found

@@ -4,9 +4,9 @@ It knows nothing of queries or noise: amounts are whole nano-units, payloads are
 Start reading at `store.py`; `docs/proofs/ledger.md` says why it can be trusted.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from eke.late import late_names
 from eke.ledger.entry import (
     Balance,
     Closing,
@@ -33,11 +33,12 @@ __all__ = [
     "Verification",
 ]
 
-if not TYPE_CHECKING:  # SQLAlchemy; `look.py` does without, and commands that only look are quick
-
-    def __getattr__(name):
-        """Whoever writes or charges, loaded on first use."""
-        homes = {"Book": "book", "Ledger": "store"}
-        if name not in homes:
-            raise AttributeError(f"module 'eke.ledger' has no attribute {name!r}")
-        return getattr(import_module(f"eke.ledger.{homes[name]}"), name)
+# SQLAlchemy; `look.py` does without, and commands that only look are quick.
+if not TYPE_CHECKING:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "book": "Book",
+            "store": "Ledger",
+        },
+    )

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Update, bindparam, insert, update
 
 from eke.errors import BudgetExceeded, LedgerError
 from eke.ledger import schema
-from eke.ledger.chain import Link, answer_digest, canonical_text, entry_hash
+from eke.ledger.chain import Link, canonical_text, entry_hash
 from eke.ledger.entry import (
     COMMIT,
     LIMIT,
@@ -31,10 +31,7 @@ from eke.ledger.failpoint import failpoint
 from eke.ledger.fork import require_owner
 from eke.ledger.reading import find_request, read_entries, read_one, request_of
 from eke.ledger.replay import ChainState, read_entry
-
-#: The largest amount that a signed 64-bit column holds.
-LARGEST_AMOUNT = 2**63 - 1
-LONGEST_NAME = 255
+from eke.ledger.required import require_amount, require_answer, require_name
 
 _ACCOUNT, _REQUEST = schema.account.c, schema.request.c
 _INSERT_ENTRY = insert(schema.entry)
@@ -292,28 +289,6 @@ class Book:
             },
         )
         failpoint("ledger.recorded")
-
-
-def require_amount(value: object, name: str) -> int:
-    """The value, when it is a whole number of nano-units; an error for anything else, NaN too."""
-    if type(value) is not int or not 0 <= value <= LARGEST_AMOUNT:
-        raise LedgerError(f"{name} must be a whole number of nano-units from 0 to 2^63 - 1")
-    return value
-
-
-def require_name(value: object, name: str) -> None:
-    """Nothing, or an error unless the value is a short printable text."""
-    if not isinstance(value, str) or not value or not value.isprintable():
-        raise LedgerError(f"{name} must be a non-empty printable text")
-    if len(value) > LONGEST_NAME:
-        raise LedgerError(f"{name} must have at most {LONGEST_NAME} characters; use a hash of it")
-
-
-def require_answer(answer: object) -> str:
-    """The digest of an answer, or an error unless it is text that every database can hold."""
-    if not isinstance(answer, str) or "\0" in answer:
-        raise LedgerError("an answer must be text without NUL characters, such as JSON")
-    return answer_digest(answer)
 
 
 def _amount(about: Mapping[str, object], name: str, otherwise: int) -> int:

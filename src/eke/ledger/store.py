@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from eke.errors import LedgerError, LedgerTampered
 from eke.ledger import dialect, migrate, schema, sqlite_file
-from eke.ledger.book import Book, require_amount
+from eke.ledger.book import Book
 from eke.ledger.chain import Link, answer_digest, canonical_text, entry_hash
 from eke.ledger.entry import GENESIS, Balance, Entry, HighWaterMark, StoredRequest, Verification
 from eke.ledger.failpoint import failpoint
@@ -32,6 +32,7 @@ from eke.ledger.reading import (
     read_one,
 )
 from eke.ledger.replay import ChainState, advance
+from eke.ledger.required import require_amount
 from eke.ledger.verify import verify
 
 

@@ -1,40 +1,44 @@
 """Planning: what to measure, how much noise, whether it is affordable. Blind to the data."""
 
-from eke.planning.look_ahead.look_ahead import look_ahead
-from eke.planning.look_ahead.suggestion import Point, Suggestion, suggestions
-from eke.planning.online.decide import decide
-from eke.planning.online.decision import Decision, decide_demands
-from eke.planning.online.facts import Facts, known_errors
-from eke.planning.online.past import Past
-from eke.planning.online.plan import Part, Plan, part_for
-from eke.planning.online.policy import (
-    POLICIES,
-    FallsShort,
-    Policy,
-    PolicyName,
-    only_history,
-    policy_named,
-)
-from eke.planning.online.question_demand import QuestionDemand, checked
-from eke.planning.online.rent import direct, narrowest_affordable, top_up
-from eke.planning.online.requirement import Demand, Requirement
-from eke.planning.workload.consistency import consistent_tables
-from eke.planning.workload.release import ReleasePlan, plan_of_block, plan_release
-from eke.planning.workload.release.accuracies import plan_for_accuracies
-from eke.planning.workload.strategy.matrices import MatrixStrategy
-from eke.planning.workload.whole_numbers import whole_tables
-from eke.planning.workload.workload import (
-    Target,
-    Workload,
-    all_marginals,
-    grouping_sets,
-    marginals_and_half_above,
-    marginals_and_those_with,
-    marginals_up_to,
-    prefixes,
-    ranges,
-)
-from eke.planning.workload.workload_document import workload_from_document, workload_to_document
+from typing import TYPE_CHECKING
+
+from eke.late import late_names
+
+if TYPE_CHECKING:
+    from eke.planning.look_ahead.suggestion import Point, Suggestion, suggestions
+    from eke.planning.online.decide import decide
+    from eke.planning.online.decision import Decision, decide_demands
+    from eke.planning.online.facts import Facts, known_errors
+    from eke.planning.online.past import Past
+    from eke.planning.online.plan import Part, Plan, part_for
+    from eke.planning.online.policy import (
+        POLICIES,
+        FallsShort,
+        Policy,
+        PolicyName,
+        only_history,
+        policy_named,
+    )
+    from eke.planning.online.question_demand import QuestionDemand, checked
+    from eke.planning.online.rent import direct, narrowest_affordable, top_up
+    from eke.planning.online.requirement import Demand, Requirement
+    from eke.planning.workload.consistency import consistent_tables
+    from eke.planning.workload.release import ReleasePlan, plan_of_block, plan_release
+    from eke.planning.workload.release.accuracies import plan_for_accuracies
+    from eke.planning.workload.strategy.matrices import MatrixStrategy
+    from eke.planning.workload.whole_numbers import whole_tables
+    from eke.planning.workload.workload import (
+        Target,
+        Workload,
+        all_marginals,
+        grouping_sets,
+        marginals_and_half_above,
+        marginals_and_those_with,
+        marginals_up_to,
+        prefixes,
+        ranges,
+    )
+    from eke.planning.workload.workload_document import workload_from_document, workload_to_document
 
 __all__ = [
     "POLICIES",
@@ -63,7 +67,6 @@ __all__ = [
     "direct",
     "grouping_sets",
     "known_errors",
-    "look_ahead",
     "marginals_and_half_above",
     "marginals_and_those_with",
     "marginals_up_to",
@@ -82,3 +85,30 @@ __all__ = [
     "workload_from_document",
     "workload_to_document",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "look_ahead.suggestion": "Point Suggestion suggestions",
+            "online.decide": "decide",
+            "online.decision": "Decision decide_demands",
+            "online.facts": "Facts known_errors",
+            "online.past": "Past",
+            "online.plan": "Part Plan part_for",
+            "online.policy": "POLICIES FallsShort Policy PolicyName only_history policy_named",
+            "online.question_demand": "QuestionDemand checked",
+            "online.rent": "direct narrowest_affordable top_up",
+            "online.requirement": "Demand Requirement",
+            "workload.consistency": "consistent_tables",
+            "workload.release": "ReleasePlan plan_of_block plan_release",
+            "workload.release.accuracies": "plan_for_accuracies",
+            "workload.strategy.matrices": "MatrixStrategy",
+            "workload.whole_numbers": "whole_tables",
+            "workload.workload": (
+                "Target Workload all_marginals grouping_sets marginals_and_half_above "
+                "marginals_and_those_with marginals_up_to prefixes ranges"
+            ),
+            "workload.workload_document": "workload_from_document workload_to_document",
+        },
+    )

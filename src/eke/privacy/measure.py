@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from statistics import NormalDist
 from typing import ClassVar, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from eke.arrays import FloatArray
 from eke.privacy.continuous_law import Gaussian, Laplace
@@ -161,4 +161,4 @@ class Measure(ABC):
 
 def normal_quantile(missing: float) -> float:
     """What a standard normal number exceeds, to either side, with this probability."""
-    return float(-ndtri(missing / 2.0))
+    return -NormalDist().inv_cdf(missing / 2.0) if missing > 0.0 else math.inf

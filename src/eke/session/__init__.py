@@ -1,7 +1,8 @@
 """The public face: sessions, answers, budgets, histories."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.session.answer.answer import Answer, Cell, simultaneous
@@ -56,60 +57,29 @@ __all__ = [
     "write_report",
 ]
 
-# A session loads the engine. Commands that only look at a ledger (`glance.py`) should not wait for
-# it, so each name is fetched when it is first used.
-_HOMES = {
-    "answer.answer": (
-        "Answer",
-        "Cell",
-        "simultaneous",
-    ),
-    "answer.receipt": ("Receipt",),
-    "answer.report": ("write_report",),
-    "ask.estimate": (
-        "Estimate",
-        "EstimateMethod",
-        "TableEstimate",
-    ),
-    "ask.preview": ("Preview",),
-    "ask.question": ("Asked",),
-    "ask.reading": ("preview_document",),
-    "ask.request": ("Within",),
-    "budget": ("Budget",),
-    "checking": ("check", "check_dataset"),
-    "dataset": (
-        "Dataset",
-        "PlannedRelease",
-    ),
-    "history": ("History",),
-    "opening": (
-        "create",
-        "open_dataset",
-    ),
-    "publish.archive": (
-        "Archive",
-        "Record",
-    ),
-    "publish.published": ("PublishRequest",),
-    "release.advise": (
-        "Advice",
-        "Advised",
-    ),
-    "release.price": ("Price",),
-    "release.released": (
-        "Release",
-        "ReleasedTable",
-    ),
-    "session": ("Session",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
+# A session loads the engine. Commands that only look at a ledger (`glance.py`) do not wait for it.
 if not TYPE_CHECKING:
-
-    def __getattr__(name):
-        """The public name, loaded on first use."""
-        if name not in _HOME_OF:
-            raise AttributeError(f"module 'eke.session' has no attribute {name!r}")
-        found = getattr(import_module(f"eke.session.{_HOME_OF[name]}"), name)
-        globals()[name] = found
-        return found
+    __getattr__ = late_names(
+        __name__,
+        {
+            "answer.answer": "Answer Cell simultaneous",
+            "answer.receipt": "Receipt",
+            "answer.report": "write_report",
+            "ask.estimate": "Estimate EstimateMethod TableEstimate",
+            "ask.preview": "Preview",
+            "ask.question": "Asked",
+            "ask.reading": "preview_document",
+            "ask.request": "Within",
+            "budget": "Budget",
+            "checking": "check check_dataset",
+            "dataset": "Dataset PlannedRelease",
+            "history": "History",
+            "opening": "create open_dataset",
+            "publish.archive": "Archive Record",
+            "publish.published": "PublishRequest",
+            "release.advise": "Advice Advised",
+            "release.price": "Price",
+            "release.released": "Release ReleasedTable",
+            "session": "Session",
+        },
+    )

@@ -10,25 +10,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
-from eke.domain import Domain
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.progress import Progress, silent
-from eke.planning import Workload
-from eke.planning.workload.release.section import Alternative
-from eke.privacy.measure import Measure
-from eke.publish import Published
-from eke.session.answer.answer import Answer
-from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
-from eke.session.ask.preview import Preview
-from eke.session.ask.question import Asked
-from eke.session.ask.request import Within
-from eke.session.budget import Budget
-from eke.session.release.measured import WorkloadLike
-from eke.session.release.price import Price
-from eke.session.release.released import Release
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from eke.domain import Domain
+    from eke.planning import Workload
+    from eke.planning.workload.release.section import Alternative
+    from eke.privacy.measure import Measure
+    from eke.publish import Published
+    from eke.session.answer.answer import Answer
+    from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+    from eke.session.ask.preview import Preview
+    from eke.session.ask.question import Asked
+    from eke.session.ask.request import Within
+    from eke.session.budget import Budget
+    from eke.session.release.measured import WorkloadLike
+    from eke.session.release.price import Price
+    from eke.session.release.released import Release
 
 
 class PlannedSection(Protocol):

@@ -12,7 +12,6 @@ from eke.domain import Domain, Integer
 from eke.errors import EstimateError, QueryError
 from eke.history import Measurement
 from eke.inference import Inference, Posterior
-from eke.inference.papers.methods import Method, posterior_by
 from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
 from eke.privacy.record_loss import NANO
@@ -22,6 +21,8 @@ from eke.session.answer import html
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    from eke.inference.papers.methods import Method
 
 MOST_CELLS = 1_000_000
 _NO_WEIGHT = 1e-9
@@ -74,6 +75,8 @@ class History(Sequence[Measurement]):
         `query` is a question, or an array of coefficients over the cells of a flat domain.
         `posterior` is "exact", "convolution" or "monte_carlo" (BAYES), or "product" (ONLINE).
         """
+        from eke.inference.papers.methods import posterior_by  # noqa: PLC0415 - slow to load
+
         found = posterior_by(posterior, self._inference, self._query(query))
         if found is None:
             raise EstimateError(

@@ -14,41 +14,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from eke.domain import Domain
-from eke.engine import Shares, Vault
+from eke import planning
 from eke.errors import QueryError
 from eke.inference.progress import Progress, silent
-from eke.ledger import Entry, HighWaterMark, Verification
-from eke.ledger.book import require_name
-from eke.planning import ReleasePlan, policy_named
+from eke.ledger import HighWaterMark
+from eke.ledger.required import require_name
+from eke.planning import policy_named
 from eke.planning.online.effort import steps_for
-from eke.planning.workload.strategy.matrices import MatrixStrategy
 from eke.privacy.budget import nano_floor
-from eke.privacy.measure import Measure
-from eke.publish import Published
 from eke.query import check_neighbours
 from eke.question import Question, caveats
+from eke.session import ask as asking
+from eke.session import publish as publishing
+from eke.session import release as releasing
 from eke.session.answer.answer import Answer
 from eke.session.ask.answering import Answering, single_use
-from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
-from eke.session.ask.estimator import Estimator
-from eke.session.ask.preview import Preview
 from eke.session.ask.question import Asked, question_of
 from eke.session.ask.question_store import QuestionStore
-from eke.session.ask.reading import explained_answers, measurement_document, question_document
 from eke.session.ask.request import FEWER_CELLS, Request, Within, Work, request_of
 from eke.session.ask.turn import Turns, at_once
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.history import History
-from eke.session.publish.archive import Archive
-from eke.session.publish.published import PublishRequest, publication_plan, publish
-from eke.session.release.advise import Advice, advice_from
-from eke.session.release.measured import WorkloadLike, checked_parts, measured, planned, workload_of
-from eke.session.release.price import Price, price_of
-from eke.session.release.released import Release, release_of
+
+if TYPE_CHECKING:
+    from eke.domain import Domain
+    from eke.engine import Shares, Vault
+    from eke.ledger import Entry, Verification
+    from eke.planning import ReleasePlan
+    from eke.planning.workload.strategy.matrices import MatrixStrategy
+    from eke.privacy.measure import Measure
+    from eke.publish import Published
+    from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+    from eke.session.ask.estimator import Estimator
+    from eke.session.ask.preview import Preview
+    from eke.session.publish.archive import Archive
+    from eke.session.publish.published import PublishRequest
+    from eke.session.release.advise import Advice
+    from eke.session.release.measured import WorkloadLike
+    from eke.session.release.price import Price
+    from eke.session.release.released import Release
 
 
 class Session(Dataset):
@@ -136,8 +143,10 @@ class Session(Dataset):
         preview = None
         if within is not None or question.requirement is not None:
             preview = self.preview(query, within, confidence, analyst=analyst, policy=policy)
-        with self.at_work(explained_answers(question), "Select fewer columns at a time", analyst):
-            return question_document(question, self.history, confidence, preview)
+        with self.at_work(
+            asking.explained_answers(question), "Select fewer columns at a time", analyst
+        ):
+            return asking.question_document(question, self.history, confidence, preview)
 
     def estimate(
         self,
@@ -150,12 +159,12 @@ class Session(Dataset):
     ) -> Estimate | TableEstimate:
         """What history says about a question, asked before or not; see `Dataset.estimate`."""
         question = self._question(query)
-        asked = linear_block(question)
+        asked = asking.linear_block(question)
         now = self._vault.snapshot()
         kept = self._estimator
         if kept is None or kept[0] != now.sequence:
             before = None if kept is None else kept[1]
-            fresh = Estimator(self.domain, now.measurements, now.facts.inference, before)
+            fresh = asking.Estimator(self.domain, now.measurements, now.facts.inference, before)
             kept = self._estimator = (now.sequence, fresh)
         work = Work(asked.cells, kept[1].steps_for(asked.cells), FEWER_CELLS)
         work.check()
@@ -180,8 +189,8 @@ class Session(Dataset):
         strategy: str | MatrixStrategy = "auto",
     ) -> ReleasePlan:
         """How to release a workload with the least error; spends nothing. See `Dataset.plan`."""
-        return planned(
-            workload_of(workload, self.domain),
+        return releasing.planned(
+            releasing.workload_of(workload, self.domain),
             self._measure,
             check_neighbours(str(self.settings["neighbours"])),
             budget=budget,
@@ -197,18 +206,20 @@ class Session(Dataset):
 
         What is released stays in the history, and later answers use it.
         """
-        if not isinstance(plan, ReleasePlan):
+        if not isinstance(plan, planning.ReleasePlan):
             raise QueryError("this dataset releases its own plans; make one with its plan()")
         name = single_use() if key is None else key
-        text = measured(self._vault, plan, self._measure, analyst or self.analyst, name)
-        return release_of(plan.workload, text, plan)
+        text = releasing.measure_plan(
+            self._vault, plan, self._measure, analyst or self.analyst, name
+        )
+        return releasing.release_of(plan.workload, text, plan)
 
     def advise(self) -> Advice:
         """Tables that would make questions like those paid for free, with their prices.
 
         A suggestion is accepted by `session.release(advice[0].plan())`. Spends nothing.
         """
-        return advice_from(self._vault.snapshot().facts, self.settings)
+        return releasing.advice_from(self._vault.snapshot().facts, self.settings)
 
     # -- publishing ----------------------------------------------------------------------------
 
@@ -232,27 +243,27 @@ class Session(Dataset):
         it raises stops the publication, which the same key finishes later. A noisy estimate of the
         number of rows is cut off at `most_rows`.
         """
-        request = PublishRequest(
+        request = publishing.PublishRequest(
             mechanism, epsilon, rho, options, analyst or self.analyst, key, most_rows
         )
-        return publish(self._vault, self.settings, self._measure, request, progress)
+        return publishing.publish(self._vault, self.settings, self._measure, request, progress)
 
     @property
     def archive(self) -> Archive:
         """Releases and publications that the ledger holds, to be read again."""
-        return Archive(self._vault)
+        return publishing.Archive(self._vault)
 
     def price(
         self, wanted: PlannedRelease | PublishRequest, *, analyst: str | None = None
     ) -> Price:
         """What a release or a publication would cost, and what is left for it; spends nothing."""
-        if isinstance(wanted, PublishRequest):
-            plan = publication_plan(self._vault, self.settings, self._measure, wanted)
-        elif isinstance(wanted, ReleasePlan):
-            plan = checked_parts(self._vault, wanted, self._measure)
+        if isinstance(wanted, publishing.PublishRequest):
+            plan = publishing.publication_plan(self._vault, self.settings, self._measure, wanted)
+        elif isinstance(wanted, planning.ReleasePlan):
+            plan = releasing.checked_parts(self._vault, wanted, self._measure)
         else:
             raise QueryError("this dataset prices its own plans; make one with its plan()")
-        return price_of(self._vault, plan, self._measure, analyst or self.analyst)
+        return releasing.price_of(self._vault, plan, self._measure, analyst or self.analyst)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -281,7 +292,7 @@ class Session(Dataset):
     def measurement(self, sequence: int) -> dict[str, Any]:
         """One entry of the history: who measured what, with which noise, at what cost."""
         entries = {entry.sequence: entry for entry in self.ledger_entries()}
-        return measurement_document(sequence, entries, self.history, self._measure.name)
+        return asking.measurement_document(sequence, entries, self.history, self._measure.name)
 
     def change_limit(self, limit: float, *, by: str | None = None) -> Budget:
         """Raise or lower the limit, in the dataset's own measure; for the curator.

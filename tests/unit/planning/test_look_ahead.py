@@ -20,12 +20,12 @@ from eke.planning import (
     Policy,
     Requirement,
     direct,
-    look_ahead,
     part_for,
+    policy_named,
     suggestions,
     top_up,
 )
-from eke.planning.look_ahead.look_ahead import RESERVE, LookAhead
+from eke.planning.look_ahead.look_ahead import RESERVE, LookAhead, look_ahead
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
@@ -91,8 +91,8 @@ def test_all_policies_share_one_protocol(measure):
     """`direct` and `top_up` plan the question itself with the noise of their rule."""
     asked, wanted = count(a=(2, 5)).on(DOMAIN), Requirement(20, 0.95)
     assert list(POLICIES) == ["direct", "top_up", "look_ahead"]
-    for policy in POLICIES.values():
-        plan = policy.plan([(Demand(asked, wanted), [None])], empty(measure))
+    for name in POLICIES:
+        plan = policy_named(name).plan([(Demand(asked, wanted), [None])], empty(measure))
         assert plan.parts == (part_for(asked, direct(wanted, None, measure), measure),)
     facts = empty(measure)
     learn(facts, decide(asked, Requirement(30, 0.95), facts, top_up))

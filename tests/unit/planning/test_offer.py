@@ -10,8 +10,8 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.inference import Inference
-from eke.planning import Decision, Demand, Facts, Requirement, look_ahead, part_for, top_up
-from eke.planning.look_ahead.look_ahead import RESERVE
+from eke.planning import Decision, Demand, Facts, Requirement, part_for, top_up
+from eke.planning.look_ahead.look_ahead import RESERVE, look_ahead
 from eke.planning.look_ahead.offer import Offer, offers
 from eke.planning.look_ahead.prospect import Prospect, prospect_of
 from eke.planning.online.rent import released_as_zeros

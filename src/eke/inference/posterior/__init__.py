@@ -4,11 +4,16 @@
 the methods of BAYES §4 are in `inference/papers`.
 """
 
-from eke.inference.posterior.composed import ComposedNoise
-from eke.inference.posterior.exact import ExactPosterior, exact_masses, halfwidth, tail
-from eke.inference.posterior.mass import ProbabilityMass, mass_error
-from eke.inference.posterior.protocol import Posterior, SymmetricPosterior
-from eke.inference.posterior.widened import WidenedPosterior
+from typing import TYPE_CHECKING
+
+from eke.late import late_names
+
+if TYPE_CHECKING:
+    from eke.inference.posterior.composed import ComposedNoise
+    from eke.inference.posterior.exact import ExactPosterior, exact_masses, halfwidth, tail
+    from eke.inference.posterior.mass import ProbabilityMass, mass_error
+    from eke.inference.posterior.protocol import Posterior, SymmetricPosterior
+    from eke.inference.posterior.widened import WidenedPosterior
 
 __all__ = [
     "ComposedNoise",
@@ -22,3 +27,15 @@ __all__ = [
     "mass_error",
     "tail",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "composed": "ComposedNoise",
+            "exact": "ExactPosterior exact_masses halfwidth tail",
+            "mass": "ProbabilityMass mass_error",
+            "protocol": "Posterior SymmetricPosterior",
+            "widened": "WidenedPosterior",
+        },
+    )

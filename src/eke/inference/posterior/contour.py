@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from eke.inference.compiled import SMALL, loops
 from eke.inference.posterior.composed import ComposedNoise
 
 Reals = NDArray[np.float64]
@@ -106,7 +106,7 @@ class _Unit:
         """M(z)/M(s) at z = s + displacement."""
         square = displacements * (2.0 * s + displacements)  # z² − s², without cancellation
         singles = self.single_squares / (1.0 - self.single_squares * s * s)
-        result = _product_of_inverses(singles, square.real.copy(), square.imag.copy())
+        result = _product_of_inverses(singles, square)
         exponent = 0.5 * self.gaussian_variance * square
         if self.equal_squares.size:
             equals = self.equal_squares / (1.0 - self.equal_squares * s * s)
@@ -118,27 +118,16 @@ class _Unit:
         return result * np.exp(exponent)
 
 
-@njit(cache=True, nogil=True)
-def _product_of_inverses(factors: Reals, real: Reals, imaginary: Reals) -> Complexes:
-    """Π_i 1/(1 − factors_i·square_k) for each k; the loop over k is the one that vectorises."""
-    size = real.size
-    product_real = np.ones(size)
-    product_imaginary = np.zeros(size)
-    for i in range(factors.size):
-        factor = factors[i]
-        for k in range(size):
-            a = 1.0 - factor * real[k]
-            b = -factor * imaginary[k]
-            previous = product_real[k]
-            product_real[k] = previous * a - product_imaginary[k] * b
-            product_imaginary[k] = previous * b + product_imaginary[k] * a
-    inverse = np.zeros(size, dtype=np.complex128)
-    for k in range(size):
-        square = product_real[k] ** 2 + product_imaginary[k] ** 2
+def _product_of_inverses(factors: Reals, squares: Complexes) -> Complexes:
+    """Π_i 1/(1 − factors_i·square_k) for each k."""
+    if len(factors) > SMALL:
+        return np.asarray(
+            loops().product_of_inverses(factors, squares.real.copy(), squares.imag.copy())
+        )
+    with np.errstate(all="ignore"):
+        product = np.multiply.reduce(1.0 - np.multiply.outer(factors, squares), axis=0)
         # An overflow (inf or NaN here) means an inverse under 1e-150, which is as good as 0.
-        if square < 1e300:
-            inverse[k] = complex(product_real[k] / square, -product_imaginary[k] / square)
-    return inverse
+        return np.where(np.abs(product) < 1e150, 1.0 / product, 0.0)
 
 
 def invert(noise: ComposedNoise, points: Reals) -> Inversion:

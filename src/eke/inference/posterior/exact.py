@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from eke.errors import AccuracyError
 from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail
@@ -33,6 +33,7 @@ Reals = NDArray[np.float64]
 # holds at least what it promises (and absorbs what `ComposedNoise` leaves to it).
 _ROUNDED_UP = 1e-12
 _NEWTON_STEPS = 60
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +127,21 @@ def halfwidth(noise: ComposedNoise, confidence: float) -> float:
         return noise.grid_slack
     scales, variance = noise.laplace_scales, noise.gaussian_variance
     if scales.size == 0:
-        # Each inverse keeps its digits on its own side of ½.
-        central = (
-            special.erfinv(confidence) if confidence < 0.5 else special.erfcinv(1 - confidence)
-        )
-        half = math.sqrt(2.0 * variance) * float(central)
+        half = math.sqrt(variance) * _central(confidence)
     elif noise.laplace_parts == 1 and variance == 0.0:
         half = -float(scales[0]) * math.log1p(-confidence)
     else:
         half = _composed_halfwidth(noise, confidence)
     return half * (1.0 + _ROUNDED_UP) + noise.grid_slack
+
+
+def _central(confidence: float) -> float:
+    """The x that a standard normal number keeps within with this probability, to either side."""
+    if confidence >= 0.5:
+        return -_NORMAL.inv_cdf(0.5 * (1.0 - confidence))
+    from scipy.special import erfinv  # noqa: PLC0415 - slow to load; here it keeps its digits
+
+    return math.sqrt(2.0) * float(erfinv(confidence))
 
 
 def exact_masses(noise: ComposedNoise, length: int, step: float = 1.0) -> ProbabilityMass:
@@ -159,7 +165,7 @@ def _tails(noise: ComposedNoise, points: Reals) -> Reals:
     """Pr(e > x) at each x ≥ 0, for a noise that is not zero."""
     scales, variance = noise.laplace_scales, noise.gaussian_variance
     if scales.size == 0:
-        return np.asarray(special.ndtr(-points / math.sqrt(variance)), dtype=np.float64)
+        return np.array([0.5 * math.erfc(x / math.sqrt(2.0 * variance)) for x in points])
     if noise.laplace_parts == 1 and variance == 0.0:
         return np.asarray(0.5 * np.exp(-points / scales[0]))
     inversion = invert(noise, points)
@@ -175,7 +181,7 @@ def _composed_halfwidth(noise: ComposedNoise, confidence: float) -> float:
     the root and fall towards it, from any start.
     """
     target = 0.5 * (1.0 - confidence)
-    x = -float(special.ndtri(target)) * math.sqrt(noise.variance)
+    x = -_NORMAL.inv_cdf(target) * math.sqrt(noise.variance)
     # Pr(|e| ≤ x) ≤ 2·x·density(0). Where the confidence is so small that ½ − tail loses its digits,
     # this bound is the answer.
     least = 0.5 * confidence / float(densities(noise, 0.0)) if confidence < 1e-3 else 0.0

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from eke.errors import AccuracyError
-from eke.planning.look_ahead.look_ahead import look_ahead
 from eke.planning.online.facts import Facts, Missing
 from eke.planning.online.plan import Part, Plan
 from eke.planning.online.rent import direct, top_up
@@ -62,11 +61,15 @@ class OnlyHistory:
 
 
 only_history = OnlyHistory()
-POLICIES: dict[str, Policy] = {one.name: one for one in (direct, top_up, look_ahead)}
+POLICIES: tuple[PolicyName, ...] = get_args(PolicyName)
 
 
 def policy_named(name: str) -> Policy:
     """The policy of that name."""
     if not isinstance(name, str) or name not in POLICIES:
         raise AccuracyError(f"unknown policy {name!r}; choose one of {', '.join(POLICIES)}")
-    return POLICIES[name]
+    if name != "look_ahead":
+        return {"direct": direct, "top_up": top_up}[name]
+    from eke.planning.look_ahead.look_ahead import look_ahead  # noqa: PLC0415 - slow to load
+
+    return look_ahead

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from eke.domain import plain_label
 from eke.errors import EstimateError, QueryError
 from eke.inference import Posterior
-from eke.inference.shrinkage.large import Convergence
 from eke.query import Marginal, Query
 from eke.question import Aggregate, Partition, Question
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from eke.inference.shrinkage.large import Convergence
 
 _LINEAR = (
     "an estimate needs one count or sum, such as SELECT COUNT(*) FROM t WHERE age > 40, for all or "

@@ -126,7 +126,7 @@ def _by_target(workload: Workload, within: float | Mapping[Any, float]) -> list[
     return [given[target.attributes] for target in workload.targets]
 
 
-def measured(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str, key: str) -> str:
+def measure_plan(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str, key: str) -> str:
     """The text stored of a release: everything in the plan is measured, in one charge."""
     parts = checked_parts(vault, plan, measure)
     purpose = json.dumps({"release": workload_to_document(plan.workload)}, sort_keys=True)
