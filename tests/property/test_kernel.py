@@ -1,10 +1,14 @@
 """Inner products under random product priors against dense sums over all cells (HIST eq. 20)."""
 
+from fractions import Fraction
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eke.query import Prior, TermStack, gram, inner
+from eke.domain import Domain, Integer
+from eke.query import Prior, Query, Term, TermStack, gram, inner
+from eke.query.step_stack import StepStack
 from tests import oracle
 from tests.questions import domains, questions
 
@@ -73,3 +77,54 @@ def test_stacks_agree_with_dense_sums_while_they_grow(case, capacity, divisor):
         for query, coefficients in zip(queries, dense, strict=True):
             assert stack.against(query).shape == (held,)
             assert close(stack.against(query), (rows * p0) @ coefficients, size)
+
+
+@given(cases(), st.integers(0, 3), st.floats(0.1, 50))
+@settings(max_examples=120)
+def test_steps_agree_with_dense_sums_while_they_grow(case, capacity, divisor):
+    """What a view has seen stays as it was."""
+    domain, _, queries, dense = case
+    stack = StepStack(domain, capacity=capacity)
+    expected = dense @ dense.T / domain.size
+    size = np.abs(dense) @ np.abs(dense).T / domain.size
+    earlier = None
+    for held, query in enumerate(queries, start=1):
+        stack.append(query, divisor)
+        for j, asked in enumerate(queries):
+            found = stack.against(asked)
+            assert close(found * divisor, expected[:held, j], size)
+            if earlier is not None:
+                assert np.allclose(earlier.against(asked), found[: earlier.rows], rtol=1e-14)
+        earlier = stack.view() if earlier is None else earlier
+
+
+@given(st.lists(st.sampled_from([0, 1, 7, 2**20, 2**40, 2**55, 2**61]), min_size=2, max_size=5))
+@settings(max_examples=80)
+def test_sums_beyond_doubles_are_multiplied_entry_by_entry(heights):
+    """Ranges, ramps and huge vectors, in any order: as exact as Python's integers are."""
+    size = 40
+    domain = Domain(a=Integer(0, size - 1), b=Integer(0, 2))
+    places = np.arange(size)
+    vectors = [np.where(places == k % size, h, places % (k + 2)) for k, h in enumerate(heights)]
+    queries = [
+        Query.unrounded(domain, [Term(Fraction(1), (("a", vector.astype(np.int64)),))])
+        for vector in vectors
+        if vector.any()
+    ]
+    stack = StepStack(domain)
+    for held, query in enumerate(queries, start=1):
+        stack.append(query)
+        for asked in queries:
+            found = stack.against(asked)
+            for row, product in zip(queries[:held], found, strict=True):
+                pairs = zip(whole(row), whole(asked), strict=True)
+                truth = sum(x * y for x, y in pairs)
+                assert abs(Fraction(float(product)) - Fraction(truth, size)) <= Fraction(
+                    truth, size * 2**50
+                )
+
+
+def whole(query):
+    """The coefficients along `a`, as Python's integers."""
+    (term,) = query.terms
+    return [int(term.weight * int(value)) for value in dict(term.factors)["a"]]

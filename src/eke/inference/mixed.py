@@ -36,7 +36,7 @@ from eke.inference.regression import (
 from eke.inference.span import ExactSpan
 from eke.inference.tables import ReleasedTables
 from eke.privacy.law import NoiseLaw
-from eke.query import Prior, Query
+from eke.query import Query
 from eke.query.view import view_with
 
 
@@ -47,7 +47,6 @@ class MixedRegression:
         self.domain = domain
         self.tables = tables
         self.laws: list[NoiseLaw] = []
-        self._prior = Prior(domain)
         self._span = ExactSpan(domain, tuple(tables.known))
         self._basis = CentredStack(domain)  # rows whose rests are independent
         self._used = CentredStack(domain)  # every row in the regression
@@ -100,7 +99,7 @@ class MixedRegression:
         query = row.query
         if query.is_zero:  # it says nothing
             return
-        norm = norm_of(query, self._prior)
+        norm = norm_of(query)
         if not norm or not ordinary(norm**2 / row.law.variance):
             self._aside.add(index, row)
             return
@@ -132,7 +131,7 @@ class MixedRegression:
         constant = float(query.constant)
         if query.is_zero:
             return LinearEstimate(constant, np.empty(0, np.intp), np.empty(0))
-        norm = norm_of(query, self._prior)
+        norm = norm_of(query)
         coordinates = self._coordinates(query, norm, grow=False) if norm else None
         if coordinates is None:
             return self._aside.estimate(query, constant, self.laws)

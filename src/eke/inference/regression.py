@@ -29,7 +29,8 @@ from eke.inference.packed import PackedFactor
 from eke.inference.span import ExactSpan
 from eke.inference.tables import CellWeights
 from eke.privacy.law import NoiseLaw
-from eke.query import Prior, Query, TermStack
+from eke.query import Query
+from eke.query.step_stack import StepStack
 from eke.query.view import view_with
 
 RESOLUTION = 1e-7
@@ -59,8 +60,7 @@ class Regression:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.laws: list[NoiseLaw] = []
-        self._prior = Prior(domain)
-        self._stack = TermStack(self._prior)
+        self._stack = StepStack(domain)
         self._span = ExactSpan(domain)
         self._kernel = PackedFactor()  # of K_bb, rows at unit norm
         self._information = PackedFactor()  # of CᵀΣ⁻¹C
@@ -81,7 +81,7 @@ class Regression:
 
     @property
     def nbytes(self) -> int:
-        parts = (self._kernel, self._information, self._coordinates, self._span)
+        parts = (self._stack, self._kernel, self._information, self._coordinates, self._span)
         return sum(part.nbytes for part in parts)
 
     def view(self) -> Regression:
@@ -106,7 +106,7 @@ class Regression:
         """Take one more noisy answer into account: O(rank²)."""
         index = len(self.laws)
         self.laws.append(row.law)
-        norm = norm_of(row.query, self._prior)
+        norm = norm_of(row.query)
         unit = norm or 1.0
         self._norms.append(unit)
         self._values.append(row.value / unit)
@@ -139,7 +139,7 @@ class Regression:
         constant = float(query.constant)
         if query.is_zero:
             return LinearEstimate(constant, np.empty(0, np.intp), np.empty(0))
-        norm = norm_of(query, self._prior)
+        norm = norm_of(query)
         coordinates = self._coordinates_of(query, norm) if norm and self.rank else None
         if coordinates is None:
             return self._aside.estimate(query, constant, self.laws)
@@ -198,10 +198,10 @@ class SetAside:
         return LinearEstimate(float(weights @ values) + constant, rows, weights)
 
 
-def norm_of(query: Query, prior: Prior) -> float:
+def norm_of(query: Query) -> float:
     """The query's norm, or 0 where it is too small, or its terms too alike, for floating point."""
     parts = [Query(query.domain, (term,), Fraction(0)) for term in query.terms]
-    stack = TermStack(prior, capacity=max(1, len(parts)))
+    stack = StepStack(query.domain, capacity=max(1, len(parts)))
     for part in parts:
         stack.append(part)
     square = largest = 0.0

@@ -11,7 +11,7 @@ from eke.history import Measurement, Row
 from eke.inference.regression import LinearEstimate, Regression, norm_of
 from eke.inference.state import Inference
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, NoiseLaw
-from eke.query import Prior, Query, Term, count, marginal
+from eke.query import Query, Term, count, marginal
 from tests.unit.inference.dense import (
     domain_of,
     exact_rank,
@@ -398,11 +398,11 @@ def one():
 
 def test_norms_that_floating_point_cannot_hold_are_zero():
     huge = domain_of(*[10] * 400)
-    assert norm_of(count(dict.fromkeys(huge.names, 0)).on(huge), Prior(huge)) == 0.0
-    assert norm_of(count().on(huge), Prior(huge)) == pytest.approx(1.0)
+    assert norm_of(count(dict.fromkeys(huge.names, 0)).on(huge)) == 0.0
+    assert norm_of(count().on(huge)) == pytest.approx(1.0)
     small = domain_of(4)
-    assert norm_of(query_of(small, [0, 0, 0, 0]), Prior(small)) == 0.0
-    assert norm_of(query_of(small, [2, 0, 0, 0]), Prior(small)) == pytest.approx(1.0)
+    assert norm_of(query_of(small, [0, 0, 0, 0])) == 0.0
+    assert norm_of(query_of(small, [2, 0, 0, 0])) == pytest.approx(1.0)
 
 
 def test_terms_that_cancel_each_other_are_set_aside_not_trusted():

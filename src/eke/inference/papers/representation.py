@@ -47,8 +47,8 @@ class _Scan:
         prior = Prior(query.domain)
         self._rows = rows
         self._query = query
-        self._norm = norm_of(query, prior)
-        self._norms = np.array([norm_of(row, prior) for row in rows])
+        self._norm = norm_of(query)
+        self._norms = np.array([norm_of(row) for row in rows])
         stack = TermStack(prior, capacity=max(1, len(rows)))
         for row, own in zip(rows, self._norms, strict=True):
             stack.append(row, own or 1.0)
