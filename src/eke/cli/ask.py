@@ -16,10 +16,12 @@ from eke.cli.options import (
     Confidence,
     Data,
     Dataset,
+    GroupsOf,
     PolicyName,
     Question,
     ServerAddress,
     ServerToken,
+    Spend,
     Within,
     half_widths,
     question_text,
@@ -37,6 +39,7 @@ Examples:
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" --within 60
   $ eke ask adult.eke "SELECT sex, AVG(age) FROM adult GROUP BY sex" -w 0.5
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 60" -c 0.99
+  $ eke ask adult.eke "SELECT AVG(hours) FROM adult" --spend 0.05
   $ eke ask adult.eke - --within 100 --json < question.sql
   $ eke ask adult "SELECT COUNT(*) FROM adult" -w 60 --server https://eke.org
 """
@@ -46,6 +49,8 @@ def ask(
     path: Dataset,
     sql: Question,
     within: Within = None,
+    spend: Spend = None,
+    groups_of: GroupsOf = None,
     confidence: Confidence = None,
     analyst: Analyst = None,
     policy: PolicyName = None,
@@ -61,7 +66,8 @@ def ask(
 ) -> None:
     """Answer a question in SQL: free from history, or from the budget.
 
-    Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
+    Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN;
+    or say what it may cost with --spend, and it is as accurate as that buys.
     A question that the budget does not allow is refused with exit code 3 and advice. DESCRIBE and
     SHOW COLUMNS list the columns, as `eke schema` does.
     """
@@ -75,7 +81,15 @@ def ask(
             present_schema(place.domain, as_json=as_json)
             return
         with working("Asking"):
-            answer = place.ask(text, accuracy, confidence, policy=policy, key=key)
+            answer = place.ask(
+                text,
+                accuracy,
+                confidence,
+                spend=spend,
+                groups_of=groups_of,
+                policy=policy,
+                key=key,
+            )
         screen = output()
         if as_json:
             screen.raw(json_text(answer_document(answer)))

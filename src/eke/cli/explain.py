@@ -11,9 +11,11 @@ from eke.cli.options import (
     Confidence,
     Data,
     Dataset,
+    GroupsOf,
     PolicyName,
     ServerAddress,
     ServerToken,
+    Spend,
     Within,
     half_widths,
     question_text,
@@ -33,6 +35,8 @@ def explain(
     path: Dataset,
     about: About,
     within: Within = None,
+    spend: Spend = None,
+    groups_of: GroupsOf = None,
     confidence: Confidence = None,
     policy: PolicyName = None,
     data: Data = None,
@@ -53,7 +57,9 @@ def explain(
                 document = place.measurement(int(about))
             else:
                 text = question_text(about)
-                document = place.explain(text, accuracy, confidence, policy=policy)
+                document = place.explain(
+                    text, accuracy, confidence, spend=spend, groups_of=groups_of, policy=policy
+                )
         screen = output()
         if as_json:
             screen.raw(json_text(document))
@@ -108,7 +114,7 @@ def _show_question(screen: Screen, document: dict[str, Any]) -> None:
         screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}")
     price = document["price"]
     if price is None:
-        screen.print("[dim]For the price, say --within.[/]")
+        screen.print("[dim]For the price, say --within or --spend.[/]")
     else:
         screen.print("[bold]What it would cost[/]")
         screen.print(screen.escape(price["sentence"]), indent=2)

@@ -50,6 +50,14 @@ Within: TypeAlias = Annotated[
         help="How far an answer may be off; repeat it for several columns.",
     ),
 ]
+Spend: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--spend", help="Instead: what the answer may cost; as accurate as that buys."),
+]
+GroupsOf: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--groups-of", help="Averages: so accurate where a group has so many records."),
+]
 Confidence: TypeAlias = Annotated[
     float | None,
     typer.Option("--confidence", "-c", help="How sure that must be; 0.95 if nothing is said."),

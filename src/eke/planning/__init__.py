@@ -18,6 +18,7 @@ from eke.planning.online.policy import (
 from eke.planning.online.question_demand import QuestionDemand, checked
 from eke.planning.online.rent import direct, narrowest_affordable, top_up
 from eke.planning.online.requirement import Demand, Requirement
+from eke.planning.online.spend import spend_on
 from eke.planning.workload.consistency import consistent_tables
 from eke.planning.workload.release import ReleasePlan, plan_of_block, plan_release
 from eke.planning.workload.release.accuracies import plan_for_accuracies
@@ -76,6 +77,7 @@ __all__ = [
     "policy_named",
     "prefixes",
     "ranges",
+    "spend_on",
     "suggestions",
     "top_up",
     "whole_tables",

@@ -125,12 +125,21 @@ class Question:
         """The query behind one block of one row."""
         return self.blocks[block].cell(self.cell(row))
 
+    def counts_records(self, block: int) -> bool:
+        """True for a block that counts records, each of them once."""
+        inside = self.blocks[block].inside
+        return not inside.constant and set(inside.extremes()) <= {Fraction(0), Fraction(1)}
+
     def bounds(self, formula: Formula) -> tuple[float, float]:
-        """What a formula lies between whatever the data, if it is an average; else no bounds."""
-        places = self.average(formula)
-        if places is None:
-            return -math.inf, math.inf
-        low, high = self.blocks[places[0]].inside.extremes()
+        """What a formula lies between whatever the data; infinite where nothing is known.
+
+        An average lies between its values, and so do sums, differences and multiples of averages,
+        as percentages are.
+        """
+        return formula.bounds(self.average, self._extremes)
+
+    def _extremes(self, block: int) -> tuple[float, float]:
+        low, high = self.blocks[block].inside.extremes()
         return float(low), float(high)
 
     def average(self, formula: Formula) -> tuple[int, int] | None:

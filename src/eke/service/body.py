@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from eke.planning.online.question_demand import MOST_RECORDS
 from eke.service.account import Role
 from eke.sql.guard import MOST_CHARACTERS
 
@@ -60,6 +61,12 @@ class SqlQuestion(Body):
         None, description="Half-width: a number, or one for each column; or in the SQL itself."
     )
     confidence: float | None = Field(None, gt=0, lt=1)
+    spend: _Positive | None = Field(
+        None, description="Instead of within: what it may cost at most; or in the SQL itself."
+    )
+    groups_of: int | None = Field(
+        None, ge=1, le=MOST_RECORDS, description="Records that a group needs to be so accurate."
+    )
     policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 
@@ -83,6 +90,12 @@ class QuestionBody(_SqlOrQuery):
         None, description="Half-width: a number, or one for each column; or in the SQL itself."
     )
     confidence: float | None = Field(None, gt=0, lt=1)
+    spend: _Positive | None = Field(
+        None, description="Instead of within: what it may cost at most; or in the SQL itself."
+    )
+    groups_of: int | None = Field(
+        None, ge=1, le=MOST_RECORDS, description="Records that a group needs to be so accurate."
+    )
     policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 

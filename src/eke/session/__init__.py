@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from eke.session.answer.answer import Answer, Cell, simultaneous
     from eke.session.answer.receipt import Receipt
     from eke.session.answer.report import write_report
+    from eke.session.ask.aim import Aim, Within
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
     from eke.session.ask.reading import preview_document
-    from eke.session.ask.request import Within
     from eke.session.budget import Budget
     from eke.session.checking import check, check_dataset
     from eke.session.dataset import Dataset, PlannedRelease
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "Advised",
+    "Aim",
     "Answer",
     "Archive",
     "Asked",
@@ -74,7 +75,7 @@ _HOMES = {
     "ask.preview": ("Preview",),
     "ask.question": ("Asked",),
     "ask.reading": ("preview_document",),
-    "ask.request": ("Within",),
+    "ask.aim": ("Aim", "Within"),
     "budget": ("Budget",),
     "checking": ("check", "check_dataset"),
     "dataset": (

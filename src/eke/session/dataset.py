@@ -18,10 +18,10 @@ from eke.planning.workload.release.section import Alternative
 from eke.privacy.measure import Measure
 from eke.publish import Published
 from eke.session.answer.answer import Answer
+from eke.session.ask.aim import Aim, Within
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
 from eke.session.ask.preview import Preview
 from eke.session.ask.question import Asked
-from eke.session.ask.request import Within
 from eke.session.budget import Budget
 from eke.session.release.measured import WorkloadLike
 from eke.session.release.price import Price
@@ -123,6 +123,8 @@ class Dataset(ABC):
         key: str | None = ...,
         analyst: str | None = ...,
         policy: str | None = ...,
+        spend: float | None = ...,
+        groups_of: int | None = ...,
         allow_estimate: Literal[False] = ...,
     ) -> Answer: ...
     @overload
@@ -135,6 +137,8 @@ class Dataset(ABC):
         key: str | None = ...,
         analyst: str | None = ...,
         policy: str | None = ...,
+        spend: float | None = ...,
+        groups_of: int | None = ...,
         allow_estimate: bool,
     ) -> Answer | Estimate | TableEstimate: ...
     def ask(
@@ -146,9 +150,15 @@ class Dataset(ABC):
         key: str | None = None,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
         allow_estimate: bool = False,
     ) -> Answer | Estimate | TableEstimate:
         """The answer to a question, at most ± within with this confidence (0.95 if not given).
+
+        Instead of `within`, `spend` says what it may cost at most: the answer is as accurate as
+        that makes it. With `groups_of` averages, ratios and variances need be so accurate only
+        where a group has so many records; smaller ones get what the same noise gives.
 
         The question is SQL or an expression; the `Answer` is one number or a table. SQL may state
         the accuracy itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from
@@ -160,7 +170,8 @@ class Dataset(ABC):
         for.
         """
         try:
-            return self._answer(query, within, confidence, key=key, analyst=analyst, policy=policy)
+            aim = Aim(within, confidence, spend, groups_of)
+            return self._answer(query, aim, key=key, analyst=analyst, policy=policy)
         except Refused as refused:
             if not allow_estimate:
                 raise
@@ -173,8 +184,7 @@ class Dataset(ABC):
     def _answer(
         self,
         query: Asked,
-        within: Within,
-        confidence: float | None,
+        aim: Aim,
         *,
         key: str | None,
         analyst: str | None,
@@ -191,6 +201,8 @@ class Dataset(ABC):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
 
@@ -215,6 +227,8 @@ class Dataset(ABC):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> dict[str, Any]:
         """How SQL is read, what history says about each part of it, and its price."""
 

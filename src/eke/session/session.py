@@ -31,6 +31,7 @@ from eke.publish import Published
 from eke.query import check_neighbours
 from eke.question import Question, caveats
 from eke.session.answer.answer import Answer
+from eke.session.ask.aim import Aim, Within
 from eke.session.ask.answering import Answering, single_use
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
 from eke.session.ask.estimator import Estimator
@@ -38,7 +39,7 @@ from eke.session.ask.preview import Preview
 from eke.session.ask.question import Asked, question_of
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.reading import explained_answers, measurement_document, question_document
-from eke.session.ask.request import FEWER_CELLS, Request, Within, Work, request_of
+from eke.session.ask.request import FEWER_CELLS, Request, Work, request_of
 from eke.session.ask.turn import Turns, at_once
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
@@ -79,15 +80,14 @@ class Session(Dataset):
     def _answer(
         self,
         query: Asked,
-        within: Within,
-        confidence: float | None,
+        aim: Aim,
         *,
         key: str | None,
         analyst: str | None,
         policy: str | None,
     ) -> Answer:
         """What `ask` gives: decided on, paid for if need be, stored, and read back."""
-        request = self._request(query, within, confidence, policy=policy, analyst=analyst)
+        request = self._request(query, aim, policy=policy, analyst=analyst)
         text = self._answering.text(request, key)
         answer = request.answer(text, self._vault.inference_through)
         return replace(answer, caveats=answer.caveats + self._unit_caveats())
@@ -100,9 +100,12 @@ class Session(Dataset):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
-        request = self._request(query, within, confidence, policy=policy, analyst=analyst)
+        aim = Aim(within, confidence, spend, groups_of)
+        request = self._request(query, aim, policy=policy, analyst=analyst)
         return self._answering.previews([request])[0]
 
     def curve(
@@ -117,7 +120,7 @@ class Session(Dataset):
         """The previews at several half-widths, all of the same moment; spends nothing."""
         return self._answering.previews(
             [
-                self._request(query, width, confidence, policy=policy, analyst=analyst)
+                self._request(query, Aim(width, confidence), policy=policy, analyst=analyst)
                 for width in within
             ]
         )
@@ -130,12 +133,16 @@ class Session(Dataset):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> dict[str, Any]:
         """How SQL is read, what history says about each part of it, and its price."""
         question = self._questions.read(query)
         preview = None
-        if within is not None or question.requirement is not None:
-            preview = self.preview(query, within, confidence, analyst=analyst, policy=policy)
+        if within is not None or spend is not None or question.requirement is not None:
+            aim = Aim(within, confidence, spend, groups_of)
+            request = self._request(query, aim, policy=policy, analyst=analyst)
+            (preview,) = self._answering.previews([request])
         with self.at_work(explained_answers(question), "Select fewer columns at a time", analyst):
             return question_document(question, self.history, confidence, preview)
 
@@ -359,8 +366,7 @@ class Session(Dataset):
     def _request(
         self,
         query: Asked,
-        within: Within,
-        confidence: float | None,
+        aim: Aim,
         *,
         policy: str | None,
         analyst: str | None = None,
@@ -369,7 +375,7 @@ class Session(Dataset):
         policy_named(chosen)
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
         question = self._question(query)
-        return request_of(question, within, confidence, policy=chosen, analyst=who)
+        return request_of(question, aim, policy=chosen, analyst=who)
 
     def _unit_caveats(self) -> tuple[str, ...]:
         """What the unit leaves out of every answer."""

@@ -68,6 +68,24 @@ def test_json_and_csv_hold_the_same_numbers(dataset: Path, run: Run) -> None:
     assert run("ask", dataset, WOMEN, "-w", "60", "--csv", "--json").code == 2
 
 
+def test_a_price_and_a_size_of_groups(dataset: Path, run: Run) -> None:
+    offer = run("preview", dataset, WOMEN, "--spend", "0.05")
+    assert "Would buy ±" in offer.out
+    paid = run("ask", dataset, WOMEN, "--spend", "0.05", "--json").json
+    assert paid["cost"] <= 0.05
+    mean = "SELECT sex, AVG(age) FROM people GROUP BY sex"
+    small = run("ask", dataset, mean, "-w", "2", "--groups-of", "100000")
+    assert "2 of 2 groups have fewer than 100,000 records" in " ".join(small.out.split())
+    told = run("explain", dataset, WOMEN, "--spend", "0.05").out
+    assert "Would buy" in told
+    both = run("ask", dataset, WOMEN, "--spend", "0.05", "-w", "5")
+    assert both.code == 1
+    assert "not both" in both.err
+    dear = run("ask", dataset, WOMEN, "--spend", "70")
+    assert dear.code == 3
+    assert "epsilon 70 was offered" in dear.err
+
+
 def test_accuracy_stands_in_the_text_or_in_options(dataset: Path, run: Run) -> None:
     inline = run("ask", dataset, f"{WOMEN} ERROR WITHIN 60 AT CONFIDENCE 0.9", "--json").json
     options = run("ask", dataset, WOMEN, "-w", "60", "-c", "0.9", "--json").json

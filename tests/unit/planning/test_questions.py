@@ -109,7 +109,7 @@ def test_a_refusal_names_the_group_and_what_can_be_had(rng):
     facts, decisions = carried_out(demand, rng, limit=0.2)
     last = decisions[-1]
     assert last.action == "refuse"
-    assert last.hint == "the group group = b decides the price"
+    assert last.hint.startswith("the group group = b decides the price; groups_of=1000, or FOR")
     assert last.narrowest is not None
     wider = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 1.1 * last.narrowest)
     assert decide(wider, facts, top_up).action == "measure"

@@ -18,7 +18,7 @@ from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts
 from eke.planning.online.known_formulas import KnownFormulas
 from eke.planning.online.policy import Policy
-from eke.planning.online.question_demand import QuestionDemand, demands_of
+from eke.planning.online.question_demand import QuestionDemand, demands_of, linear_demands
 from eke.planning.online.rent import direct
 from eke.planning.online.requirement import Demand, Requirement
 from eke.privacy.record_loss import NANO
@@ -35,7 +35,7 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
     Privacy: a function of public facts; unlike linear questions, formulas look at noisy values
     that were released before.
     """
-    linear = _linear_demands(demand)
+    linear = linear_demands(demand)
     if not demand.curved:
         return _whole(decide_demands(linear, facts, policy), demand)
     known = KnownFormulas.of(demand, facts.inference)
@@ -56,7 +56,7 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
             decision = _looked(decide_demands(known.clarifying(), facts, policy), facts)
         hint = decision.hint or known.hint()
         return _whole(replace(decision, known_share=worst, hint=hint), demand)
-    demands = [*linear, *known.linearised([joint.values for joint in known.joints])]
+    demands = [*linear, *known.linearised()]
     decision = decide_demands(demands, facts, policy)
     for _ in range(_ATTEMPTS):
         if decision.action != "history":
@@ -87,22 +87,6 @@ def _whole(decision: Decision, demand: QuestionDemand) -> Decision:
         known=None if share is None or math.isinf(share) else share * within,
         narrowest=None if stretch is None else stretch * within,
     )
-
-
-def _linear_demands(demand: QuestionDemand) -> list[Demand]:
-    """The linear columns as demands on their questions; the tighter one where two meet."""
-    tightest: dict[int, float] = {}
-    for formula, within in demand.columns:
-        scaled = formula.scale()
-        if scaled is not None:
-            index, scale = scaled
-            own = within / abs(scale)
-            tightest[index] = min(own, tightest.get(index, own))
-    return [
-        one
-        for index, within in tightest.items()
-        for one in demands_of(demand.question.blocks[index], Requirement(within, demand.confidence))
-    ]
 
 
 def _coarse(demand: QuestionDemand, facts: Facts) -> list[Demand]:

@@ -106,11 +106,13 @@ class Answering:
         if not work.is_light:
             return self._decided(request, key, insist=insist)
         try:
-            request.decide(now.facts, only_history)
+            is_free = request.decide(now.facts, only_history).action == "history"
         except FallsShort:
-            with self._payers:
-                return self._decided(request, key, insist=insist)
-        return self._from_history(request, key, now)
+            is_free = False
+        if is_free:
+            return self._from_history(request, key, now)
+        with self._payers:
+            return self._decided(request, key, insist=insist)
 
     def _decided(self, request: Request, key: str | None, *, insist: bool) -> str | None:
         """The same for a request that may have to be planned and paid for."""
@@ -135,6 +137,7 @@ class Answering:
                 digest=request.digest,
                 answer=answered,
                 as_of=None if insist else now.sequence,
+                at_most=request.left_of(),
             )
         except (Stale, BudgetExceeded):
             return None
@@ -164,8 +167,9 @@ class Answering:
                 continue
             now = self._vault.snapshot()
             allowed = now.facts_for(request.analyst)
+            costs = [step.cost for step in steps]
             with self._turn(request, self._work(request, now)):
-                decision = request.decide(allowed)
+                decision = request.decide(allowed, before=costs)
                 if decision.action == "history":
                     found = taken(steps, now.sequence, known)
                     return self._kept(request, key, request.text(now.facts, found))
@@ -182,6 +186,7 @@ class Answering:
                     digest=digest,
                     answer=step_text,
                     as_of=None if overtaken >= _TRIES_ON_A_MOVING_LEDGER else now.sequence,
+                    at_most=request.left_of(costs),
                 )
             except Stale:
                 overtaken += 1
@@ -203,18 +208,24 @@ class Answering:
 
     def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
         headline = request.headline
+        is_free = decision.action == "history"
+        spends = request.spend is not None
         return Preview(
             headline.question,
-            headline.within,
+            (decision.known if is_free else decision.within) if spends else headline.within,
             headline.confidence,
             decision.action,
             decision.cost / NANO,
-            decision.known,
-            decision.narrowest,
+            decision.known if is_free else request.if_useful(decision.known),
+            request.if_useful(decision.narrowest),
             self._measure.name,
             (facts.limit - facts.accountant.spent) / NANO,
-            first_step=request.in_steps and decision.action == "measure",
+            first_step=request.in_steps
+            and decision.action == "measure"
+            and not (spends and decision.within is not None),
             hint=decision.hint,
+            spend=None if request.spend is None else request.spend / NANO,
+            groups_of=headline.groups_of,
         )
 
 

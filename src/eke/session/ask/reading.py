@@ -33,6 +33,8 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         "remaining": preview.remaining,
         "known": preview.known,
         "narrowest": preview.narrowest,
+        **({} if preview.spend is None else {"spend": preview.spend}),
+        **({} if preview.groups_of is None else {"groups_of": preview.groups_of}),
     }
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -22,8 +22,10 @@ from eke.planning import (
     checked,
     decide,
     policy_named,
+    spend_on,
 )
 from eke.planning.online.effort import LIGHT_STEPS, PER_FORMULA, check_effort, steps_for
+from eke.planning.online.price_search import MOST_PLANS
 from eke.query import Query
 from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
@@ -37,16 +39,13 @@ from eke.session.answer.record import (
     read_text,
     stored_text,
 )
+from eke.session.ask.aim import Aim
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
-Within: TypeAlias = float | Mapping[str, float] | None
-"""A half-width for all values, one for each column of values, or none given."""
 
 DEFAULT_CONFIDENCE = 0.95
 FEWER_CELLS = "Ask for a marginal over fewer attributes, or for single cells of it"
-_EXAMPLE = (
-    "pass within=…, for example within=60, or end SQL with ERROR WITHIN 60 AT CONFIDENCE 0.95"
-)
+_ROUNDING = 1.0 + 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +76,15 @@ def combined_work(each: Sequence[Work]) -> Work:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to be answered; every value is to be as accurate as its column demands."""
+    """A question to be answered; every value is to be as accurate as its column demands.
+
+    With `spend`, as accurate as so many nano-units buy, whatever the demand says.
+    """
 
     demand: QuestionDemand
     policy: str
     analyst: str
+    spend: int | None = None
 
     @property
     def question(self) -> Question:
@@ -94,7 +97,10 @@ class Request:
 
     @property
     def headline(self) -> Headline:
-        return Headline(self.question.text, self.demand.columns[0][1], self.demand.confidence)
+        within = self.demand.columns[0][1] if self.spend is None else None
+        return Headline(
+            self.question.text, within, self.demand.confidence, self.spend, self.demand.groups_of
+        )
 
     @property
     def digest(self) -> str:
@@ -106,6 +112,11 @@ class Request:
             "confidence": self.demand.confidence,
             "policy": self.policy,
         }
+        if self.spend is not None:
+            del body["within"]
+            body["spend_nano"] = self.spend
+        if self.demand.groups_of is not None:
+            body["groups_of"] = self.demand.groups_of
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
     def work(self, rows: int) -> Work:
@@ -116,12 +127,41 @@ class Request:
         # A formula is approached by one more question: its derivative.
         answers = groups * (len(blocks) + len(curved))
         steps = steps_for(answers, rows, together=several)
+        if self.spend is not None:  # it is priced more than once
+            steps *= MOST_PLANS if several else 2
         steps += groups * len(curved) * PER_FORMULA
         return Work(answers, steps, _fewer(self.question, len(curved)))
 
-    def decide(self, facts: Facts, policy: Policy | None = None) -> Decision:
-        """What to do about it now, by the policy asked for or another one."""
-        return decide(self.demand, facts, policy or policy_named(self.policy))
+    def decide(
+        self, facts: Facts, policy: Policy | None = None, before: Sequence[int] = ()
+    ) -> Decision:
+        """What to do about it now, by the policy asked for or another one.
+
+        `before` are the costs of the steps that were taken for it, in nano-units.
+        """
+        chosen = policy or policy_named(self.policy)
+        if self.spend is None:
+            return decide(self.demand, facts, chosen)
+        return spend_on(self.demand, facts, chosen, self.spend, before)
+
+    def left_of(self, before: Sequence[int] = ()) -> int | None:
+        """What may still be charged for it after some steps; None if only the limit says."""
+        return None if self.spend is None else self.spend - sum(before)
+
+    def if_useful(self, width: float | None) -> float | None:
+        """A half-width of the first column, all others stretched alike, if it says anything.
+
+        An interval as wide as all that an average can be says nothing: it is not worth an offer.
+        """
+        if width is None:
+            return None
+        first = self.demand.columns[0][1]
+        columns = self.demand.columns[:1] if self.spend is not None else self.demand.columns
+        for formula, within in columns:
+            low, high = self.question.bounds(formula)
+            if width * (within / first) >= (high - low) / 2.0:
+                return None
+        return width
 
     def text(self, facts: Facts, finding: Finding) -> str:
         """The stored answer from the facts as they are now."""
@@ -131,6 +171,12 @@ class Request:
             [self._cell(column, place, inference) for column in self._value_columns]
             for place in shown
         ]
+        body = answer_body(question, shown, cells)
+        headline = self.headline
+        if self.spend is not None:
+            reached = _widest([row[0] for row in cells])
+            headline = replace(headline, within=reached)
+            return stored_text(body, headline, reached, facts, finding)
         first = self.demand.columns[0][1]
         widths = [
             (cell.high - cell.low) / 2.0 * (first / within)
@@ -138,8 +184,7 @@ class Request:
             for cell, (_, within) in zip(row, self.demand.columns, strict=True)
             if cell.low is not None and cell.high is not None
         ]
-        body = answer_body(question, shown, cells)
-        return stored_text(body, self.headline, max(widths, default=0.0), facts, finding)
+        return stored_text(body, headline, max(widths, default=0.0), facts, finding)
 
     def answer(self, text: str, inference_through: InferenceThrough) -> Answer:
         """The answer that a stored text holds; its posteriors are computed when somebody looks."""
@@ -171,9 +216,29 @@ class Request:
             question.is_block,
             belief,
         )
-        return qualified(answer, question)
+        return qualified(answer, question, self._smaller_groups(cells))
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _smaller_groups(self, cells: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
+        """A sentence about the groups that are too small to be as accurate as was asked for."""
+        size = self.demand.groups_of
+        if size is None or self.spend is not None:
+            return ()
+        widths = [within for _, within in self.demand.columns]
+        wider = sum(
+            any(
+                _halfwidth(cell) > width * _ROUNDING
+                for cell, width in zip(row, widths, strict=True)
+            )
+            for row in cells
+        )
+        if not wider:
+            return ()
+        verb = "has" if wider == 1 else "have"
+        which = "The group has" if len(cells) == 1 else f"{wider:,} of {len(cells):,} groups {verb}"
+        rest = "what the same noise gives there is wider than asked for."
+        return (f"{which} fewer than {size:,} records, by the estimates: {rest}",)
 
     def _shown(self, inference: Inference) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
@@ -201,8 +266,10 @@ class Request:
         posterior = self._posterior(column, row, inference)
         formula = self.question.columns[column].formula
         scaled = formula.scale()
-        low, high = posterior.interval(self.demand.confidence)
         value: float | None = posterior.value
+        if value is None or not math.isfinite(value):
+            return Cell(None, None, None)
+        low, high = posterior.interval(self.demand.confidence)
         if scaled is not None:  # the posterior is that of the answer itself
             ends = [float(formula.value(_at(scaled[0], x))) for x in (low, high)]
             value = float(formula.value(_at(scaled[0], posterior.value)))
@@ -238,29 +305,18 @@ class Request:
         return posterior
 
 
-def request_of(
-    question: Question, within: Within, confidence: float | None, *, policy: str, analyst: str
-) -> Request:
+def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Request:
     """The request for a question; what it says itself about accuracy must not be said twice."""
-    inline = question.requirement
-    if inline is not None:
-        if within is not None or (confidence is not None and inline.confidence is not None):
-            raise AccuracyError(
-                "the accuracy is given twice: in the statement (ERROR WITHIN …) and as a "
-                "parameter; keep one of them"
-            )
-        within = inline.within
-        confidence = inline.confidence if confidence is None else confidence
-    if within is None:
-        raise AccuracyError(f"how accurate must the answer be? {_EXAMPLE}")
-    sure = DEFAULT_CONFIDENCE if confidence is None else confidence
-    widths = _by_column(question, within)
+    aim = aim.with_inline(question.requirement)
+    sure = DEFAULT_CONFIDENCE if aim.confidence is None else aim.confidence
+    nano = aim.spend_nano
+    widths = _by_column(question, 1.0 if aim.within is None else aim.within)
     if question.is_block:  # the digests of such requests have always been made of plain floats
-        (wanted,) = (Requirement(width, sure) for width in widths if width is not None)
-        widths = tuple(None if width is None else wanted.within for width in widths)
-        sure = wanted.confidence
-    demand = checked(QuestionDemand(question, widths, sure))
-    return Request(demand, policy, analyst)
+        (required,) = (Requirement(width, sure) for width in widths if width is not None)
+        widths = tuple(None if width is None else required.within for width in widths)
+        sure = required.confidence
+    demand = checked(QuestionDemand(question, widths, sure, aim.groups_of))
+    return Request(demand, policy, analyst, nano)
 
 
 def finding_of(
@@ -316,6 +372,18 @@ def _by_column(question: Question, within: float | Mapping[str, float]) -> tuple
             f"within names the half-width of each value column; they are {', '.join(names)}"
         )
     return tuple(None if c.is_key else within[c.name] for c in question.columns)
+
+
+def _halfwidth(cell: Cell) -> float:
+    """Half the width of a cell's interval; infinite where it has no end or no value."""
+    ends = (cell.low, cell.high)
+    return math.inf if ends[0] is None or ends[1] is None else (ends[1] - ends[0]) / 2.0
+
+
+def _widest(cells: Sequence[Cell]) -> float | None:
+    """The widest half-width of some cells; None when one has none, or there are no cells."""
+    widest = max((_halfwidth(cell) for cell in cells), default=math.inf)
+    return widest if math.isfinite(widest) else None
 
 
 def _at(index: int, value: float | Fraction) -> list[float | Fraction]:
