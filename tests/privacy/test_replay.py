@@ -32,12 +32,12 @@ from eke.history import PUBLIC, Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.mechanism import reveal_with_noise
-from eke.planning import Decision, Facts, Past, Plan, QuestionDemand, Requirement
+from eke.planning import Decision, Facts, Past, Plan, QuestionDemand, Requirement, spend_on
 from eke.privacy.accountant import Accountant
 from eke.privacy.measures import measure_named
 from eke.query import Kronecker, count
 from eke.session.ask import request
-from tests.deciding import decide
+from tests.deciding import decide, demand_of
 from tests.random_questions import random_domain, random_question
 
 REQUESTS = 25
@@ -119,7 +119,10 @@ def random_request(rng: np.random.Generator, domain: eke.Domain) -> dict[str, An
         "analyst": str(rng.choice(["ann", "bob"])),
         "key": None if rng.random() < 0.5 else f"key-{int(rng.integers(0, 12))}",
     }
-    if rng.random() < 0.1:
+    if rng.random() < 0.15:
+        del wanted["within"]
+        wanted["spend"] = float(10 ** rng.uniform(-3.5, -0.5))
+    elif rng.random() < 0.1:
         wanted |= BAD[int(rng.integers(len(BAD)))]
     return wanted
 
@@ -136,6 +139,7 @@ class Made:
     requirement: Requirement
     policy: Any
     decision: Decision
+    spend: int | None = None  # nano-units, where a price was given instead of a half-width
 
 
 @dataclass
@@ -164,6 +168,7 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
     record = Record()
     session = eke.create(path, pair.tables[which], pair.domain, analyst="ann", **pair.settings)
     deciding = vars(request)["decide"]  # possibly a leaky one
+    spending = vars(request)["spend_on"]
 
     def recorded(demand: QuestionDemand, facts: Facts, policy: Any) -> Decision:
         decision: Decision = deciding(demand, facts, policy)
@@ -173,9 +178,20 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
         record.decisions.append(made)
         return decision
 
+    def recorded_price(
+        demand: QuestionDemand, facts: Facts, policy: Any, most: int, before: Any
+    ) -> Decision:
+        decision: Decision = spending(demand, facts, policy, most, before)
+        (block,) = demand.question.blocks
+        wanted = Requirement(1.0, demand.confidence)
+        made = Made(session._vault.sequence, block, wanted, policy, decision, most)
+        record.decisions.append(made)
+        return decision
+
     with patch.context() as inner:
         inner.setattr(measuring, "reveal_with_noise", taped(pair.tape))
         inner.setattr(request, "decide", recorded)
+        inner.setattr(request, "spend_on", recorded_price)
         inner.setattr("secrets.token_hex", _counted())
         for wanted in pair.requests:
             record.outcomes.append(outcome(session, wanted))
@@ -273,7 +289,11 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
             # The question, too, as a document: nothing of the session's objects is used.
             document = asked.query.to_document()
             query = type(asked.query).from_document(domain, document)
-            found.append(decide(query, asked.requirement, facts, asked.policy))
+            if asked.spend is None:
+                found.append(decide(query, asked.requirement, facts, asked.policy))
+            else:
+                demand = demand_of(query, asked.requirement)
+                found.append(spend_on(demand, facts, asked.policy, asked.spend))
     assert waiting == []
     return found
 
@@ -331,6 +351,8 @@ def check_recomputed(records: list[Record], decisions: int) -> int:
 def test_neighbouring_tables_differ_in_nothing_but_the_noise(played):
     """N = 250 triples of table, neighbour and request: 0 differences."""
     check_equal(played[0], 250)
+    prices = [m for record in played[1] for m in record.decisions if m.spend is not None]
+    assert {made.decision.action for made in prices} >= {"measure", "refuse"}
 
 
 def test_decisions_can_be_recomputed_from_the_ledger_alone(played, record_property):
