@@ -23,7 +23,7 @@ from eke.cli.options import (
     ServerToken,
     Spend,
     Within,
-    half_widths,
+    half_widths_or_shares,
     question_text,
 )
 from eke.cli.picture import show_answer
@@ -73,7 +73,7 @@ def ask(
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
-    accuracy, text = half_widths(within), question_text(sql)
+    accuracy, text = half_widths_or_shares(within), question_text(sql)
     with opened(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
     ) as place:

@@ -17,7 +17,7 @@ from eke.cli.options import (
     ServerToken,
     Spend,
     Within,
-    half_widths,
+    half_widths_or_shares,
     question_text,
 )
 from eke.cli.screen import Screen, output, working
@@ -50,7 +50,7 @@ def explain(
     what cost. For a question in SQL: what it means as sums over records, what history says about
     each of them and which measurements that is made of, and the price if an accuracy is given.
     """
-    accuracy = half_widths(within)
+    accuracy = half_widths_or_shares(within)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
             if about.strip().isdigit():

@@ -15,7 +15,7 @@ from eke.cli.options import (
     ServerToken,
     Spend,
     Within,
-    half_widths,
+    half_widths_or_shares,
     question_text,
 )
 from eke.cli.screen import output, working
@@ -47,7 +47,7 @@ def preview(
     The action is history (free), measure (paid) or refuse (more than what is left). With --spend it
     says how accurate that would make the answer.
     """
-    accuracy, text = half_widths(within), question_text(sql)
+    accuracy, text = half_widths_or_shares(within), question_text(sql)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
             found = place.preview(

@@ -61,8 +61,8 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
 
 
 def receipt_document(receipt: Receipt) -> dict[str, Any]:
-    """A receipt; a price and a size of groups are in it if they were asked for."""
-    optional = ("spend_nano", "groups_of")
+    """A receipt; a price, a size of groups and a share are in it if they were asked for."""
+    optional = ("spend_nano", "groups_of", "share")
     fields = asdict(receipt).items()
     return {name: value for name, value in fields if value is not None or name not in optional}
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from eke.dbapi import failure
 from eke.dbapi.cursor import Cursor
 from eke.dbapi.failure import InterfaceError, translated
-from eke.session import Aim, Dataset, open_dataset
+from eke.session import Aim, Dataset, Within, open_dataset
 
 
 def connect(
     dataset: str | os.PathLike[str] | Dataset,
-    within: float | Mapping[str, float] | None = None,
+    within: Within = None,
     confidence: float = 0.95,
     *,
     analyst: str | None = None,

@@ -16,6 +16,7 @@ from eke.planning.online.policy import (
     policy_named,
 )
 from eke.planning.online.question_demand import QuestionDemand, checked
+from eke.planning.online.relative import decide_relative
 from eke.planning.online.rent import direct, narrowest_affordable, top_up
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.spend import spend_on
@@ -61,6 +62,7 @@ __all__ = [
     "consistent_tables",
     "decide",
     "decide_demands",
+    "decide_relative",
     "direct",
     "grouping_sets",
     "known_errors",

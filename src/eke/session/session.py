@@ -39,8 +39,9 @@ from eke.session.ask.preview import Preview
 from eke.session.ask.question import Asked, question_of
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.reading import explained_answers, measurement_document, question_document
-from eke.session.ask.request import FEWER_CELLS, Request, Work, request_of
+from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once
+from eke.session.ask.work import FEWER_CELLS, Work
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.history import History

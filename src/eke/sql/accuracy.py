@@ -10,6 +10,7 @@ from eke.sql.place import SqlText
 
 _FORM = "write ERROR WITHIN 60 AT CONFIDENCE 0.95 at the end of the statement"
 _FORM_OF_GROUPS = "write ERROR WITHIN 1 FOR GROUPS OF 1000 at the end of the statement"
+_FORM_OF_SHARES = "write ERROR WITHIN 2 PERCENT at the end of the statement"
 _FORM_OF_PRICE = "write SPEND 0.05 at the end of the statement"
 _LARGEST = 1e300
 _MOST_RECORDS = 10**15
@@ -26,12 +27,18 @@ def without_accuracy(
         return tokens, None
     is_price = tokens[at].says("SPEND")
     suffix = tokens[at + (1 if is_price else 2) :]
+    is_share = not is_price and len(suffix) > 1 and suffix[1].says("PERCENT")
+    if is_share:
+        suffix = (suffix[0], *suffix[2:])
     if len(suffix) not in _LENGTHS:
         wrong = suffix[-1] if suffix else tokens[at]
         raise text.error(wrong.start, f"the accuracy is not complete or not at the end; {_FORM}")
     if is_price:
         price = _number(text, suffix[0], "the price after SPEND", _LARGEST, _FORM_OF_PRICE)
         return tokens[:at], Accuracy(None, *_rest(text, suffix[1:]), price)
+    if is_share:
+        _number(text, suffix[0], "the share after WITHIN", 100.0, _FORM_OF_SHARES)
+        return tokens[:at], Accuracy(f"{suffix[0].text} %", *_rest(text, suffix[1:]))
     within = _number(text, suffix[0], "the half-width after WITHIN", _LARGEST)
     return tokens[:at], Accuracy(within, *_rest(text, suffix[1:]))
 
@@ -64,9 +71,10 @@ def _rest(text: SqlText, suffix: tuple[SqlToken, ...]) -> tuple[float | None, in
 
 
 def _number(text: SqlText, token: SqlToken, what: str, below: float, form: str = _FORM) -> float:
-    value = float(token.text) if token.kind == "number" and len(token.text) < 400 else -1.0
+    most = 30 if below == 100.0 else 400
+    value = float(token.text) if token.kind == "number" and len(token.text) < most else -1.0
     if not 0.0 < value < below:
-        upper = " and below 1" if below == 1.0 else ""
+        upper = f" and below {below:g}" if below <= 100.0 else ""
         raise text.error(token.start, f"{what} must be a number above 0{upper}; {form}")
     return value
 

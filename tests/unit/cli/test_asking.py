@@ -76,6 +76,9 @@ def test_a_price_and_a_size_of_groups(dataset: Path, run: Run) -> None:
     mean = "SELECT sex, AVG(age) FROM people GROUP BY sex"
     small = run("ask", dataset, mean, "-w", "2", "--groups-of", "100000")
     assert "2 of 2 groups have fewer than 100,000 records" in " ".join(small.out.split())
+    share = run("ask", dataset, WOMEN, "-w", "20%", "--json").json
+    assert (share["high"] - share["low"]) / 2 <= 0.2 * share["value"]
+    assert run("ask", dataset, WOMEN, "-w", "twenty%").code == 1
     told = run("explain", dataset, WOMEN, "--spend", "0.05").out
     assert "Would buy" in told
     both = run("ask", dataset, WOMEN, "--spend", "0.05", "-w", "5")

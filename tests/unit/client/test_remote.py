@@ -369,6 +369,9 @@ def test_prices_and_sizes_of_groups_are_those_of_a_local_session(
         remote.ask(text, spend=9)
     with pytest.raises(AccuracyError, match="not both"):
         remote.ask(text, within=5, spend=0.1)
+    share = remote.ask(text, within="20 %")
+    assert (share.receipt.share, share.within <= 0.2 * share.value) == (0.2, True)
+    assert remote.preview(text, within="20 %") == local.preview(text, within="20 %")
 
 
 def test_formulas_and_cursors_are_those_of_a_local_session(

@@ -82,6 +82,9 @@ def test_a_price_and_a_size_of_groups_are_those_of_the_connection_or_of_the_text
         assert spend is None or receipt.cost <= spend
     with pytest.raises(eke.dbapi.ProgrammingError, match="not both"):
         eke.dbapi.connect(path, within=5, spend=0.1).cursor().execute(COUNT)
+    rows = eke.dbapi.connect(path, within="20 %").cursor().execute(COUNT).fetchall()
+    ((value, low, high),) = rows
+    assert (high - low) / 2 <= 0.2 * value
 
 
 def test_a_question_without_accuracy_is_a_programming_error(path: Path) -> None:

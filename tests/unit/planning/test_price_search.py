@@ -1,4 +1,4 @@
-"""The search for the stretch that a price buys, on curves of costs; the slow twin is a fine grid."""
+"""The search for the stretch that a price buys, on curves of costs; its slow twin is a grid."""
 
 from __future__ import annotations
 

@@ -111,6 +111,8 @@ def test_accuracy_is_carried():
         ("ERROR WITHIN 1 FOR GROUPS OF 1000", Accuracy(1.0, groups_of=1000)),
         ("ERROR WITHIN 1 FOR GROUPS OF 7 AT CONFIDENCE 0.9", Accuracy(1.0, 0.9, 7)),
         ("ERROR WITHIN 1 AT CONFIDENCE 0.9 FOR GROUPS OF 7;", Accuracy(1.0, 0.9, 7)),
+        ("ERROR WITHIN 2 PERCENT", Accuracy("2 %")),
+        ("error within .5 percent for groups of 7 at confidence 0.9", Accuracy(".5 %", 0.9, 7)),
         ("SPEND 0.05 FOR GROUPS OF 7 AT CONFIDENCE 0.9", Accuracy(None, 0.9, 7, 0.05)),
     ],
 )

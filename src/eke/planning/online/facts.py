@@ -35,11 +35,11 @@ def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | Non
     for single in query.queries():
         found = inference.linear(single)
         noise = None if found is None else found[1]
-        kinds.setdefault(_kind(noise), noise)
+        kinds.setdefault(noise_kind(noise), noise)
     return list(kinds.values())
 
 
-def _kind(noise: ComposedNoise | None) -> object:
+def noise_kind(noise: ComposedNoise | None) -> object:
     """Equal for errors that agree to ten digits: the cells of a block have few kinds of error."""
     if noise is None:
         return None

@@ -77,16 +77,10 @@ class KnownFormulas:
         return KnownFormulas(demand, self.places, self.joints, self.points, tuple(cells))
 
     def among(self, rows: Sequence[bool]) -> KnownFormulas:
-        """What is known about some rows only, one truth value for each; for planning."""
-        places = [at for at, is_one in enumerate(rows) if is_one]
-        names = {self.demand.question.places[at] for at in places}
-        return KnownFormulas(
-            self.demand,
-            self.places,
-            tuple(self.joints[at] for at in places),
-            tuple(self.points[at] for at in places),
-            tuple(cell for cell in self.cells if cell[0] in names),
-        )
+        """What is known about some rows only, one truth value for each; to plan for them."""
+        kept = [at for at, is_one in enumerate(rows) if is_one]
+        joints, points = ([self.joints[at] for at in kept], [self.points[at] for at in kept])
+        return KnownFormulas(self.demand, self.places, tuple(joints), tuple(points), ())
 
     def formulas(self) -> list[tuple[Formula, float]]:
         """The formulas over the aggregates in question, with their half-widths."""
@@ -127,12 +121,28 @@ class KnownFormulas:
             formulas = [formula for formula, _ in self.formulas()]
             for row, which, one, within in self.cells:
                 at = place[row]
-                is_filled = self.points[at] is not self.joints[at].values
+                is_filled = self._is_filled(at)
                 width = (
                     self._linear_width(formulas[which], at) if is_filled else one.halfwidth(sure)
                 )
                 self._found.append((row, width, within))
         return self._found
+
+    def values(self) -> list[tuple[int, float, float]]:
+        """(which of the formulas, value, half-width) of every cell, as it is planned for."""
+        place = {row: at for at, row in enumerate(self.demand.question.places)}
+        formulas = [formula for formula, _ in self.formulas()]
+        found = []
+        for (row, which, one, _), (_, width, _) in zip(self.cells, self._widths(), strict=True):
+            value = one.value
+            if self._is_filled(place[row]):
+                value = float(evaluated(formulas[which], self.points[place[row]][:, None])[0])
+            found.append((which, value, width))
+        return found
+
+    def _is_filled(self, at: int) -> bool:
+        """True for a row with fewer records than it is planned for."""
+        return self.points[at] is not self.joints[at].values
 
     def _linear_width(self, formula: Formula, at: int) -> float:
         """The half-width of a formula in one row, taken as linear where it is planned for."""

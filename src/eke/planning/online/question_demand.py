@@ -23,6 +23,8 @@ class QuestionDemand:
     question: Question
     within: tuple[float | None, ...]
     confidence: float
+    relative: tuple[int, ...] = ()
+    """The columns whose half-width is a share of the value itself, such as 0.02."""
     groups_of: int | None = None
     """Formulas must be so accurate where a group has this many records; None: in every group."""
 
@@ -33,15 +35,21 @@ class QuestionDemand:
         return [(column.formula, within) for column, within in pairs if within is not None]
 
     @property
+    def relative_places(self) -> frozenset[int]:
+        """The same as `relative`, counted among the columns of values."""
+        values = [place for place, within in enumerate(self.within) if within is not None]
+        return frozenset(values.index(place) for place in self.relative)
+
+    @property
     def curved(self) -> list[tuple[Formula, float]]:
         """Those of them that are not linear."""
         return [(f, w) for f, w in self.columns if f.scale() is None]
 
     def asking(self, widths: Iterable[float]) -> QuestionDemand:
-        """The same question with other half-widths for its columns of values."""
+        """The same question with other half-widths for its columns of values, none a share."""
         new = iter(widths)
         within = tuple(None if one is None else next(new) for one in self.within)
-        return replace(self, within=within)
+        return replace(self, within=within, relative=())
 
     def is_curved(self, column: int) -> bool:
         """True for a column whose formula is not linear."""
@@ -107,7 +115,9 @@ def _check_groups_of(demand: QuestionDemand) -> None:
             "groups_of must be a whole number above 0: how many records a group must have to be "
             "as accurate as you ask for, for example groups_of=1000"
         )
-    if not demand.curved:
+    if demand.relative:
+        _check_sized(demand)
+    elif not demand.curved:
         raise AccuracyError(
             "groups_of is for averages, ratios and variances; counts and sums are as accurate in "
             "small groups as in large ones, so leave it out"
@@ -118,6 +128,17 @@ def _check_groups_of(demand: QuestionDemand) -> None:
             raise AccuracyError(
                 "groups_of needs a number of records in each denominator, as AVG has; this formula "
                 "divides by something else, so leave it out"
+            )
+
+
+def _check_sized(demand: QuestionDemand) -> None:
+    """Raise where a share of a sum is asked for, which may be anything in a group of some size."""
+    for place in demand.relative:
+        scaled = demand.question.columns[place].formula.scale()
+        if scaled is not None and not demand.question.counts_records(scaled[0]):
+            raise AccuracyError(
+                "groups_of says nothing about how large a sum is; give its half-width as a number, "
+                "or leave groups_of out"
             )
 
 

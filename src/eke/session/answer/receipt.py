@@ -15,7 +15,7 @@ class Receipt:
     """What an answer cost and how it was obtained; the same for single answers and tables."""
 
     question: str
-    within: float | None  # of what was asked with a price, the widest half-width that it bought
+    within: float | None  # what was asked for; of a price or a share, the widest that was reached
     confidence: float
     source: Source
     cost_nano: int
@@ -29,6 +29,7 @@ class Receipt:
     steps: int = 1  # charges made for it, one after the other
     spend_nano: int | None = None  # what it might cost, if that was said instead of `within`
     groups_of: int | None = None  # records that a group needs to be so accurate
+    share: float | None = None  # of the value itself, if that was asked for instead of `within`
 
     @property
     def cost(self) -> float:
@@ -65,6 +66,8 @@ class Receipt:
                 else f"±{self.within:.4g} or better"
             )
             bought = f" of at most {self.spend:.6g}, which bought {width}"
+        elif self.share is not None:
+            bought = f", to come within {100 * self.share:.4g} % of the value"
         return (
             f"Paid {unit} {self.cost:.6g}{shared}{bought}{steps}: history offered {before}, so the "
             f"question was measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
@@ -78,6 +81,8 @@ class Receipt:
         )
         if self.spend is not None:
             return f"{given}, and {self.measure} {self.spend:.6g} buys nothing noticeably narrower"
+        if self.share is not None:
+            return f"{given}, and {100 * self.share:.4g} % of the value was asked for"
         if self.groups_of is not None:
             return (
                 f"what was released before gives ±{self.within:.6g} at {self.confidence:.4g} "

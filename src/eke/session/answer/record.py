@@ -36,6 +36,7 @@ class Headline:
     confidence: float
     spend: int | None = None  # nano-units
     groups_of: int | None = None
+    share: float | None = None  # of the value itself, in place of `within`
 
 
 def stored_text(
@@ -61,6 +62,8 @@ def stored_text(
         receipt["spend_nano"] = headline.spend
     if headline.groups_of is not None:
         receipt["groups_of"] = headline.groups_of
+    if headline.share is not None:
+        receipt["share"] = headline.share
     return json.dumps({**body, "receipt": receipt}, allow_nan=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,12 +11,16 @@ from eke.errors import AccuracyError, PrivacyError
 from eke.privacy.budget import nano_floor
 from eke.question import Accuracy
 
-Within: TypeAlias = float | Mapping[str, float] | None
+HalfWidth: TypeAlias = float | str
+"""A number, or a share of the value such as "2 %"."""
+Within: TypeAlias = HalfWidth | Mapping[str, HalfWidth] | None
 """A half-width for all values, one for each column of values, or none given."""
 
+_SHARE = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*%\s*")
+_MOST_LETTERS = 40
 _EXAMPLE = (
-    "pass within=…, for example within=60, or end SQL with ERROR WITHIN 60 AT CONFIDENCE 0.95; or "
-    "say what it may cost with spend=… (SPEND 0.05 in SQL)"
+    "pass within=…, for example within=60 or within='2 %', or end SQL with ERROR WITHIN 60 AT "
+    "CONFIDENCE 0.95; or say what it may cost with spend=… (SPEND 0.05 in SQL)"
 )
 
 
@@ -74,3 +79,16 @@ class Aim:
                 "spend must be a number between 1e-9 and about 1e9, in the dataset's own measure: "
                 "what the answer may cost, for example spend=0.05"
             ) from None
+
+
+def half_width(given: HalfWidth) -> tuple[float, bool]:
+    """A half-width as a number, and whether that is a share of the value."""
+    if not isinstance(given, str):
+        return given, False
+    found = _SHARE.fullmatch(given) if len(given) <= _MOST_LETTERS else None
+    percent = float(found[1]) if found else 0.0
+    if not 0.0 < percent < 100.0:
+        raise AccuracyError(
+            'within must be a number, or a share of the value between 0 and 100 such as "2 %"'
+        )
+    return percent / 100.0, True

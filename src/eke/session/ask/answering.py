@@ -19,9 +19,10 @@ from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.session.answer.record import Finding
 from eke.session.ask.preview import Preview, advice
-from eke.session.ask.request import Request, Work, combined_work, finding_of
+from eke.session.ask.request import Request, finding_of
 from eke.session.ask.steps import Step, spent_on_steps, step_text, taken
 from eke.session.ask.turn import Turns, at_once
+from eke.session.ask.work import Work, combined_work
 
 _MOST_STEPS = 40
 _TRIES_ON_A_MOVING_LEDGER = 5
@@ -210,14 +211,15 @@ class Answering:
         headline = request.headline
         is_free = decision.action == "history"
         spends = request.spend is not None
+        bought = decision.known if is_free else decision.within
         return Preview(
             headline.question,
-            (decision.known if is_free else decision.within) if spends else headline.within,
+            bought if headline.within is None else headline.within,
             headline.confidence,
             decision.action,
             decision.cost / NANO,
             decision.known if is_free else request.if_useful(decision.known),
-            request.if_useful(decision.narrowest),
+            None if request.demand.relative else request.if_useful(decision.narrowest),
             self._measure.name,
             (facts.limit - facts.accountant.spent) / NANO,
             first_step=request.in_steps
@@ -226,6 +228,7 @@ class Answering:
             hint=decision.hint,
             spend=None if request.spend is None else request.spend / NANO,
             groups_of=headline.groups_of,
+            share=headline.share,
         )
 
 

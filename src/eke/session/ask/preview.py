@@ -32,6 +32,7 @@ class Preview:
     hint: str = ""  # what makes it expensive
     spend: float | None = None  # what it may cost, if that was said instead of `within`
     groups_of: int | None = None  # records that a group needs to be so accurate
+    share: float | None = None  # of the value itself, if that is asked for instead of `within`
 
     @property
     def free(self) -> bool:
@@ -66,7 +67,7 @@ class Preview:
         if self.first_step:
             return (
                 f"The next step would cost {price}; history gives {known}. How much the whole "
-                "costs depends on how many records there are."
+                f"costs depends on {'the value' if self.share else 'how many records there are'}."
             )
         return f"Would cost {price}; history gives {known}."
 
@@ -97,8 +98,12 @@ def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
         if preview.narrowest is None or preview.narrowest >= (preview.known or math.inf)
         else f"the narrowest interval the remaining budget can buy is ±{_up(preview.narrowest)}"
     )
+    asked = f"±{preview.within:.6g}" if preview.within else "A look at it"
+    if preview.share is not None:
+        asked = f"The next step to {100 * preview.share:.4g} % of the value"
+        bought = "ask for a larger share, or with groups_of if small groups need not be so accurate"
     return (
-        f"±{preview.within:.6g} at confidence {preview.confidence:.4g} would cost "
+        f"{asked} at confidence {preview.confidence:.4g} would cost "
         f"{preview.measure} {preview.cost:.6g}, and {left}{because}. {spent}. "
         f"Instead: {now}; {bought}."
     )

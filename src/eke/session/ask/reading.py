@@ -35,6 +35,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         "narrowest": preview.narrowest,
         **({} if preview.spend is None else {"spend": preview.spend}),
         **({} if preview.groups_of is None else {"groups_of": preview.groups_of}),
+        **({} if preview.share is None else {"share": preview.share}),
     }
 
 

@@ -21,10 +21,11 @@ from eke.planning import (
     Requirement,
     checked,
     decide,
+    decide_relative,
     policy_named,
     spend_on,
 )
-from eke.planning.online.effort import LIGHT_STEPS, PER_FORMULA, check_effort, steps_for
+from eke.planning.online.effort import PER_FORMULA, steps_for
 from eke.planning.online.price_search import MOST_PLANS
 from eke.query import Query
 from eke.question import Key, Question, ResultRow
@@ -39,39 +40,13 @@ from eke.session.answer.record import (
     read_text,
     stored_text,
 )
-from eke.session.ask.aim import Aim
+from eke.session.ask.aim import Aim, HalfWidth, half_width
+from eke.session.ask.work import Work, less_to_ask
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
 
 DEFAULT_CONFIDENCE = 0.95
-FEWER_CELLS = "Ask for a marginal over fewer attributes, or for single cells of it"
 _ROUNDING = 1.0 + 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """How much work a request takes, and what to leave out if that is too much."""
-
-    answers: int
-    steps: int
-    advice: str
-
-    @property
-    def is_light(self) -> bool:
-        """True when it is done in no time."""
-        return self.answers == 1 or self.steps <= LIGHT_STEPS
-
-    def check(self) -> None:
-        """Raise `QueryError` if it is too much for one request; nothing has been done by then."""
-        check_effort(self.steps, self.answers, self.advice)
-
-
-def combined_work(each: Sequence[Work]) -> Work:
-    """Several pieces of work as one."""
-    advice = each[0].advice
-    if len(each) > 1:
-        advice = f"Ask for fewer than {len(each)} half-widths at a time. {advice}"
-    return Work(sum(one.answers for one in each), sum(one.steps for one in each), advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +68,17 @@ class Request:
     @property
     def in_steps(self) -> bool:
         """True when one measurement may not be the end of it."""
-        return bool(self.demand.curved)
+        return bool(self.demand.curved or self.demand.relative)
 
     @property
     def headline(self) -> Headline:
-        within = self.demand.columns[0][1] if self.spend is None else None
+        demand = self.demand
+        first = demand.columns[0][1]
+        is_share = 0 in demand.relative_places
+        within = None if self.spend is not None or is_share else first
+        share = first if is_share else None
         return Headline(
-            self.question.text, within, self.demand.confidence, self.spend, self.demand.groups_of
+            self.question.text, within, demand.confidence, self.spend, demand.groups_of, share
         )
 
     @property
@@ -117,6 +96,8 @@ class Request:
             body["spend_nano"] = self.spend
         if self.demand.groups_of is not None:
             body["groups_of"] = self.demand.groups_of
+        if self.demand.relative:
+            body["relative"] = list(self.demand.relative)
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
     def work(self, rows: int) -> Work:
@@ -127,10 +108,12 @@ class Request:
         # A formula is approached by one more question: its derivative.
         answers = groups * (len(blocks) + len(curved))
         steps = steps_for(answers, rows, together=several)
+        if self.demand.relative:  # formulas are looked at twice
+            steps += groups * len(curved) * PER_FORMULA
         if self.spend is not None:  # it is priced more than once
             steps *= MOST_PLANS if several else 2
         steps += groups * len(curved) * PER_FORMULA
-        return Work(answers, steps, _fewer(self.question, len(curved)))
+        return Work(answers, steps, less_to_ask(self.question, len(curved)))
 
     def decide(
         self, facts: Facts, policy: Policy | None = None, before: Sequence[int] = ()
@@ -140,6 +123,8 @@ class Request:
         `before` are the costs of the steps that were taken for it, in nano-units.
         """
         chosen = policy or policy_named(self.policy)
+        if self.demand.relative:
+            return decide_relative(self.demand, facts, chosen)
         if self.spend is None:
             return decide(self.demand, facts, chosen)
         return spend_on(self.demand, facts, chosen, self.spend, before)
@@ -156,7 +141,7 @@ class Request:
         if width is None:
             return None
         first = self.demand.columns[0][1]
-        columns = self.demand.columns[:1] if self.spend is not None else self.demand.columns
+        columns = self.demand.columns[:1] if self.headline.within is None else self.demand.columns
         for formula, within in columns:
             low, high = self.question.bounds(formula)
             if width * (within / first) >= (high - low) / 2.0:
@@ -173,16 +158,16 @@ class Request:
         ]
         body = answer_body(question, shown, cells)
         headline = self.headline
-        if self.spend is not None:
+        if headline.within is None:
             reached = _widest([row[0] for row in cells])
             headline = replace(headline, within=reached)
             return stored_text(body, headline, reached, facts, finding)
-        first = self.demand.columns[0][1]
+        first, shares = self.demand.columns[0][1], self.demand.relative_places
         widths = [
             (cell.high - cell.low) / 2.0 * (first / within)
             for row in cells
-            for cell, (_, within) in zip(row, self.demand.columns, strict=True)
-            if cell.low is not None and cell.high is not None
+            for place, (cell, (_, within)) in enumerate(zip(row, self.demand.columns, strict=True))
+            if cell.low is not None and cell.high is not None and place not in shares
         ]
         return stored_text(body, headline, max(widths, default=0.0), facts, finding)
 
@@ -225,20 +210,20 @@ class Request:
         size = self.demand.groups_of
         if size is None or self.spend is not None:
             return ()
-        widths = [within for _, within in self.demand.columns]
-        wider = sum(
-            any(
-                _halfwidth(cell) > width * _ROUNDING
-                for cell, width in zip(row, widths, strict=True)
-            )
-            for row in cells
-        )
+        wider = sum(any(map(self._is_wider, row, range(len(row)))) for row in cells)
         if not wider:
             return ()
         verb = "has" if wider == 1 else "have"
         which = "The group has" if len(cells) == 1 else f"{wider:,} of {len(cells):,} groups {verb}"
         rest = "what the same noise gives there is wider than asked for."
         return (f"{which} fewer than {size:,} records, by the estimates: {rest}",)
+
+    def _is_wider(self, cell: Cell, place: int) -> bool:
+        """Whether a cell of the column of values at a place is wider than was asked for."""
+        within = self.demand.columns[place][1]
+        if place in self.demand.relative_places:
+            within *= abs(cell.value or 0.0)
+        return _halfwidth(cell) > within * _ROUNDING
 
     def _shown(self, inference: Inference) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
@@ -310,12 +295,15 @@ def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Re
     aim = aim.with_inline(question.requirement)
     sure = DEFAULT_CONFIDENCE if aim.confidence is None else aim.confidence
     nano = aim.spend_nano
-    widths = _by_column(question, 1.0 if aim.within is None else aim.within)
+    given = _by_column(question, 1.0 if aim.within is None else aim.within)
+    read = [(None, False) if one is None else half_width(one) for one in given]
+    widths: tuple[Any, ...] = tuple(width for width, _ in read)
+    relative = tuple(place for place, (_, is_share) in enumerate(read) if is_share)
     if question.is_block:  # the digests of such requests have always been made of plain floats
         (required,) = (Requirement(width, sure) for width in widths if width is not None)
         widths = tuple(None if width is None else required.within for width in widths)
         sure = required.confidence
-    demand = checked(QuestionDemand(question, widths, sure, aim.groups_of))
+    demand = checked(QuestionDemand(question, widths, sure, relative, aim.groups_of))
     return Request(demand, policy, analyst, nano)
 
 
@@ -347,21 +335,9 @@ def _keeps_all(question: Question) -> bool:
     return question.having is None and not question.order_by and not bounded
 
 
-def _fewer(question: Question, curved: int) -> str:
-    """What to leave out of a question that is too much work."""
-    parts = []
-    if question.group_by:
-        parts.append(f"group by fewer or coarser keys (there are {len(question.places):,} groups)")
-    values = len(question.columns) - len(question.group_by)
-    if values > 1:
-        parts.append(f"select fewer columns at a time (there are {values} values)")
-    if curved:
-        parts.append("leave out formulas such as AVG and STDDEV, and ask for SUM and COUNT")
-    text = ", or ".join(parts) or "ask for less at a time"
-    return text[0].upper() + text[1:]
-
-
-def _by_column(question: Question, within: float | Mapping[str, float]) -> tuple[Any, ...]:
+def _by_column(
+    question: Question, within: HalfWidth | Mapping[str, HalfWidth]
+) -> tuple[HalfWidth | None, ...]:
     names = [column.name for column in question.columns if not column.is_key]
     if not isinstance(within, Mapping):
         return tuple(None if column.is_key else within for column in question.columns)
