@@ -252,6 +252,9 @@ class Operation(Formula):
         places = average(self)
         if places is not None:
             return extremes(places[0])
+        scaled = self._scaled_average(average, extremes)
+        if scaled is not None:
+            return scaled
         low, high = self.left.bounds(average, extremes)
         first, last = self.right.bounds(average, extremes)
         if self.sign == "+":
@@ -261,6 +264,29 @@ class Operation(Formula):
         if not self._factor() or not all(map(math.isfinite, (low, high, first, last))):
             return -math.inf, math.inf
         ends = [_operated(self.sign, one, other) for one in (low, high) for other in (first, last)]
+        return min(ends), max(ends)
+
+    def _scaled_average(self, average: Average, extremes: Extremes) -> tuple[float, float] | None:
+        """The bounds if it is c·a / b + d with a / b an average, however that is written."""
+        places = self.aggregates()
+        ratio = self.over(places).ratio(len(places))
+        if ratio is None:
+            return None
+        top, bottom = ratio
+        below = np.flatnonzero(bottom)
+        if len(below) != 1 or below[0] == len(places) or top[-1]:
+            return None
+        rows = int(below[0])
+        above = [int(place) for place in np.flatnonzero(top) if place != rows]
+        if len(above) != 1:
+            return None
+        inner = Operation("/", Aggregate(places[above[0]]), Aggregate(places[rows]))
+        if average(inner) is None:
+            return None
+        ends = [
+            float((top[above[0]] * end + top[rows]) / bottom[rows])
+            for end in extremes(places[above[0]])
+        ]
         return min(ends), max(ends)
 
     def _factor(self) -> float | None:

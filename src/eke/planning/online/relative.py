@@ -52,6 +52,8 @@ def decide_relative(demand: QuestionDemand, facts: Facts, policy: Policy) -> Dec
     looks = any(aim.is_look for aim in aims)  # first: they may show that the rest is in vain
     widths = [aim.idle if looks and not aim.is_look else aim.within for aim in aims]
     found = decide(demand.asking(widths), facts, policy)
+    if found.action == "history":  # nothing more is known to do, and the share is not reached
+        found = replace(found, action="refuse", hint="no measurement was found that helps")
     return replace(looked(found, facts) if looks else found, known=reached, within=aims[0].within)
 
 
