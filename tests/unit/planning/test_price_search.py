@@ -49,7 +49,7 @@ def test_the_stretch_is_the_least_that_the_price_buys(cost, free_at, start):
 
     def cost_at(stretch: float) -> int:
         plans.append(stretch)
-        return cost(stretch)
+        return int(cost(stretch))
 
     order = 2 if cost(1.0) > 3 * cost(2.0) > 0 else 1
     found = least_stretch_for(cost_at, start, MOST, lambda x: x ** (1 / order), free_at)

@@ -38,13 +38,13 @@ def test_a_price_instead_of_an_accuracy(server: Server) -> None:
     assert (found["high"] - found["low"]) / 2 == pytest.approx(offer["within"], rel=1e-3)
     for wrong in ({"spend": 0}, {"spend": "0.1"}, {"spend": 0.1, "groups_of": 0}):
         assert server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, **wrong}).status == 422
-    for wrong in ("2", "two %", "2%%", "1e1 %"):
+    for share in ("2", "two %", "2%%", "1e1 %"):
         assert (
-            server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "within": wrong}).status
+            server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "within": share}).status
             == 422
         )
-    share = server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "within": "30 %"}).json()
-    assert share["receipt"]["share"] == 0.3
+    found = server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "within": "30 %"}).json()
+    assert found["receipt"]["share"] == 0.3
     both = server.call("POST", f"{PEOPLE}/ask", "ann", {**body, "within": 5})
     assert (both.status, both.json()["error"]) == (400, "AccuracyError")
     refused = server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "spend": 50})
