@@ -191,9 +191,9 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
         return decision
 
     def recorded_price(
-        demand: QuestionDemand, facts: Facts, policy: Any, most: int, before: Any
+        demand: QuestionDemand, facts: Facts, policy: Any, most: int, **steps: Any
     ) -> Decision:
-        decision: Decision = spending(demand, facts, policy, most, before)
+        decision: Decision = spending(demand, facts, policy, most, **steps)
         (block,) = demand.question.blocks
         wanted = Requirement(1.0, demand.confidence)
         made = Made(session._vault.sequence, block, wanted, policy, decision, most)

@@ -120,7 +120,12 @@ def test_a_search_that_stops_early_is_caught(new, monkeypatch):
     """Positive control of the checks above."""
     session = new()
     session.ask(eke.marginal("sex"), within=60)
-    monkeypatch.setattr(price_search, "MOST_PLANS", 1)
+    least = price_search.least_stretch_for
+
+    def hasty(*known: Any, most_plans: int) -> float | None:
+        return least(*known, most_plans=min(1, most_plans))
+
+    monkeypatch.setattr(spend, "least_stretch_for", hasty)
     with pytest.raises(AssertionError, match="narrower interval is affordable"):
         check_best(session, eke.count(sex="F"), 0.05)
 
@@ -130,12 +135,12 @@ def test_the_number_of_plans_is_bounded(new, monkeypatch):
     plans: list[float] = []
     least = price_search.least_stretch_for
 
-    def counted(cost_at: Any, *rest: Any) -> float | None:
+    def counted(cost_at: Any, *rest: Any, **more: Any) -> float | None:
         def noted(stretch: float) -> int:
             plans.append(stretch)
             return int(cost_at(stretch))
 
-        return least(noted, *rest)
+        return least(noted, *rest, **more)
 
     monkeypatch.setattr(spend, "least_stretch_for", counted)
     session.preview(eke.count(sex="F"), spend=0.05)
@@ -146,6 +151,38 @@ def test_the_number_of_plans_is_bounded(new, monkeypatch):
         plans.clear()
         session.preview(query, spend=0.05)
         assert len(plans) <= price_search.MOST_PLANS
+
+
+def test_what_is_begun_is_carried_on(new, monkeypatch):
+    """The look makes history longer, and the rest more work than a new request might be."""
+    session = new()
+    allowed = 0
+
+    def once(self: Any) -> None:
+        nonlocal allowed
+        allowed += 1
+        if allowed > 1:
+            raise AssertionError("checked again, after something was paid")
+
+    monkeypatch.setattr("eke.session.ask.work.Work.check", once)
+    assert session.ask(eke.mean("age"), spend=0.05).receipt.steps == 2
+
+
+def test_large_tables_are_searched_with_fewer_plans(new):
+    """As many as the work of one request allows, so that a price is no reason to refuse one."""
+    session = new()
+    small, large = (
+        session._request(text, eke.session.Aim(spend=0.1), policy=None)
+        for text in (
+            "SELECT COUNT(*), SUM(age) FROM people",
+            "SELECT age, carrier, COUNT(*), SUM(age), SUM(age * age) FROM people GROUP BY 1, 2",
+        )
+    )
+    assert small._plans(0) == price_search.MOST_PLANS
+    assert price_search.LEAST_PLANS <= large._plans(0) < price_search.MOST_PLANS
+    small.work(0).check()
+    large.work(0).check()
+    assert large._plans(10**6) == price_search.LEAST_PLANS
 
 
 @pytest.mark.parametrize(("limit", "price"), [({"epsilon": 1.0}, 0.05), ({"rho": 0.1}, 0.004)])
@@ -288,7 +325,7 @@ def test_the_charge_is_checked_where_it_is_made(new, monkeypatch):
     dear = session._request(
         eke.count(), eke.session.Aim(spend=0.2), policy=None, analyst=None
     ).decide(session._vault.snapshot().facts)
-    monkeypatch.setattr("eke.session.ask.request.spend_on", lambda *_: dear)
+    monkeypatch.setattr("eke.session.ask.request.spend_on", lambda *_, **__: dear)
     with pytest.raises(BudgetExceeded):
         session.ask(eke.count(), spend=0.1)
     assert session.budget.spent == 0

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 MOST_PLANS = 14
+LEAST_PLANS = 4
+"""With fewer, what is found may be far from the best."""
 NOTICEABLE = 1.002
 """Intervals that differ by a smaller factor are taken for the same."""
 _CLOSE = 0.998  # of the price: near enough
@@ -58,18 +60,20 @@ def least_stretch_for(
     most: int,
     root: Callable[[float], float],
     free_at: float | None,
+    *,
+    most_plans: int = MOST_PLANS,
 ) -> float | None:
     """The least stretch found at which what is planned costs at most `most` nano-units.
 
     `cost_at` plans for demands stretched so, `root` undoes the power with which losses grow as
-    noise shrinks, and from `free_at` on history suffices. None: nothing noticeably narrower than
-    that can be bought, or nothing at all.
+    noise shrinks, and from `free_at` on history suffices. Fewer plans find a wider one. None:
+    nothing noticeably narrower than that can be bought, or nothing at all.
     """
     widest = math.inf if free_at is None else free_at / NOTICEABLE
     bracket = _Bracket()
     stretch = min(start, widest)
     aim = max(_AIM * most, 0.5)
-    for attempt in range(MOST_PLANS):
+    for attempt in range(most_plans):
         bracket.take_in(stretch, cost_at(stretch), most)
         if bracket.is_narrow(most) or bracket.low >= widest:
             break

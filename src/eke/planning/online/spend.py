@@ -17,7 +17,7 @@ from eke.planning.online.facts import Facts, Missing, known_errors, offered
 from eke.planning.online.known_formulas import KnownFormulas
 from eke.planning.online.plan import Plan
 from eke.planning.online.policy import Policy
-from eke.planning.online.price_search import least_stretch_for
+from eke.planning.online.price_search import MOST_PLANS, least_stretch_for
 from eke.planning.online.question_demand import QuestionDemand, demands_of, linear_demands
 from eke.planning.online.rent import direct, loss_after
 from eke.planning.online.requirement import Demand, Requirement
@@ -32,11 +32,18 @@ _SMALLER = "groups whose number of records cannot be told from 0 yet are wider"
 
 
 def spend_on(
-    demand: QuestionDemand, facts: Facts, policy: Policy, most: int, before: Sequence[int] = ()
+    demand: QuestionDemand,
+    facts: Facts,
+    policy: Policy,
+    most: int,
+    *,
+    before: Sequence[int] = (),
+    plans: int = MOST_PLANS,
 ) -> Decision:
     """What to measure for at most `most` nano-units; half-widths of the demand do not count.
 
-    `before` are the costs of the steps taken so far for the same request. History is the answer
+    `before` are the costs of the steps taken so far for the same request, and so many `plans` may
+    be tried. History is the answer
     where nothing noticeably better can be bought, and when all steps are taken.
 
     Privacy: a function of public facts, as `decide`; formulas look at noisy values that were
@@ -49,12 +56,12 @@ def spend_on(
     rest = min(most - sum(before), left)
     if not demand.curved:
         shaped = demand.asking(_units(demand, []))
-        return _Shop.of(linear_demands(shaped), facts, policy).best(rest, shaped, known)
+        return _Shop.of(linear_demands(shaped), facts, policy, plans).best(rest, shaped, known)
     if before and (len(before) >= MOST_STEPS or sum(before) > most // LOOK or rest <= 0):
         return Decision("history", 0, known)
     formulas = KnownFormulas.of(demand.asking([1.0] * len(demand.columns)), facts.inference)
     clear = [] if formulas is None else formulas.clear_rows()
-    numbers = _Shop.of(_numbers(demand), facts, policy)
+    numbers = _Shop.of(_numbers(demand), facts, policy, plans)
     if not before and not any(clear):
         look = numbers.best(most // LOOK, None, known)
         if formulas is None or look.action == "measure":
@@ -65,7 +72,7 @@ def spend_on(
         large = formulas.among(clear)
         shaped = demand.asking(_units(demand, large.reaches()))
         wanted = [*linear_demands(shaped), *large.for_demand(shaped).linearised()]
-        found = _Shop.of(wanted, facts, policy).best(rest, shaped, known)
+        found = _Shop.of(wanted, facts, policy, plans).best(rest, shaped, known)
         if found.action == "measure" and not all(clear):
             found = replace(found, hint=_SMALLER)
     return Decision("history", 0, known) if before and found.action == "refuse" else found
@@ -98,12 +105,13 @@ class _Shop:
     offers: Sequence[float | None]
     facts: Facts
     policy: Policy
+    most_plans: int
 
     @staticmethod
-    def of(demands: Sequence[Demand], facts: Facts, policy: Policy) -> _Shop:
+    def of(demands: Sequence[Demand], facts: Facts, policy: Policy, most_plans: int) -> _Shop:
         wanted = [(one, known_errors(one.query, facts.inference)) for one in demands]
         offers = [offered(errors, one.requirement.confidence) for one, errors in wanted]
-        return _Shop(wanted, offers, facts, policy)
+        return _Shop(wanted, offers, facts, policy, most_plans)
 
     def best(self, most: int, shaped: QuestionDemand | None, known: float | None) -> Decision:
         """The plan for the least stretch that costs at most `most`.
@@ -121,7 +129,8 @@ class _Shop:
         if free_at == 0.0:
             return Decision("history", 0, known)
         start = self._start(most)
-        found = least_stretch_for(cost_at, start, most, accountant.measure.root, free_at)
+        root = accountant.measure.root
+        found = least_stretch_for(cost_at, start, most, root, free_at, most_plans=self.most_plans)
         if found is None:
             if free_at is None:
                 return Decision("refuse", most, known, hint="so little buys nothing here")

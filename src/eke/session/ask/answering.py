@@ -71,10 +71,14 @@ class Answering:
         allowed = now.facts_for(request.analyst)
         return self._preview(request, request.decide(allowed), allowed)
 
-    def _work(self, request: Request, now: Snapshot) -> Work:
-        """How much work a request is; refused here, before any of it is done, if too much."""
+    def _work(self, request: Request, now: Snapshot, *, is_begun: bool = False) -> Work:
+        """How much work a request is; refused here, before any of it is done, if too much.
+
+        Once something was paid for it, it is carried on, although history has grown by that.
+        """
         work = request.work(len(now.facts.inference.rows))
-        work.check()
+        if not is_begun:
+            work.check()
         return work
 
     def _turn(self, request: Request, work: Work) -> AbstractContextManager[None]:
@@ -169,7 +173,7 @@ class Answering:
             now = self._vault.snapshot()
             allowed = now.facts_for(request.analyst)
             costs = [step.cost for step in steps]
-            with self._turn(request, self._work(request, now)):
+            with self._turn(request, self._work(request, now, is_begun=bool(steps))):
                 decision = request.decide(allowed, before=costs)
                 if decision.action == "history":
                     found = taken(steps, now.sequence, known)

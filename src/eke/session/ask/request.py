@@ -25,8 +25,8 @@ from eke.planning import (
     policy_named,
     spend_on,
 )
-from eke.planning.online.effort import PER_FORMULA, steps_for
-from eke.planning.online.price_search import MOST_PLANS
+from eke.planning.online.effort import MOST_STEPS, PER_FORMULA, steps_for
+from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
 from eke.query import Query
 from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
@@ -110,8 +110,8 @@ class Request:
         steps = steps_for(answers, rows, together=several)
         if self.demand.relative:  # formulas are looked at twice
             steps += groups * len(curved) * PER_FORMULA
-        if self.spend is not None:  # it is priced more than once
-            steps *= MOST_PLANS if several else 2
+        if self.spend is not None:  # planned more than once, but looked up only once
+            steps *= self._plans(rows) if several else 2
         steps += groups * len(curved) * PER_FORMULA
         return Work(answers, steps, less_to_ask(self.question, len(curved)))
 
@@ -127,7 +127,8 @@ class Request:
             return decide_relative(self.demand, facts, chosen)
         if self.spend is None:
             return decide(self.demand, facts, chosen)
-        return spend_on(self.demand, facts, chosen, self.spend, before)
+        plans = self._plans(len(facts.inference.rows))
+        return spend_on(self.demand, facts, chosen, self.spend, before=before, plans=plans)
 
     def left_of(self, before: Sequence[int] = ()) -> int | None:
         """What may still be charged for it after some steps; None if only the limit says."""
@@ -204,6 +205,14 @@ class Request:
         return qualified(answer, question, self._smaller_groups(cells))
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _plans(self, rows: int) -> int:
+        """How many plans a price is searched for with: fewer for what is much work."""
+        groups, curved = len(self.question.places), len(self.demand.curved)
+        answers = groups * (len(self.question.blocks) + curved)
+        left = MOST_STEPS - groups * curved * PER_FORMULA
+        affordable = left // steps_for(answers, rows, together=True)
+        return min(max(affordable, LEAST_PLANS), MOST_PLANS)
 
     def _smaller_groups(self, cells: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
         """A sentence about the groups that are too small to be as accurate as was asked for."""
