@@ -288,11 +288,14 @@ def _planned_for(
 ) -> list[FloatArray]:
     """The estimates of each row; with `groups_of`, small groups filled up to that size.
 
-    They are filled up with records like those of all groups together.
+    They are filled up with records like those of all groups together, and noise must not make them
+    records that cannot be: a sum is at most the size of the group times what a record adds.
     """
     if demand.groups_of is None:
         return list(estimates)
     counts = [places.index(k) for k in demand.records()]
+    ends = [demand.question.blocks[k].inside.extremes() for k in places]
+    low, high = (np.array([float(pair[side]) for pair in ends]) for side in (0, 1))
     pooled = np.sum(estimates, axis=0)
     found = []
     for values in estimates:
@@ -301,11 +304,12 @@ def _planned_for(
         if lacking <= 0.0:
             found.append(values)
             continue
-        filled = values.copy()
-        if pooled[least] > 0.0:
-            filled += lacking * pooled / pooled[least]
-        for k in counts:
-            filled[k] = max(filled[k], demand.groups_of)
+        each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
+        filled = values + lacking * np.clip(each, low, high)
+        filled[counts] = np.maximum(filled[counts], demand.groups_of)
+        others = [k for k in range(len(places)) if k not in counts]
+        size = filled[least]
+        filled[others] = np.clip(filled[others], size * low[others], size * high[others])
         found.append(filled)
     return found
 

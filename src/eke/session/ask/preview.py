@@ -80,7 +80,7 @@ def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
     because = f" ({preview.hint})" if preview.hint else ""
     left = f"{preview.remaining:.6g} is left"
     now = (
-        "history does not determine this question"
+        "history says too little about it"
         if preview.known is None
         else f"±{preview.known:.4g} is free now (ask with within={_up(preview.known)})"
     )
