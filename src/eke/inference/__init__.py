@@ -2,6 +2,7 @@
 
 from eke.inference.functional import FormulaPosterior
 from eke.inference.joint import Joint
+from eke.inference.known_table import KnownTable
 from eke.inference.posterior import (
     ComposedNoise,
     ExactPosterior,
@@ -20,6 +21,7 @@ __all__ = [
     "FormulaPosterior",
     "Inference",
     "Joint",
+    "KnownTable",
     "LinearEstimate",
     "Posterior",
     "Regression",

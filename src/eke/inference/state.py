@@ -7,6 +7,7 @@ post-processing of what was released before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Measurement, Row
+from eke.inference.alike import Classes, alike, kinds_of, value_classes
+from eke.inference.known_table import KnownTable
 from eke.inference.mixed import MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
 from eke.privacy.law import NoiseLaw
-from eke.query import Query
+from eke.query import Block, Query
 from eke.query.view import view_with
 
 _MOST_REMEMBERED = 4096
@@ -177,6 +180,46 @@ class Inference:
         if known is not None:
             return LinearEstimate(known, np.empty(0, np.intp), np.empty(0))
         return self.regression.estimate(query)
+
+    def table(self, block: Block) -> KnownTable | None:
+        """What is known about all cells of a block at once; None where they are asked one by one.
+
+        That is for plain tables of counts which released tables determine.
+        """
+        weight = None if block.matrices is not None else table_weight(block)
+        if weight is None or not isinstance(self.regression, MixedRegression):
+            return None
+        values = self.regression.table(block.attributes)
+        if values is None:
+            return None
+        cells = alike(self._classes(block))
+        known = [self.linear(block.cell(int(place))) for place in cells.examples]
+        noises = tuple(found[1] for found in known if found is not None)
+        if len(noises) < len(known):
+            return None
+        return KnownTable(float(weight) * values.reshape(-1), cells.kinds, noises)
+
+    def kinds(self, block: Block) -> int:
+        """How many kinds of cells a plain table of counts has: so many laws of error at most."""
+        return kinds_of(self._classes(block))
+
+    def may_know(self, block: Block) -> bool:
+        """False when there are more cells than what is known can determine."""
+        names = block.attributes
+        known = sum(
+            math.prod(self.tables.domain[name].size - 1 for name in subset)
+            for subset in self.tables.known_within(names)
+        )
+        return known + len(self.rows) >= block.cells
+
+    def _classes(self, block: Block) -> list[Classes]:
+        """The classes of values along each axis of a table of counts."""
+        return [
+            value_classes(self.rows, name, size)
+            if self.tables.treats_alike(name)
+            else np.arange(size)
+            for name, size in zip(block.attributes, block.shape, strict=True)
+        ]
 
     def weights(self, query: Query) -> list[float] | None:
         """The weight of each measurement in the BLUE of a query; None when there is no BLUE.

@@ -107,19 +107,33 @@ class Question:
 
     def cells(self) -> list[int]:
         """The cell of each row within every block: blocks follow the domain's order of columns."""
-        return [self.cell(row) for row in range(self.rows)]
+        places = np.arange(self.rows).reshape([len(key.labels) for key in self.group_by])
+        axes = self._axes()
+        if axes is None:
+            return list(range(self.rows))
+        if len(axes) < len(self.group_by):  # a column is a key twice
+            return [self.cell(row) for row in range(self.rows)]
+        found = np.empty(self.rows, np.intp)
+        found[places.transpose(axes).reshape(-1)] = np.arange(self.rows)
+        return [int(cell) for cell in found]
 
     def cell(self, row: int) -> int:
         """The cell of one row within every block."""
         if not 0 <= row < self.rows:
             raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
-        by_name = {key.attribute: axis for axis, key in enumerate(self.group_by)}
-        if None in by_name or not by_name:
+        axes = self._axes()
+        if axes is None:
             return row
         places = np.unravel_index(row, tuple(len(key.labels) for key in self.group_by))
-        axes = [by_name[name] for name in self.domain.in_order(filter(None, by_name))]
         shape = [len(self.group_by[axis].labels) for axis in axes]
         return int(np.ravel_multi_index([int(places[axis]) for axis in axes], shape))
+
+    def _axes(self) -> list[int] | None:
+        """The key along each axis of a block; None where rows and cells are in one order."""
+        by_name = {key.attribute: axis for axis, key in enumerate(self.group_by)}
+        if None in by_name or not by_name:
+            return None
+        return [by_name[name] for name in self.domain.in_order(filter(None, by_name))]
 
     def query(self, block: int, row: int) -> Query:
         """The query behind one block of one row."""

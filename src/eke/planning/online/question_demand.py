@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eke.errors import QueryError
-from eke.inference import FormulaPosterior, Inference, Joint
+from eke.inference import FormulaPosterior, Inference, Joint, table_weight
 from eke.planning.online.requirement import Demand, Requirement
+from eke.query import Marginal
 from eke.question import AskedBlock, Constant, Formula, Partition, Question
 
 MOST_ROWS = 4096
+MOST_TABLE_ROWS = 131_072
+"""Of a plain table of counts, which stays a table however many cells it has."""
 MOST_PARTITION_ROWS = 512
 
 
@@ -31,6 +34,16 @@ class QuestionDemand:
     def curved(self) -> list[tuple[Formula, float]]:
         """Those of them that are not linear."""
         return [(f, w) for f, w in self.columns if f.scale() is None]
+
+    @property
+    def is_table(self) -> bool:
+        """True when all that is asked is one plain table: counts of all records by columns."""
+        blocks = self.question.blocks
+        return (
+            len(blocks) == 1
+            and isinstance(blocks[0], Marginal)
+            and table_weight(blocks[0]) is not None
+        )
 
     def is_curved(self, column: int) -> bool:
         """True for a column whose formula is not linear."""
@@ -58,13 +71,14 @@ class QuestionDemand:
 def checked(demand: QuestionDemand) -> QuestionDemand:
     """The demand, if it can be carried out."""
     question = demand.question
-    limit = MOST_ROWS
+    limit = MOST_TABLE_ROWS if demand.is_table else MOST_ROWS
     if any(block.grouped is None for block in question.blocks):
         limit = MOST_PARTITION_ROWS
     if len(question.places) > limit:
+        counts = f" ({MOST_TABLE_ROWS:,} where only COUNT(*) of all records by columns is asked)"
         raise QueryError(
             f"the result has {len(question.places):,} groups and at most {limit:,} can be asked at "
-            "once; group by fewer or coarser keys"
+            f"once{'' if demand.is_table else counts}; group by fewer or coarser keys"
         )
     selected = {i for column in question.columns for i in column.formula.aggregates()}
     if len(selected) < len(question.blocks):

@@ -60,8 +60,8 @@ class Answering:
         All of it together is one request's work.
         """
         now = self._vault.snapshot()
-        rows = len(now.facts.inference.rows)
-        together = combined_work([request.work(rows) for request in requests])
+        known = now.facts.inference
+        together = combined_work([request.work(known) for request in requests])
         together.check()
         with self._turn(requests[0], together):
             return [self._previewed(request, now) for request in requests]
@@ -72,7 +72,7 @@ class Answering:
 
     def _work(self, request: Request, now: Snapshot) -> Work:
         """How much work a request is; refused here, before any of it is done, if too much."""
-        work = request.work(len(now.facts.inference.rows))
+        work = request.work(now.facts.inference)
         work.check()
         return work
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from eke.errors import AccuracyError, EstimateError
 from eke.history import Measurement
-from eke.inference import ExactPosterior, Inference, Posterior
+from eke.inference import Inference, Posterior
 from eke.planning import (
     Decision,
     Facts,
@@ -23,9 +23,16 @@ from eke.planning import (
     decide,
     policy_named,
 )
-from eke.planning.online.effort import LIGHT_STEPS, PER_FORMULA, check_effort, steps_for
-from eke.query import Query
-from eke.question import Key, Question, ResultRow
+from eke.planning.online.effort import (
+    LIGHT_STEPS,
+    PER_FORMULA,
+    check_effort,
+    steps_for,
+    table_steps,
+)
+from eke.planning.online.facts import MANY_CELLS
+from eke.query import Marginal, Query
+from eke.question import Aggregate, Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
 from eke.session.answer.record import (
@@ -37,6 +44,7 @@ from eke.session.answer.record import (
     read_text,
     stored_text,
 )
+from eke.session.ask.known_cells import KnownCells, exact_posterior
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
 Within: TypeAlias = float | Mapping[str, float] | None
@@ -108,10 +116,14 @@ class Request:
         }
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
-    def work(self, rows: int) -> Work:
-        """How much work deciding and answering take with so many single answers in the history."""
+    def work(self, inference: Inference) -> Work:
+        """How much work deciding and answering take with what is known."""
         groups, curved = len(self.question.places), self.demand.curved
-        blocks = self.question.blocks
+        blocks, rows = self.question.blocks, len(inference.rows)
+        if groups > MANY_CELLS and self.demand.is_table and isinstance(blocks[0], Marginal):
+            kinds = inference.kinds(blocks[0])
+            steps = table_steps(groups, kinds, rows)
+            return Work(groups, steps, _fewer(self.question, 0))
         several = len(blocks) + len(curved) > 1 or any(block.grouped is None for block in blocks)
         # A formula is approached by one more question: its derivative.
         answers = groups * (len(blocks) + len(curved))
@@ -126,11 +138,10 @@ class Request:
     def text(self, facts: Facts, finding: Finding) -> str:
         """The stored answer from the facts as they are now."""
         question, inference = self.question, facts.inference
-        shown = list(question.places) if _keeps_all(question) else self._shown(inference)
-        cells = [
-            [self._cell(column, place, inference) for column in self._value_columns]
-            for place in shown
-        ]
+        known = KnownCells.of(question, inference)
+        shown = list(question.places) if _keeps_all(question) else self._shown(known)
+        columns = self._value_columns
+        cells = [[self._cell(column, place, known) for column in columns] for place in shown]
         first = self.demand.columns[0][1]
         widths = [
             (cell.high - cell.low) / 2.0 * (first / within)
@@ -175,32 +186,28 @@ class Request:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _shown(self, inference: Inference) -> list[int]:
+    def _shown(self, known: KnownCells) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
         keys = self.question.keys()
         rows = [
             ResultRow(
                 keys[row],
                 tuple(
-                    self._estimate(block, row, inference)
-                    for block in range(len(self.question.blocks))
+                    known.posterior(block, row).value for block in range(len(self.question.blocks))
                 ),
             )
             for row in self.question.places
         ]
         return [self.question.places[place] for place in self.question.result(rows)]
 
-    def _estimate(self, block: int, row: int, inference: Inference) -> float:
-        return exact_posterior(self.question.query(block, row), inference).value
-
     @property
     def _value_columns(self) -> list[int]:
         return [i for i, column in enumerate(self.question.columns) if not column.is_key]
 
-    def _cell(self, column: int, row: int, inference: Inference) -> Cell:
-        posterior = self._posterior(column, row, inference)
+    def _cell(self, column: int, row: int, known: KnownCells) -> Cell:
+        posterior = self._posterior(column, row, known)
         formula = self.question.columns[column].formula
-        scaled = formula.scale()
+        scaled = None if isinstance(formula, Aggregate) else formula.scale()
         low, high = posterior.interval(self.demand.confidence)
         value: float | None = posterior.value
         if scaled is not None:  # the posterior is that of the answer itself
@@ -221,18 +228,18 @@ class Request:
         formula = self.question.columns[column].formula
         scaled = formula.scale()
         if scaled is None or scaled[1] == 1.0:
-            return self._posterior(column, row, inference)
+            return self._posterior(column, row, KnownCells(self.question, inference, {}, ()))
         place = scaled[0]
         shift, moved = (formula.value(_at(place, Fraction(x))) for x in (0, 1))
         query = (moved - shift) * self.question.query(place, row)
         return exact_posterior(Query(query.domain, query.terms, query.constant + shift), inference)
 
-    def _posterior(self, column: int, row: int, inference: Inference) -> Posterior:
+    def _posterior(self, column: int, row: int, known: KnownCells) -> Posterior:
         """What is known about a cell, or about the answer that it is, scaled and shifted."""
         scaled = self.question.columns[column].formula.scale()
         if scaled is not None:
-            return exact_posterior(self.question.query(scaled[0], row), inference)
-        posterior = self.demand.posterior(column, row, inference)
+            return known.posterior(scaled[0], row)
+        posterior = self.demand.posterior(column, row, known.inference)
         if posterior is None:
             raise EstimateError("history does not determine this question")
         return posterior
@@ -275,14 +282,6 @@ def finding_of(
         known=known,
         noise=noise_text([one.law for one in released]),
     )
-
-
-def exact_posterior(query: Query, inference: Inference) -> ExactPosterior:
-    """What history says about a question that it determines."""
-    known = inference.linear(query)
-    if known is None:
-        raise EstimateError("history does not determine this question")
-    return ExactPosterior(*known)
 
 
 def _keeps_all(question: Question) -> bool:
