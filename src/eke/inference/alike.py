@@ -53,17 +53,17 @@ def value_classes(rows: Sequence[Row], name: str, size: int) -> Classes:
     alone = np.arange(size)
     if size * sum(len(one.vectors) for one in held) > _MOST_LOOKED_AT:
         return alone
+    signatures = _signatures(held)
     found = np.zeros(size, np.intp)
-    firsts: list[tuple[Hashable, int]] = []  # (what the rows have there, value) of each class
+    firsts: list[int] = []  # a value of each class
     for value in range(size):
-        print_of = frozenset(Counter(one.at(value) for one in held).items())
-        for place, (other, first) in enumerate(firsts):
-            if print_of == other and _swappable(held, first, value):
+        for place, first in enumerate(firsts):
+            if signatures[first] == signatures[value] and _swappable(held, first, value):
                 found[value] = place
                 break
         else:
             found[value] = len(firsts)
-            firsts.append((print_of, value))
+            firsts.append(value)
             if len(firsts) > _MOST_CLASSES:
                 return alone
     return found
@@ -78,7 +78,7 @@ def kinds_of(classes: Sequence[Classes]) -> int:
 class _Held:
     """A single answer, its vectors along one attribute apart from the rest of its terms."""
 
-    rest: tuple[Hashable, ...]  # of each term: noise, weight and other factors
+    rest: tuple[tuple[Hashable, ...], ...]  # of each term: noise, weight and other factors
     vectors: NDArray[np.int64]  # (terms, values)
 
     @staticmethod
@@ -90,11 +90,6 @@ class _Held:
             rest.append((row.law, term.weight, own is None, others))
             vectors.append(np.ones(row.query.domain[name].size, np.int64) if own is None else own)
         return _Held(tuple(rest), np.array(vectors, np.int64))
-
-    def at(self, value: int) -> Hashable:
-        """What the answer has at a value."""
-        entries = self.vectors[:, value].tolist()
-        return frozenset(Counter(zip(self.rest, entries, strict=True)).items())
 
     def moved(self, one: int, other: int) -> bool:
         return not np.array_equal(self.vectors[:, one], self.vectors[:, other])
@@ -114,3 +109,13 @@ def _swappable(held: Sequence[_Held], one: int, other: int) -> bool:
     order = np.arange(moved[0].vectors.shape[1])
     order[[one, other]] = other, one
     return Counter(a.key() for a in moved) == Counter(a.key(order) for a in moved)
+
+
+def _signatures(held: Sequence[_Held]) -> list[bytes]:
+    """What the answers have at each value, in no order: equal for values that can be swapped."""
+    by_noise: dict[Hashable, list[NDArray[np.int64]]] = {}
+    for answer in held:
+        for (law, weight, *_), vector in zip(answer.rest, answer.vectors, strict=True):
+            by_noise.setdefault((law, weight), []).append(vector)
+    parts = [np.sort(np.array(vectors), axis=0) for vectors in by_noise.values()]
+    return [column.tobytes() for column in np.ascontiguousarray(np.concatenate(parts).T)]

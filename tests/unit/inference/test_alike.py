@@ -10,8 +10,8 @@ from eke.history import Measurement, Row
 from eke.inference import Inference, alike, state
 from eke.inference.alike import kinds_of, value_classes
 from eke.privacy.law import Laplace
-from eke.query import count, marginal
-from tests.unit.inference.test_mixed import random_case
+from eke.query import Marginal, count, marginal
+from tests.unit.inference.test_mixed import random_case, random_query
 
 AB = Domain(a=Integer(0, 4), b=Integer(0, 2))
 
@@ -31,14 +31,17 @@ def differences(seeds: range) -> tuple[list[str], int, int]:
         for row in singles:
             inference.append(row)
         inference.extend_all(tables)
-        for table in tables:
-            known = inference.table(table.query)
+        rng = np.random.default_rng(seed)
+        asked = [table.query for table in tables if isinstance(table.query, Marginal)]
+        asked += [block.with_inside(random_query(domain, rng)) for block in asked]
+        for block in asked:
+            known = inference.table(block)
             if known is None:
                 continue
             kinds += len(known.noises)
-            for place in range(table.query.cells):
+            for place in range(block.cells):
                 compared += 1
-                own, twin = known.posterior(place), inference.posterior(table.query.cell(place))
+                own, twin = known.posterior(place), inference.posterior(block.cell(place))
                 assert twin is not None
                 if own.value != pytest.approx(twin.value, rel=1e-7, abs=1e-7):
                     wrong.append(f"value {seed}:{place}")

@@ -47,12 +47,15 @@ class Receipt:
             )
         steps = f" in {self.steps} steps" if self.steps > 1 else ""
         before = "nothing" if self.known is None else f"only ±{self.known:.4g}"
-        shared = (
-            ""
-            if self.cost_nano == self.price_nano
-            else f" (by itself it is worth {unit} {self.price_nano / NANO:.6g}; the records it"
-            " touches had room below the largest loss)"
-        )
+        shared = ""
+        if self.cost_nano != self.price_nano:
+            why = (
+                "the records it touches had room below the largest loss"
+                if self.cost_nano < self.price_nano
+                else "what a record loses by all answers together is too much work to find, and a "
+                "bound is charged"
+            )
+            shared = f" (by itself it is worth {unit} {self.price_nano / NANO:.6g}; {why})"
         return (
             f"Paid {unit} {self.cost:.6g}{shared}{steps}: history offered {before}, so the "
             f"question was measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
