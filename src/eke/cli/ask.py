@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import eke
+from eke.cli.going_on import going_on
 from eke.cli.opening import opened
 from eke.cli.options import (
     Analyst,
@@ -62,8 +63,9 @@ def ask(
     """Answer a question in SQL: free from history, or from the budget.
 
     Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
-    A question that the budget does not allow is refused with exit code 3 and advice. DESCRIBE and
-    SHOW COLUMNS list the columns, as `eke schema` does.
+    A question that the budget does not allow is refused with exit code 3 and advice. If you press
+    Ctrl-C, or the connection breaks, the message says what is charged and with which --key the same
+    command gets the answer. DESCRIBE and SHOW COLUMNS list the columns, as `eke schema` does.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
@@ -74,8 +76,8 @@ def ask(
         if eke.sql.asks_for_columns(text):
             present_schema(place.domain, as_json=as_json)
             return
-        with working("Asking"):
-            answer = place.ask(text, accuracy, confidence, policy=policy, key=key)
+        with working("Asking"), going_on(key, place) as own:
+            answer = place.ask(text, accuracy, confidence, policy=policy, key=own)
         screen = output()
         if as_json:
             screen.raw(json_text(answer_document(answer)))

@@ -91,7 +91,7 @@ def publish(
     ) as place:
         if not target.parent.is_dir():  # what cannot be written must not be bought
             raise DataError(f"there is no folder {target.parent}; make it, or choose another file")
-        with progress_bar("Publishing") as progress, going_on(key) as own:
+        with progress_bar("Publishing") as progress, going_on(key, place) as own:
             said = as_json or key is not None
 
             def followed(doing: str, done: float) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import eke
+from eke.engine import vault
+from eke.errors import DataError
 from tests.command_line import Run
 
 WOMEN = "SELECT COUNT(*) FROM people WHERE sex = 'Female'"
@@ -198,3 +200,63 @@ def test_explain_a_measurement_shows_noise_and_charge(dataset: Path, run: Run) -
     assert run("explain", dataset, reserved, "--json").json["sequence"] == entries[0]["sequence"]
     assert run("explain", dataset, 1).code == 1
     assert run("explain", dataset, 10**6).code == 1
+
+
+# -- broken off ----------------------------------------------------------------------------------
+
+
+def remaining(dataset: Path, run: Run) -> float:
+    return float(run("budget", dataset, "--json").json["remaining"])
+
+
+@pytest.mark.parametrize("how", [KeyboardInterrupt(), MemoryError(), DataError("no table")])
+def test_a_question_that_ends_after_its_charge_goes_on_by_its_key(
+    dataset: Path, run: Run, monkeypatch: pytest.MonkeyPatch, how: BaseException
+) -> None:
+    words = (
+        "ask",
+        dataset,
+        WOMEN,
+        "-w",
+        {KeyboardInterrupt: 21, MemoryError: 20}.get(type(how), 19),
+    )
+    before = remaining(dataset, run)
+
+    def broken(*_: object) -> None:
+        raise how
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vault, "measured_parts", broken)
+        shown = run(*words)
+    assert shown.code == 1
+    paid = before - remaining(dataset, run)
+    assert paid > 0
+    told = re.search(r"Charged so far: epsilon (\S+):", shown.err)
+    assert told, shown.err
+    assert float(told[1]) == pytest.approx(paid, rel=1e-5)
+    found = re.search(r"run the same command with --key (once-\w+) to get it", shown.err)
+    assert found, shown.err
+    again = run(*words, "--key", found[1], "--json")
+    assert again.code == 0, again.err
+    assert again.json["cost"] == pytest.approx(paid)
+    assert before - remaining(dataset, run) == pytest.approx(paid), "charged once"
+
+
+def test_a_question_that_ends_before_its_charge_says_so(
+    dataset: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vault.Vault, "release", broken)
+        shown = run("ask", dataset, WOMEN, "-w", 15)
+    assert shown.code == 1
+    assert "interrupted. Nothing was charged; run the same command again" in shown.err
+
+
+def test_free_answers_leave_no_trace(dataset: Path, run: Run) -> None:
+    run("ask", dataset, WOMEN, "-w", 200)
+    before = eke.open(dataset).ledger_entries()
+    assert "Free" in run("ask", dataset, WOMEN, "-w", 200).out
+    assert eke.open(dataset).ledger_entries() == before

@@ -6,6 +6,7 @@ The order in which charge, data, noise and answer follow each other is the engin
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from eke.session.ask.turn import Turns, at_once
 
 _MOST_STEPS = 40
 _TRIES_ON_A_MOVING_LEDGER = 5
+_SINGLE_USE = re.compile("once-[0-9a-f]{16,}")
 
 
 class Answering:
@@ -196,8 +198,12 @@ class Answering:
         )
 
     def _kept(self, request: Request, key: str | None, text: str) -> str:
-        """The text, stored under the key if there is one."""
-        if key is None:
+        """The text, stored under the key if somebody chose one.
+
+        A free answer under a key of eke's own making is found again as it was found now, and
+        leaves no trace.
+        """
+        if key is None or _SINGLE_USE.fullmatch(key):
             return text
         return self._vault.remember(request.analyst, key, request.digest, text)
 
