@@ -32,7 +32,7 @@ from eke.planning.online.effort import (
 )
 from eke.planning.online.facts import MANY_CELLS
 from eke.query import Marginal, Query
-from eke.question import Aggregate, Key, Question, ResultRow
+from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
 from eke.session.answer.record import (
@@ -207,7 +207,7 @@ class Request:
     def _cell(self, column: int, row: int, known: KnownCells) -> Cell:
         posterior = self._posterior(column, row, known)
         formula = self.question.columns[column].formula
-        scaled = None if isinstance(formula, Aggregate) else formula.scale()
+        scaled = formula.scale()
         low, high = posterior.interval(self.demand.confidence)
         value: float | None = posterior.value
         if scaled is not None:  # the posterior is that of the answer itself
