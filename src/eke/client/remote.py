@@ -211,7 +211,7 @@ class RemoteSession(Dataset):
         """What a release would have cost when it was planned, and what was left for it."""
         _without(analyst)
         plan = _own(wanted)
-        return Price(plan.cost, plan.remaining, plan.measure.name)
+        return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped)
 
     def release(
         self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None

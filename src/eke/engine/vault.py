@@ -326,7 +326,8 @@ class Vault:
             [(part.query, part.law) for part in plan.parts], limit, plan.flat_loss
         )
         if after > limit:
-            raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
+            reason = "your cap" if limit < book.limit else "the remaining budget"
+            raise BudgetExceeded(f"{reason} does not allow this; nothing was spent")
         cost = after - book.spent
         reservation = book.reserve(
             analyst=analyst,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from eke.session.answer.receipt import Receipt
     from eke.session.answer.report import write_report
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+    from eke.session.ask.kept import KeptAnswer, KeptAnswers
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
     from eke.session.ask.reading import preview_document
@@ -36,6 +37,8 @@ __all__ = [
     "Estimate",
     "EstimateMethod",
     "History",
+    "KeptAnswer",
+    "KeptAnswers",
     "PlannedRelease",
     "Preview",
     "Price",
@@ -70,6 +73,10 @@ _HOMES = {
         "Estimate",
         "EstimateMethod",
         "TableEstimate",
+    ),
+    "ask.kept": (
+        "KeptAnswer",
+        "KeptAnswers",
     ),
     "ask.preview": ("Preview",),
     "ask.question": ("Asked",),

@@ -34,6 +34,7 @@ from eke.session.answer.answer import Answer
 from eke.session.ask.answering import Answering, single_use
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate, linear_block
 from eke.session.ask.estimator import Estimator
+from eke.session.ask.kept import KeptAnswers
 from eke.session.ask.preview import Preview
 from eke.session.ask.question import Asked, question_of
 from eke.session.ask.question_store import QuestionStore
@@ -88,9 +89,7 @@ class Session(Dataset):
     ) -> Answer:
         """What `ask` gives: decided on, paid for if need be, stored, and read back."""
         request = self._request(query, within, confidence, policy=policy, analyst=analyst)
-        text = self._answering.text(request, key)
-        answer = request.answer(text, self._vault.inference_through)
-        return replace(answer, caveats=answer.caveats + self._unit_caveats())
+        return self._read(request, self._answering.text(request, key))
 
     def preview(
         self,
@@ -238,6 +237,11 @@ class Session(Dataset):
         return publish(self._vault, self.settings, self._measure, request, progress)
 
     @property
+    def answers(self) -> KeptAnswers:
+        """Answers that the ledger keeps, for whoever asked to read again."""
+        return KeptAnswers(self._vault, self._request, self._read)
+
+    @property
     def archive(self) -> Archive:
         """Releases and publications that the ledger holds, to be read again."""
         return Archive(self._vault)
@@ -370,6 +374,11 @@ class Session(Dataset):
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
         question = self._question(query)
         return request_of(question, within, confidence, policy=chosen, analyst=who)
+
+    def _read(self, request: Request, text: str) -> Answer:
+        """The answer to a request from its stored text."""
+        answer = request.answer(text, self._vault.inference_through)
+        return replace(answer, caveats=answer.caveats + self._unit_caveats())
 
     def _unit_caveats(self) -> tuple[str, ...]:
         """What the unit leaves out of every answer."""

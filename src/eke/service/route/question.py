@@ -143,4 +143,6 @@ def _answered(
     source = answer.receipt.source
     state.metrics.count("eke_answers_total", dataset=name, source=source)
     log("answered", dataset=name, account=who.name, source=source, cost=answer.cost)
-    return answer_document(answer, posterior=body.posterior)
+    # Under a key the answer is kept, and can be read again and downloaded (`route/answers.py`).
+    entry = None if key is None else session.archive.find(who.name, key)
+    return {**answer_document(answer, posterior=body.posterior), "entry": entry}

@@ -68,7 +68,7 @@ class Answering:
 
     def _previewed(self, request: Request, now: Snapshot) -> Preview:
         allowed = now.facts_for(request.analyst)
-        return self._preview(request, request.decide(allowed), allowed)
+        return self._preview(request, request.decide(allowed), now)
 
     def _work(self, request: Request, now: Snapshot) -> Work:
         """How much work a request is; refused here, before any of it is done, if too much."""
@@ -121,7 +121,7 @@ class Answering:
             if decision.action == "history":
                 return self._from_history(request, key, now)
         if decision.plan is None:
-            refusal = self._preview(request, decision, allowed)
+            refusal = self._preview(request, decision, now)
             raise Refused(advice(refusal), refusal)
 
         def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
@@ -170,7 +170,7 @@ class Answering:
                     found = taken(steps, now.sequence, known)
                     return self._kept(request, key, request.text(now.facts, found))
             if decision.plan is None:
-                refusal = self._preview(request, decision, allowed)
+                refusal = self._preview(request, decision, now)
                 raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
             tries += 1
             known = decision.known if not steps else known
@@ -201,8 +201,8 @@ class Answering:
             return text
         return self._vault.remember(request.analyst, key, request.digest, text)
 
-    def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
-        headline = request.headline
+    def _preview(self, request: Request, decision: Decision, now: Snapshot) -> Preview:
+        headline, facts = request.headline, now.facts_for(request.analyst)
         return Preview(
             headline.question,
             headline.within,
@@ -215,6 +215,7 @@ class Answering:
             (facts.limit - facts.accountant.spent) / NANO,
             first_step=request.in_steps and decision.action == "measure",
             hint=decision.hint,
+            capped=facts.limit < now.facts.limit,
         )
 
 

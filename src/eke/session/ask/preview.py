@@ -25,6 +25,7 @@ class Preview:
     # A formula such as AVG is approached in steps: the cost is that of the next one.
     first_step: bool = False
     hint: str = ""  # what makes it expensive
+    capped: bool = False  # whether the analyst's own cap, not the dataset's limit, leaves so little
 
     @property
     def free(self) -> bool:
@@ -40,7 +41,8 @@ class Preview:
             return f"{self.question}\nFree: history gives {known}."
         if self.action == "refuse":
             return f"{self.question}\n{advice(self)}"
-        price = f"{self.measure} {self.cost:.6g} of {self.remaining:.6g} left"
+        left = f"{self.remaining:.6g} {'that your cap leaves you' if self.capped else 'left'}"
+        price = f"{self.measure} {self.cost:.6g} of {left}"
         if self.first_step:
             return (
                 f"{self.question}\nThe next step would cost {price}; history gives {known}. How "
@@ -59,14 +61,20 @@ def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
         if preview.known is None
         else f"±{preview.known:.4g} is free now (ask with within={_up(preview.known)})"
     )
+    purse = "what your cap leaves" if preview.capped else "the remaining budget"
     bought = (
-        "the remaining budget buys nothing narrower"
+        f"{purse} buys nothing narrower"
         if preview.narrowest is None or preview.narrowest >= (preview.known or math.inf)
-        else f"the narrowest interval the remaining budget can buy is ±{_up(preview.narrowest)}"
+        else f"the narrowest interval {purse} can buy is ±{_up(preview.narrowest)}"
+    )
+    left = (
+        f"your cap leaves you {preview.remaining:.6g}"
+        if preview.capped
+        else f"{preview.remaining:.6g} is left"
     )
     return (
         f"±{preview.within:.6g} at confidence {preview.confidence:.4g} would cost "
-        f"{preview.measure} {preview.cost:.6g}, and {preview.remaining:.6g} is left"
+        f"{preview.measure} {preview.cost:.6g}, and {left}"
         f"{f' ({preview.hint})' if preview.hint else ''}. {spent}. Instead: {now}; {bought}."
     )
 

@@ -31,6 +31,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         "cost": preview.cost,
         "first_step": preview.first_step,
         "remaining": preview.remaining,
+        "capped": preview.capped,
         "known": preview.known,
         "narrowest": preview.narrowest,
     }

@@ -138,7 +138,7 @@ class Request:
             for cell, (_, within) in zip(row, self.demand.columns, strict=True)
             if cell.low is not None and cell.high is not None
         ]
-        body = answer_body(question, shown, cells)
+        body = {**answer_body(question, shown, cells), **self._asked}
         return stored_text(body, self.headline, max(widths, default=0.0), facts, finding)
 
     def answer(self, text: str, inference_through: InferenceThrough) -> Answer:
@@ -174,6 +174,22 @@ class Request:
         return qualified(answer, question)
 
     # -- inside --------------------------------------------------------------------------------
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What to send to ask the same in SQL again, in the words of the HTTP API."""
+        sql, inline = self.question.identity.get("sql"), self.question.requirement
+        if sql is None:
+            return {}
+        asked: dict[str, Any] = {"sql": sql, "policy": self.policy}
+        if inline is None:
+            pairs = zip(self.question.columns, self.demand.within, strict=True)
+            widths = {column.name: width for column, width in pairs if width is not None}
+            first, *others = widths.values()
+            asked["within"] = first if all(one == first for one in others) else widths
+        if inline is None or inline.confidence is None:
+            asked["confidence"] = self.demand.confidence
+        return {"asked": asked}
 
     def _shown(self, inference: Inference) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
