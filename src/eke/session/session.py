@@ -74,6 +74,7 @@ class Session(Dataset):
         self.analyst = analyst
         self.settings = dict(settings)
         self._estimator: tuple[int, Estimator] | None = None
+        self._answers = KeptAnswers(vault, self._request, self._read)
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -239,7 +240,7 @@ class Session(Dataset):
     @property
     def answers(self) -> KeptAnswers:
         """Answers that the ledger keeps, for whoever asked to read again."""
-        return KeptAnswers(self._vault, self._request, self._read)
+        return self._answers
 
     @property
     def archive(self) -> Archive:

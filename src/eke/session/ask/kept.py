@@ -8,9 +8,10 @@ Privacy: everything here was released, to the analyst who asked; reading it agai
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from eke.engine import Vault
 from eke.errors import QueryError
@@ -20,6 +21,9 @@ from eke.session.answer.receipt import Receipt
 from eke.session.answer.record import read_text
 from eke.session.ask.request import Request
 from eke.session.publish.published import rows_key
+
+_Asker: TypeAlias = tuple[str, str]
+"""An analyst, and the key of one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class KeptAnswer:
 
 
 class KeptAnswers:
-    """The answers that a ledger keeps for each analyst."""
+    """The answers that a ledger keeps for each analyst. Threads may share it."""
 
     def __init__(
         self, vault: Vault, request: Callable[..., Request], read: Callable[[Request, str], Answer]
@@ -45,6 +49,12 @@ class KeptAnswers:
         self._ledger = vault.ledger
         self._request = request  # of a question with its accuracy
         self._read = read  # the answer to it out of its stored text
+        self._lock = threading.Lock()
+        self._seen = 0  # the last entry that the following take into account
+        self._charged: dict[_Asker, str] = {}  # when
+        self._opened: dict[int, _Asker] = {}  # by a charge, until its outcome is stored
+        self._closed: dict[str, list[tuple[int, str, str]]] = {}  # (entry, when, key) by analyst
+        self._others: set[_Asker] = set()  # releases and publications
 
     def of(
         self, analyst: str, *, before: int | None = None, most: int = 100
@@ -82,33 +92,36 @@ class KeptAnswers:
 
     def _newest_first(self, analyst: str, before: int | None) -> Iterator[KeptAnswer]:
         """The analyst's answers before an entry, each read when it is come to."""
-        charged: dict[str, Entry] = {}
-        closing: list[tuple[Entry, str]] = []
-        others: set[str] = set()  # keys of releases and publications
-        opened: dict[int, str] = {}
-        for entry in self._ledger.entries():
-            if entry.kind == "commit":
-                key = opened.get(int(str(entry.about["reservation"])))
-            elif entry.kind in ("reserve", "remember") and entry.about["analyst"] == analyst:
-                key = str(entry.about["key"])
-                if _has_purpose(entry):
-                    others |= {key, rows_key(key)}
-                if entry.kind == "reserve":
-                    charged[key] = entry
-                    opened[entry.sequence] = key
-                    continue
-            else:
-                continue
-            if key is not None and (before is None or entry.sequence < before):
-                closing.append((entry, key))
-        for entry, key in reversed(closing):
-            if key in others:
+        with self._lock:
+            for entry in self._ledger.entries(self._seen):
+                self._take_in(entry)
+                self._seen = entry.sequence
+            closed = list(self._closed.get(analyst, ()))
+        for sequence, at, key in reversed(closed):
+            if (before is not None and sequence >= before) or (analyst, key) in self._others:
                 continue
             # A formula is charged in steps, and its answer is kept after the last of them.
-            paid = charged.get(key) or charged.get(f"{key}/1") or entry
-            kept = self._kept(entry.sequence, paid.at, analyst, key)
+            own, first_step = (analyst, key), (analyst, f"{key}/1")
+            when = self._charged.get(own) or self._charged.get(first_step) or at
+            kept = self._kept(sequence, when, analyst, key)
             if kept is not None:
                 yield kept
+
+    def _take_in(self, entry: Entry) -> None:
+        if entry.kind == "commit":
+            asker = self._opened.pop(int(str(entry.about["reservation"])))
+        elif entry.kind in ("reserve", "remember"):
+            asker = (str(entry.about["analyst"]), str(entry.about["key"]))
+            if _has_purpose(entry):
+                self._others |= {asker, (asker[0], rows_key(asker[1]))}
+        else:
+            return
+        if entry.kind == "reserve":
+            self._charged[asker] = entry.at
+            self._opened[entry.sequence] = asker
+        else:
+            analyst, key = asker
+            self._closed.setdefault(analyst, []).append((entry.sequence, entry.at, key))
 
     def _kept(self, sequence: int, at: str, analyst: str, key: str) -> KeptAnswer | None:
         """The answer under a key; None for a step of one, and for what came to nothing."""
