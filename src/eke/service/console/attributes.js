@@ -5,7 +5,7 @@ import { input, select } from "./form.js";
 const FORMAT = "eke-domain/1";
 const KINDS = [["categorical", "categories"], ["integer", "whole numbers"], ["numeric", "numbers in steps"], ["binned", "numbers in bins"], ["boolean", "true or false"]];
 const MISSING = [["drop", "leave the row out"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
-const OUTSIDE = [["drop", "leave the row out"], ["clamp", "take the nearest bound"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
+const OUTSIDE = [["drop", "leave the row out"], ["clamp", "use the nearest bound"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
 const USUAL = { categorical: "drop", boolean: "drop", integer: "clamp", numeric: "clamp", binned: "clamp" };
 
 // A value as one line of text and back: what is a number or a truth value by its looks is one, unless in quotes.

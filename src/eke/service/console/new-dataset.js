@@ -84,7 +84,7 @@ function limitField() {
   const fit = () => { title.textContent = `Limit (${chosen.checked ? "rho" : "epsilon"})`; };
   const made = el("fieldset", {}, el("legend", {}, "How much may be told"), pure, mild,
     el("div", { class: "row" }, el("label", { class: "field" }, title, amount),
-      el("span", { class: "quiet grow" }, "For everything that is ever released, to everybody together. The less, the safer; 1 is a usual limit in epsilon, 0.5 in rho.")));
+      el("span", { class: "quiet grow" }, "For everything that is ever released, to everybody together. The less, the safer. Epsilon 1 is a usual limit; it implies rho 0.5.")));
   for (const one of [pure, mild]) one.addEventListener("change", () => { amount.value = chosen.checked ? "0.5" : "1"; fit(); });
   fit();
   return { field: made, document: () => ({ [chosen.checked ? "rho" : "epsilon"]: Number(amount.value) }) };
