@@ -305,4 +305,7 @@ def test_a_formula_is_refused_with_advice_however_little_is_left(
     for within in (0.1, 0.001):
         with pytest.raises(eke.Refused, match=r"is free now .*; the") as refused:
             session.ask(mean, within=within)
-        assert refused.value.refusal.known <= 1
+        refusal = refused.value.refusal
+        assert isinstance(refusal, eke.Preview)
+        assert refusal.known is not None
+        assert refusal.known <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,16 +19,23 @@ class Crash(BaseException):
     """Stands for a process that dies."""
 
 
+def stored(session: eke.Session, analyst: str, key: str) -> dict[str, Any]:
+    """What the ledger keeps under a key."""
+    request = session._vault.ledger.find(analyst, key)
+    assert request is not None
+    assert request.answer is not None
+    return dict(json.loads(request.answer))
+
+
 def slowly(session: eke.Session, analyst: str) -> list[int]:
     """The entries that hold an analyst's answers: each entry is looked at, and each stored text."""
     entries = {entry.sequence: entry for entry in session.ledger_entries()}
     found = []
     for entry in entries.values():
-        opened = entries.get(int(str(entry.about.get("reservation", entry.sequence))))
+        opened = entries[int(str(entry.about.get("reservation", entry.sequence)))]
         if entry.kind not in ("commit", "remember") or opened.about["analyst"] != analyst:
             continue
-        stored = session._vault.ledger.find(analyst, opened.about["key"])
-        body = json.loads(stored.answer)
+        body = stored(session, analyst, str(opened.about["key"]))
         if "cells" in body and "question" in body.get("receipt", {}):
             found.append(entry.sequence)
     return found[::-1]
@@ -105,7 +113,7 @@ def test_what_is_only_charged_is_listed_once_it_is_answered(session, monkeypatch
 def test_answers_from_before_are_listed_without_their_question_in_sql(session):
     """As an older version has stored them: nothing in the text says what was asked."""
     session.ask(COUNT, within=60, analyst="ann")
-    text = json.loads(session._vault.ledger.find("ann", _key_of(session)).answer)
+    text = stored(session, "ann", _key_of(session))
     old = json.dumps({name: part for name, part in text.items() if name != "asked"})
     session._vault.remember("ann", "old", "0" * 64, old)
     newest, other = session.answers.of("ann")[0]
