@@ -11,7 +11,11 @@ from eke.question import Question
 def decide(
     block: Query | Marginal, requirement: Requirement, facts: Facts, policy: Policy
 ) -> Decision:
+    return decide_question(demand_of(block, requirement), facts, policy)
+
+
+def demand_of(block: Query | Marginal, requirement: Requirement) -> QuestionDemand:
+    """The demand for the question that a query or a marginal is."""
     question = Question.of_block(block)
     within = tuple(None if column.is_key else requirement.within for column in question.columns)
-    demand = checked(QuestionDemand(question, within, requirement.confidence))
-    return decide_question(demand, facts, policy)
+    return checked(QuestionDemand(question, within, requirement.confidence))

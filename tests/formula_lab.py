@@ -5,6 +5,7 @@ Noise is NumPy's: this is for watching plans and intervals, many times and quick
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from eke.domain import Categorical, Domain, Integer
 from eke.history import Measurement
 from eke.inference import FormulaPosterior, Inference, Joint
-from eke.planning import Facts, QuestionDemand, checked, decide, top_up
+from eke.planning import Decision, Facts, Policy, QuestionDemand, checked, decide, top_up
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
@@ -57,12 +58,13 @@ def carried_out(
     limit: float = 1.0,
     measure: Measure = PURE,
     stretch: float = 1.0,
+    deciding: Callable[[QuestionDemand, Facts, Policy], Decision] = decide,
 ) -> tuple[Facts, list[Any]]:
     """The facts after all steps, and the decisions; `stretch` makes the noise larger than told."""
     facts = Facts(Inference(DOMAIN), Accountant(DOMAIN, measure, "add_remove"), round(limit * NANO))
     decisions = []
     for _ in range(40):
-        decision = decide(demand, facts, top_up)
+        decision = deciding(demand, facts, top_up)
         decisions.append(decision)
         if decision.plan is None:
             break

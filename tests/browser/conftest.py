@@ -1,4 +1,4 @@
-"""Chromium, and a server whose folder holds one table."""
+"""Chromium, and a server whose folder holds two tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
@@ -16,6 +17,7 @@ from tests.service import listening, people
 
 # A crowded machine may take its time; no test depends on how long.
 expect.set_options(timeout=60_000)
+HOSTILE = "<img src=x onerror=alert(1)>"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -24,6 +26,29 @@ class Place(NamedTuple):
 
     url: str
     token: str
+
+
+def sign_in(page: Page, token: str, *, agrees: bool = True) -> None:
+    """Sign in as somebody who agrees to whatever the console asks about."""
+    if agrees:
+        page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/")
+    page.get_by_label("Token").fill(token)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def visits() -> pd.DataFrame:
+    """Rows that share ids, under names that would like to be HTML."""
+    rows = range(400)
+    return pd.DataFrame(
+        {
+            "patient": [f"p{n // 4}" for n in rows],
+            HOSTILE: ["<b>a</b>" if n % 2 else "'c'" for n in rows],
+            "weight": [50 + n % 40 / 2 for n in rows],
+            "ward": [str(1 + n % 3) for n in rows],
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +69,7 @@ def browser() -> Iterator[Browser]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("console")
     people().to_csv(folder / "people.csv", index=False)
+    visits().to_csv(folder / "visits.csv", index=False)
     access = Access(folder / "access.db")
     access.add(Account("cleo", "curator"))
     settings = Settings(folder=folder, secure_cookies=False, requests_per_minute=100_000)

@@ -7,23 +7,13 @@ import re
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import Place, sign_in
 from tests.service import hold_publications
 
 WIDE_CURVE = "#curve svg"
 PAGES = (
     *("Ask", "Release", "Publications", "History", "Budget", "Ledger", "Datasets", "Analysts"),
 )
-
-
-def sign_in(page: Page, token: str, *, agrees: bool = True) -> None:
-    """Sign in as somebody who agrees to whatever the console asks about."""
-    if agrees:
-        page.on("dialog", lambda dialog: dialog.accept())
-    page.goto("/")
-    page.get_by_label("Token").fill(token)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +23,9 @@ def analyst(browser: Browser, place: Place) -> str:
     page = context.new_page()
     sign_in(page, place.token)
     expect(page.get_by_role("heading", name="Datasets")).to_be_visible()  # there is none yet
-    page.get_by_label("Name").fill("people")
-    page.get_by_role("button", name="Draft it from the table").click()
-    domain = page.get_by_label("Domain as JSON")
+    page.get_by_label("Name of the dataset").fill("people")
+    page.get_by_role("button", name="Draft them from the table").click()
+    domain = page.get_by_label("Attributes as JSON")
     expect(domain).to_have_value(re.compile("<script>"))
     page.get_by_role("button", name="Make it").click()
     expect(page.locator("#dataset")).not_to_have_value("people")  # the box is not ticked
@@ -70,7 +60,7 @@ def test_an_analyst_previews_asks_asks_again_for_free_and_is_refused(
     assert page.get_by_role("link", name="Analysts").count() == 0
     page.locator("#within").fill("40")
     price = page.locator("#price")
-    expect(price).to_have_text(re.compile(r"Would cost epsilon 0\.0\d+ of 0\.2 left"))
+    expect(price).to_have_text(re.compile(r"Would cost epsilon 0\.0\d+ of 0\.2 that your cap"))
     expect(page.locator(WIDE_CURVE)).to_be_visible()
     page.get_by_role("button", name="Ask", exact=True).click()
     answers = page.locator(".answer")
@@ -82,12 +72,72 @@ def test_an_analyst_previews_asks_asks_again_for_free_and_is_refused(
     expect(answers).to_have_count(2)
     expect(answers.first).to_contain_text("free")
     page.locator("#within").fill("1")
-    expect(price).to_have_text(re.compile("is left.*narrowest interval"))
+    expect(price).to_have_text(re.compile("your cap leaves you.*narrowest interval"))
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_disabled()
     page.get_by_role("link", name="History").click()
-    expect(page.get_by_role("row")).to_have_count(2)
+    expect(page.get_by_label("Measurements").get_by_role("row")).to_have_count(2)
     page.get_by_role("link", name="Budget").click()
     expect(page.get_by_text("of your cap of 0.2")).to_be_visible()
+
+
+def test_answers_last_and_can_be_taken_along(page: Page, analyst: str) -> None:
+    """Who comes back finds what was asked, asks again for nothing, and has it as a file."""
+    sign_in(page, analyst)
+    sql = "SELECT city,\n  COUNT(*) AS n FROM people GROUP BY city"
+    page.locator("#sql").fill(sql)
+    page.locator("#within").fill("120")
+    page.keyboard.press("Meta+Enter")  # at once, before the price was looked up
+    expect(page.locator(".answer")).to_have_count(1)
+    page.get_by_role("link", name="Budget").click()
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.locator("#sql")).to_have_value(sql)  # a look elsewhere loses nothing
+    page.reload()
+    page.get_by_role("link", name="History").click()
+    line = page.get_by_label("Your answers").get_by_role("row", name=re.compile("SELECT city"))
+    line.get_by_role("button", name="Show").click()
+    card = page.locator(".answer")
+    expect(card.get_by_role("cell", name="<script>alert(1)</script>")).to_be_visible()
+    before = card.inner_text()
+    line.get_by_role("button", name="Ask again").click()
+    expect(card.locator(".tag")).to_have_text("free")
+    assert card.get_by_role("table").inner_text() in before  # nothing came since
+    for name, beginning in (("CSV", b"city,n,"), ("Parquet", b"PAR1"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as waiting:
+            card.get_by_text(f"Download {name}").click()
+        assert waiting.value.path().read_bytes().startswith(beginning)
+    line.get_by_role("button", name="Edit").click()
+    expect(page.locator("#within")).to_have_value("120")
+    expect(page.locator("#price")).to_have_text(re.compile("Free"))
+    page.get_by_label("Asked before").get_by_role("button").first.click()
+    expect(page.locator("#sql")).to_be_focused()
+
+
+def test_the_price_that_is_agreed_to_is_that_of_what_is_sent(
+    page: Page, place: Place, analyst: str
+) -> None:
+    """Quick fingers change the accuracy and send it before its price is shown."""
+    sign_in(page, place.token, agrees=False)
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    page.locator("#sql").fill("SELECT COUNT(*) FROM people WHERE age = 20")
+    page.locator("#within").fill("100000")
+    expect(page.locator("#price")).to_have_text(re.compile(r"Would cost epsilon 0\.0000"))
+    page.locator("#within").fill("12")
+    with page.expect_event("dialog"):
+        page.keyboard.press("Control+Enter")
+    expect(page.locator("#price")).to_have_text(re.compile(r"Would cost epsilon 0\.2"))
+    assert re.match(r"This spends epsilon 0\.2\d+, \d+ % of what is left\.", asked[0])
+    page.locator("#sql").fill("SELECT AVG(age) FROM people WHERE sex = 'Male'")
+    page.locator("#within").fill("5")
+    with page.expect_event("dialog"):
+        page.keyboard.press("Control+Enter")
+    assert asked[1].startswith("This is found out in steps. The next one spends epsilon 0.0")
+    assert page.locator(".answer").count() == 0
 
 
 def test_groups_are_drawn_with_error_bars_and_hostile_labels_stay_text(
@@ -180,7 +230,8 @@ def test_nothing_is_prefilled_and_spending_much_is_asked_about(
         dialog.dismiss()
 
     page.on("dialog", refuse)
-    page.get_by_role("button", name="Publish").click()
+    with page.expect_event("dialog"):
+        page.get_by_role("button", name="Publish").click()
     assert re.fullmatch(
         r"This spends epsilon 0\.\d+, \d+ % of what is left\. It cannot be undone\. Spend it\?",
         asked[0],
@@ -251,6 +302,9 @@ def test_narrow_and_wide_pages_do_not_scroll_sideways(
         for name in PAGES:
             page.get_by_role("link", name=name, exact=True).click()
             expect(page.locator("main h1").first).to_be_visible()
+            if name == "Datasets":
+                page.get_by_role("button", name="Draft them from the table").click()
+                expect(page.get_by_label("Attributes", exact=True)).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (back == "rgb(20, 23, 26)") == (scheme == "dark")

@@ -32,12 +32,21 @@ from eke.history import PUBLIC, Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.mechanism import reveal_with_noise
-from eke.planning import Decision, Facts, Past, Plan, QuestionDemand, Requirement
+from eke.planning import (
+    Decision,
+    Facts,
+    Past,
+    Plan,
+    QuestionDemand,
+    Requirement,
+    decide_relative,
+    spend_on,
+)
 from eke.privacy.accountant import Accountant
 from eke.privacy.measures import measure_named
 from eke.query import Kronecker, count
 from eke.session.ask import request
-from tests.deciding import decide
+from tests.deciding import decide, demand_of
 from tests.random_questions import random_domain, random_question
 
 REQUESTS = 25
@@ -119,7 +128,12 @@ def random_request(rng: np.random.Generator, domain: eke.Domain) -> dict[str, An
         "analyst": str(rng.choice(["ann", "bob"])),
         "key": None if rng.random() < 0.5 else f"key-{int(rng.integers(0, 12))}",
     }
-    if rng.random() < 0.1:
+    if rng.random() < 0.15:
+        del wanted["within"]
+        wanted["spend"] = float(10 ** rng.uniform(-3.5, -0.5))
+    elif rng.random() < 0.1:
+        wanted["within"] = f"{rng.uniform(1, 90):.3f} %"
+    elif rng.random() < 0.1:
         wanted |= BAD[int(rng.integers(len(BAD)))]
     return wanted
 
@@ -136,6 +150,8 @@ class Made:
     requirement: Requirement
     policy: Any
     decision: Decision
+    spend: int | None = None  # nano-units, where a price was given instead of a half-width
+    is_share: bool = False  # of the value, where that was given
 
 
 @dataclass
@@ -164,6 +180,7 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
     record = Record()
     session = eke.create(path, pair.tables[which], pair.domain, analyst="ann", **pair.settings)
     deciding = vars(request)["decide"]  # possibly a leaky one
+    spending, sharing = (vars(request)[name] for name in ("spend_on", "decide_relative"))
 
     def recorded(demand: QuestionDemand, facts: Facts, policy: Any) -> Decision:
         decision: Decision = deciding(demand, facts, policy)
@@ -173,9 +190,29 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
         record.decisions.append(made)
         return decision
 
+    def recorded_price(
+        demand: QuestionDemand, facts: Facts, policy: Any, most: int, **steps: Any
+    ) -> Decision:
+        decision: Decision = spending(demand, facts, policy, most, **steps)
+        (block,) = demand.question.blocks
+        wanted = Requirement(1.0, demand.confidence)
+        made = Made(session._vault.sequence, block, wanted, policy, decision, most)
+        record.decisions.append(made)
+        return decision
+
+    def recorded_share(demand: QuestionDemand, facts: Facts, policy: Any) -> Decision:
+        decision: Decision = sharing(demand, facts, policy)
+        (block,), ((_, within),) = demand.question.blocks, demand.columns
+        wanted = Requirement(within, demand.confidence)
+        made = Made(session._vault.sequence, block, wanted, policy, decision, is_share=True)
+        record.decisions.append(made)
+        return decision
+
     with patch.context() as inner:
         inner.setattr(measuring, "reveal_with_noise", taped(pair.tape))
         inner.setattr(request, "decide", recorded)
+        inner.setattr(request, "spend_on", recorded_price)
+        inner.setattr(request, "decide_relative", recorded_share)
         inner.setattr("secrets.token_hex", _counted())
         for wanted in pair.requests:
             record.outcomes.append(outcome(session, wanted))
@@ -273,7 +310,15 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
             # The question, too, as a document: nothing of the session's objects is used.
             document = asked.query.to_document()
             query = type(asked.query).from_document(domain, document)
-            found.append(decide(query, asked.requirement, facts, asked.policy))
+            demand = demand_of(query, asked.requirement)
+            if asked.is_share:
+                last = (len(demand.within) - 1,)
+                demand = replace(demand, relative=last)
+                found.append(decide_relative(demand, facts, asked.policy))
+            elif asked.spend is not None:
+                found.append(spend_on(demand, facts, asked.policy, asked.spend))
+            else:
+                found.append(decide(query, asked.requirement, facts, asked.policy))
     assert waiting == []
     return found
 
@@ -331,6 +376,10 @@ def check_recomputed(records: list[Record], decisions: int) -> int:
 def test_neighbouring_tables_differ_in_nothing_but_the_noise(played):
     """N = 250 triples of table, neighbour and request: 0 differences."""
     check_equal(played[0], 250)
+    prices = [m for record in played[1] for m in record.decisions if m.spend is not None]
+    shares = [m for record in played[1] for m in record.decisions if m.is_share]
+    for kind in (prices, shares):
+        assert {made.decision.action for made in kind} >= {"measure", "refuse"}
 
 
 def test_decisions_can_be_recomputed_from_the_ledger_alone(played, record_property):

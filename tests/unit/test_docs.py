@@ -19,10 +19,11 @@ from eke import errors
 from eke.cli.demo import run_demo
 from eke.inference.regression import RESOLUTION
 from eke.inference.state import LEAST_CELLS
-from eke.planning.online.question_demand import MOST_ROWS
+from eke.planning.online.question_demand import MOST_ROWS, MOST_TABLE_ROWS
 from eke.privacy.accountant import LARGEST_TABLE
 from eke.query.canonical import DENSE_CELLS
 from eke.session.release.measured import MOST_SINGLE_ANSWERS
+from eke.sql.grouping import MOST_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = ROOT / "docs" / "README.md"
@@ -243,7 +244,9 @@ LIMITS = "docs/concepts/known-limits.md"
         (LIMITS, f"more than {MOST_SINGLE_ANSWERS:,} answers"),
         (LIMITS, f"a relative squared distance of 1e-{round(-math.log10(RESOLUTION))}, "),
         (LIMITS, f"a dense `eke.table` {DENSE_CELLS:,} cells"),
-        ("README.md", f"marginals of up to {MOST_ROWS:,} cells"),
+        ("README.md", f"marginals of up to {MOST_TABLE_ROWS:,} cells"),
+        (LIMITS, f"at most {MOST_TABLE_ROWS:,} cells by `ask`"),
+        ("docs/reference/sql.md", f"at most {MOST_GROUPS:,} groups"),
         ("docs/reference/python.md", f"at most {DENSE_CELLS:,}."),
         ("docs/proofs/accounting.md", f"Up to 2^{LARGEST_TABLE.bit_length() - 1} cells"),
     ],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import eke
+from eke.cli.going_on import going_on
 from eke.cli.opening import opened
 from eke.cli.options import (
     Analyst,
@@ -16,12 +17,14 @@ from eke.cli.options import (
     Confidence,
     Data,
     Dataset,
+    GroupsOf,
     PolicyName,
     Question,
     ServerAddress,
     ServerToken,
+    Spend,
     Within,
-    half_widths,
+    half_widths_or_shares,
     question_text,
 )
 from eke.cli.picture import show_answer
@@ -37,6 +40,7 @@ Examples:
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65" --within 60
   $ eke ask adult.eke "SELECT sex, AVG(age) FROM adult GROUP BY sex" -w 0.5
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 60" -c 0.99
+  $ eke ask adult.eke "SELECT AVG(hours) FROM adult" --spend 0.05
   $ eke ask adult.eke - --within 100 --json < question.sql
   $ eke ask adult "SELECT COUNT(*) FROM adult" -w 60 --server https://eke.org
 """
@@ -46,6 +50,8 @@ def ask(
     path: Dataset,
     sql: Question,
     within: Within = None,
+    spend: Spend = None,
+    groups_of: GroupsOf = None,
     confidence: Confidence = None,
     analyst: Analyst = None,
     policy: PolicyName = None,
@@ -61,21 +67,31 @@ def ask(
 ) -> None:
     """Answer a question in SQL: free from history, or from the budget.
 
-    Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN.
-    A question that the budget does not allow is refused with exit code 3 and advice. DESCRIBE and
-    SHOW COLUMNS list the columns, as `eke schema` does.
+    Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN;
+    or say what it may cost with --spend, and it is as accurate as that buys.
+    A question that the budget does not allow is refused with exit code 3 and advice. If you press
+    Ctrl-C, or the connection breaks, the message says what is charged and with which --key the same
+    command gets the answer. DESCRIBE and SHOW COLUMNS list the columns, as `eke schema` does.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
-    accuracy, text = half_widths(within), question_text(sql)
+    accuracy, text = half_widths_or_shares(within), question_text(sql)
     with opened(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
     ) as place:
         if eke.sql.asks_for_columns(text):
             present_schema(place.domain, as_json=as_json)
             return
-        with working("Asking"):
-            answer = place.ask(text, accuracy, confidence, policy=policy, key=key)
+        with working("Asking"), going_on(key, place) as own:
+            answer = place.ask(
+                text,
+                accuracy,
+                confidence,
+                spend=spend,
+                groups_of=groups_of,
+                policy=policy,
+                key=own,
+            )
         screen = output()
         if as_json:
             screen.raw(json_text(answer_document(answer)))

@@ -11,11 +11,13 @@ from eke.cli.options import (
     Confidence,
     Data,
     Dataset,
+    GroupsOf,
     PolicyName,
     ServerAddress,
     ServerToken,
+    Spend,
     Within,
-    half_widths,
+    half_widths_or_shares,
     question_text,
 )
 from eke.cli.screen import Screen, output, working
@@ -33,6 +35,8 @@ def explain(
     path: Dataset,
     about: About,
     within: Within = None,
+    spend: Spend = None,
+    groups_of: GroupsOf = None,
     confidence: Confidence = None,
     policy: PolicyName = None,
     data: Data = None,
@@ -46,14 +50,16 @@ def explain(
     what cost. For a question in SQL: what it means as sums over records, what history says about
     each of them and which measurements that is made of, and the price if an accuracy is given.
     """
-    accuracy = half_widths(within)
+    accuracy = half_widths_or_shares(within)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
             if about.strip().isdigit():
                 document = place.measurement(int(about))
             else:
                 text = question_text(about)
-                document = place.explain(text, accuracy, confidence, policy=policy)
+                document = place.explain(
+                    text, accuracy, confidence, spend=spend, groups_of=groups_of, policy=policy
+                )
         screen = output()
         if as_json:
             screen.raw(json_text(document))
@@ -108,7 +114,7 @@ def _show_question(screen: Screen, document: dict[str, Any]) -> None:
         screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}")
     price = document["price"]
     if price is None:
-        screen.print("[dim]For the price, say --within.[/]")
+        screen.print("[dim]For the price, say --within or --spend.[/]")
     else:
         screen.print("[bold]What it would cost[/]")
         screen.print(screen.escape(price["sentence"]), indent=2)

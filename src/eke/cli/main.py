@@ -12,6 +12,8 @@ import sys
 from eke.cli.quick import answered
 
 _NEW_OBJECTS = 200_000
+# Commands that multiply many small matrices: threads of BLAS would mostly wait for each other.
+_SMALL_MATRICES = (["ask"], ["preview"], ["explain"])
 
 
 def main() -> None:
@@ -26,6 +28,8 @@ def main() -> None:
             # A history is read into many small lists, none of them garbage. Looking for some among
             # them, as often as Python does it by itself, takes a sixth of a command's time.
             gc.set_threshold(_NEW_OBJECTS)
+        if sys.argv[1:2] in _SMALL_MATRICES:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from eke.cli.program import app  # noqa: PLC0415 - Typer, Pydantic and all commands
 
         app()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 import typer
 
+WidthT = TypeVar("WidthT")
 Policy: TypeAlias = Literal["top_up", "direct", "look_ahead"]
 _SERVER = "A dataset on a server"
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
@@ -47,8 +49,16 @@ Within: TypeAlias = Annotated[
         "--within",
         "-w",
         metavar="NUMBER|COLUMN=NUMBER",
-        help="How far an answer may be off; repeat it for several columns.",
+        help="How far an answer may be off, or 2% of it; repeat it for several columns.",
     ),
+]
+Spend: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--spend", help="Instead: what the answer may cost; as accurate as that buys."),
+]
+GroupsOf: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--groups-of", help="Averages: so accurate where a group has so many records."),
 ]
 Confidence: TypeAlias = Annotated[
     float | None,
@@ -130,13 +140,26 @@ TableName: TypeAlias = Annotated[
 
 def half_widths(given: list[str] | None) -> float | dict[str, float] | None:
     """The accuracy that --within asks for: one number, or one for each column."""
+    return _by_column(given, float)
+
+
+def half_widths_or_shares(
+    given: list[str] | None,
+) -> float | str | dict[str, float | str] | None:
+    """The same where a share of the value, such as 2%, may be asked for."""
+    return _by_column(given, lambda text: text if text.endswith("%") else float(text))
+
+
+def _by_column(
+    given: list[str] | None, read: Callable[[str], WidthT]
+) -> WidthT | dict[str, WidthT] | None:
     if not given:
         return None
-    by_column: dict[str, float] = {}
+    by_column: dict[str, WidthT] = {}
     for text in given:
         column, equals, number = text.rpartition("=")
         try:
-            width = float(number)
+            width = read(number)
         except ValueError:
             raise typer.BadParameter(
                 f"{text!r} is neither a number nor COLUMN=NUMBER", param_hint="--within"

@@ -29,6 +29,8 @@ _NARROWEST_BAR = 12
 _WIDEST_BAR = 36
 _INDENT = 2
 _GAP = 2
+MOST_ROWS = 200
+"""Of a result on the screen: nobody reads more, and --csv and --json have them all."""
 
 
 def show_answer(screen: Screen, answer: Answer) -> None:
@@ -75,10 +77,11 @@ def _show_rows(screen: Screen, answer: Answer) -> None:
     if not answer.rows:
         screen.print("[dim]No row is left after HAVING and LIMIT.[/]", indent=_INDENT)
         return
+    rows = answer.rows[:MOST_ROWS]
     columns = [
-        _key_column(name, [row[place] for row in answer.rows])
+        _key_column(name, [row[place] for row in rows])
         if is_key
-        else _value_column(name, [row[place] for row in answer.rows])
+        else _value_column(name, [row[place] for row in rows])
         for place, (name, is_key) in enumerate(zip(answer.columns, answer.is_key, strict=True))
     ]
     bars = sum(not column.is_key for column in columns)
@@ -97,7 +100,7 @@ def _show_rows(screen: Screen, answer: Answer) -> None:
             table.add_column(Text("low to high", "dim"), justify="right", style="dim", no_wrap=True)
         if width:
             table.add_column("", style="cyan", no_wrap=True, width=width)
-    for row in range(len(answer.rows)):
+    for row in range(len(rows)):
         cells: list[str] = []
         for column in columns:
             cells.append(screen.text(column.texts[row]))
@@ -109,6 +112,12 @@ def _show_rows(screen: Screen, answer: Answer) -> None:
                 cells.append(column.bar(row, width, unicode=screen.unicode))
         table.add_row(*(Text(cell) for cell in cells))
     screen.show(Padding(table, (0, 0, 0, _INDENT), expand=False))
+    if len(answer.rows) > len(rows):
+        screen.print(
+            f"[dim]and {len(answer.rows) - len(rows):,} more rows: --csv or --json prints all of "
+            "them, ORDER BY and LIMIT choose some[/]",
+            indent=_INDENT,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ from eke.cli.options import (
     Confidence,
     Data,
     Dataset,
+    GroupsOf,
     PolicyName,
     Question,
     ServerAddress,
     ServerToken,
+    Spend,
     Within,
-    half_widths,
+    half_widths_or_shares,
     question_text,
 )
 from eke.cli.screen import output, working
@@ -31,6 +33,8 @@ def preview(
     path: Dataset,
     sql: Question,
     within: Within = None,
+    spend: Spend = None,
+    groups_of: GroupsOf = None,
     confidence: Confidence = None,
     policy: PolicyName = None,
     data: Data = None,
@@ -40,12 +44,15 @@ def preview(
 ) -> None:
     """Show what a question would cost. Nothing is spent.
 
-    The action is history (free), measure (paid) or refuse (more than what is left).
+    The action is history (free), measure (paid) or refuse (more than what is left). With --spend it
+    says how accurate that would make the answer.
     """
-    accuracy, text = half_widths(within), question_text(sql)
+    accuracy, text = half_widths_or_shares(within), question_text(sql)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
-            found = place.preview(text, accuracy, confidence, policy=policy)
+            found = place.preview(
+                text, accuracy, confidence, spend=spend, groups_of=groups_of, policy=policy
+            )
         screen = output()
         if as_json:
             screen.raw(json_text(preview_document(found)))

@@ -11,7 +11,7 @@ import typer
 from eke.cli.going_on import going_on, tell_key
 from eke.cli.opening import opened
 from eke.cli.options import Analyst, AsJson, Data, Dataset, ServerAddress, ServerToken
-from eke.cli.screen import output, progress_bar
+from eke.cli.screen import errors, output, progress_bar
 from eke.cli.shape import json_text
 from eke.errors import DataError
 
@@ -71,7 +71,8 @@ def publish(
     The rows may be given to anyone. They are paid for before the table is looked at; what is wrong
     with the request is refused first, and costs nothing. A server makes them in the background: if
     you press Ctrl-C, or the connection breaks, it goes on, and the message says with which --key
-    the same command gets the rows.
+    the same command gets the rows. What would take more than an hour is refused before it is
+    charged, unless --option patient=true is given.
     """
     if target.suffix not in (".csv", ".parquet"):
         raise typer.BadParameter("name a file that ends in .csv or .parquet", param_hint="--output")
@@ -91,7 +92,8 @@ def publish(
     ) as place:
         if not target.parent.is_dir():  # what cannot be written must not be bought
             raise DataError(f"there is no folder {target.parent}; make it, or choose another file")
-        with progress_bar("Publishing") as progress, going_on(key) as own:
+        _tell_time(mechanism, len(options.get("attributes", place.domain)), options)
+        with progress_bar("Publishing") as progress, going_on(key, place) as own:
             said = as_json or key is not None
 
             def followed(doing: str, done: float) -> None:
@@ -114,6 +116,18 @@ def publish(
         for note in made.notes:
             screen.print(screen.escape(note), indent=2)
         screen.line(f"Wrote {screen.escape(str(target))}.")
+
+
+def _tell_time(mechanism: str, columns: int, options: dict[str, Any]) -> None:
+    """Say how long it takes, before it is charged, where that is worth saying."""
+    if mechanism != "max_entropy" or "from_history" in options:
+        return
+    from eke.publish import patience  # noqa: PLC0415 - slow to load
+
+    seconds = patience.max_entropy_seconds(columns)
+    if seconds > patience.WORTH_SAYING:
+        time = patience.duration(seconds)
+        errors().print(f"{columns} columns take about {time} of a processor.")
 
 
 def _options(given: list[str] | None) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from eke.privacy.record_loss import NANO
 from eke.publish import Published
 from eke.question import Question, caveats
 from eke.session import (
+    Aim,
     Answer,
     Asked,
     Budget,
@@ -98,15 +99,14 @@ class RemoteSession(Dataset):
     def _answer(
         self,
         query: Asked,
-        within: Within,
-        confidence: float | None,
+        aim: Aim,
         *,
         key: str | None,
         analyst: str | None,
         policy: str | None,
     ) -> Answer:
         _without(analyst)
-        body = {**self._question(query, within, confidence, policy), "posterior": True}
+        body = {**self._question(query, aim, policy), "posterior": True}
         answer = read_answer(self._wire.post(f"{self._place}/ask", body, key))
         # The server saw numbers only; what they leave open of the columns is known here.
         return answer if isinstance(query, str) else qualified(answer, self._read(query))
@@ -119,10 +119,12 @@ class RemoteSession(Dataset):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing."""
         _without(analyst)
-        body = self._question(query, within, confidence, policy)
+        body = self._question(query, Aim(within, confidence, spend, groups_of), policy)
         found = self._wire.post(f"{self._place}/preview", body)
         return read_preview(found)
 
@@ -149,12 +151,14 @@ class RemoteSession(Dataset):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> dict[str, Any]:
         """How SQL is read, what history says about each part of it, and its price."""
         _without(analyst)
         if not isinstance(query, str):
             raise QueryError("a server explains SQL; an expression says itself what it is")
-        body = self._question(query, within, confidence, policy)
+        body = self._question(query, Aim(within, confidence, spend, groups_of), policy)
         return self._wire.post(f"{self._place}/explain", body)
 
     def estimate(
@@ -211,7 +215,7 @@ class RemoteSession(Dataset):
         """What a release would have cost when it was planned, and what was left for it."""
         _without(analyst)
         plan = _own(wanted)
-        return Price(plan.cost, plan.remaining, plan.measure.name)
+        return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped)
 
     def release(
         self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None
@@ -290,11 +294,15 @@ class RemoteSession(Dataset):
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _question(
-        self, query: Asked, within: Within, confidence: float | None, policy: str | None
-    ) -> dict[str, Any]:
-        width = dict(within) if isinstance(within, Mapping) else within
-        body = {"within": width, "confidence": confidence, "policy": policy}
+    def _question(self, query: Asked, aim: Aim, policy: str | None) -> dict[str, Any]:
+        within = aim.within
+        body = {
+            "within": dict(within) if isinstance(within, Mapping) else within,
+            "confidence": aim.confidence,
+            "spend": aim.spend,
+            "groups_of": aim.groups_of,
+            "policy": policy,
+        }
         given = {name: value for name, value in body.items() if value is not None}
         return {**self._asked(query), **given}
 

@@ -25,7 +25,7 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
         "cost": receipt.cost,
         "why": receipt.sentence(),
         "caveats": list(answer.caveats),
-        "receipt": asdict(receipt),
+        "receipt": receipt_document(receipt),
     }
     if answer.is_number:
         low, high = answer.interval
@@ -58,6 +58,13 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
     ]
     unnamed = {} if answer.is_named else {"named": False}
     return finite({"kind": "table", "columns": columns, "rows": rows, **unnamed, **shared})
+
+
+def receipt_document(receipt: Receipt) -> dict[str, Any]:
+    """A receipt; a price, a size of groups and a share are in it if they were asked for."""
+    optional = ("spend_nano", "groups_of", "share")
+    fields = asdict(receipt).items()
+    return {name: value for name, value in fields if value is not None or name not in optional}
 
 
 def read_answer(found: Mapping[str, Any]) -> Answer:

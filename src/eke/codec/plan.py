@@ -43,6 +43,7 @@ class RemotePlan:
     sections: tuple[RemoteSection, ...]
     explanation: str
     request: Mapping[str, Any]  # what to send to release it
+    capped: bool = False  # whether the analyst's own cap leaves so little
 
     def explain(self) -> str:
         """A table of the strategies that were considered, the chosen one first."""
@@ -87,6 +88,7 @@ def read_plan(
         ),
         explanation=found["explanation"],
         request=request,
+        capped=found.get("capped", False),
     )
 
 
@@ -114,6 +116,7 @@ def plan_document(plan: ReleasePlan, price: Price) -> dict[str, Any]:
             "budget": plan.budget,
             "cost": price.cost,
             "remaining": price.remaining,
+            "capped": price.capped,
             "affordable": price.affordable,
             "strategy": plan.strategy,
             "questions": plan.workload.questions,

@@ -69,14 +69,17 @@ def draft_domain(
         raise DataError("max_categories and bins must be whole numbers of 1 or more")
     attributes: dict[str, Attribute] = {}
     notes, left_out = [], []
-    data = _file_of(data, table)
-    missing = _missing_words(data)
-    if isinstance(data, CsvFile) and missing:
-        data = replace(data, null=(*data.null, *missing))
-    with _opened(data) as opened:
-        for place, name in opened.names.items():
-            values, from_text = opened.table[place], opened.from_text
-            column = ColumnDraft(opened.engine, name, values, from_text, max_categories, bins)
+    with _opened(_file_of(data, table)) as opened:
+        columns = {
+            name: ColumnDraft(
+                opened.engine, name, opened.table[place], opened.from_text, max_categories, bins
+            )
+            for place, name in opened.names.items()
+        }
+        # Texts that stand for missing numbers somewhere do so everywhere.
+        missing = tuple(sorted(set[str]().union(*(c.missing_words() for c in columns.values()))))
+        for name, found in columns.items():
+            column = replace(found, missing=missing)
             attribute, note = column.drafted()
             line = f"{json.dumps(name, ensure_ascii=False)}: {note}"
             if attribute is None:
@@ -121,18 +124,6 @@ def _file_of(data: object, table: str | None) -> object:
     if table is not None:
         raise DataError("table= goes with the path of a DuckDB file")
     return data
-
-
-def _missing_words(data: object) -> tuple[str, ...]:
-    """Texts of a CSV file that stand for missing numbers somewhere, and so everywhere."""
-    if not isinstance(data, CsvFile):
-        return ()
-    found: set[str] = set()
-    with _opened(data) as opened:
-        for place, name in opened.names.items():
-            column = ColumnDraft(opened.engine, name, opened.table[place], True, 1, None)
-            found |= column.missing_words()
-    return tuple(sorted(found))
 
 
 @contextmanager

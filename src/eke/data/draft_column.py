@@ -49,12 +49,15 @@ class ColumnDraft:
     from_text: bool
     max_categories: int
     bins: int | None
+    missing: tuple[str, ...] = ()  # texts that mean that there is no value
 
     def drafted(self) -> Drafted:
         """The attribute and a note, or None and the reason."""
         kind = self.values.type()
         number = kind.is_numeric() and not kind.is_boolean()
         column = self.values.cast("float64") if number else self.values
+        if self.missing and kind.is_string():
+            column = ibis.cases((~column.isin(self.missing), column))
         if not (number or kind.is_string() or kind.is_boolean()):
             return None, f"left out: type {kind} has no attribute of its own; {_DERIVE}"
         grouped = column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())

@@ -100,6 +100,16 @@ def comparable_column(column: Any) -> Any | None:
     return pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int32())
 
 
+def plain_values(column: Any) -> list[Any] | None:
+    """The values of an Arrow column of whole numbers, floats or texts; None for other types."""
+    array = _decoded(column)
+    dtype = array.type
+    texts = pa.types.is_string(dtype) or pa.types.is_large_string(dtype)
+    if texts or dtype == pa.string_view() or pa.types.is_integer(dtype):
+        return list(array.to_pylist())
+    return list(array.to_pylist()) if pa.types.is_floating(dtype) else None
+
+
 def _decoded(column: Any) -> Any:
     """The values themselves of a column that stores them in another form."""
     array = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])

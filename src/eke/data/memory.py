@@ -18,7 +18,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from eke.data.identity import comparable_column, no_equality, no_equality_of_objects, numbered
+from eke.data.id_mark import MARK, marks
+from eke.data.identity import (
+    comparable_column,
+    no_equality,
+    no_equality_of_objects,
+    numbered,
+    plain_values,
+)
 from eke.data.reduction import ID, code_column
 from eke.data.sealed import shielded
 from eke.domain import Attribute, Domain
@@ -73,6 +80,7 @@ class MemoryTable:
             arrays[code_column(place)] = column
         if unit:
             arrays[ID] = self.ids(unit.column)
+            arrays[MARK] = shielded(lambda: _marks(_raw_ids(self.data, unit.column)))
         return pa.table(arrays), frozenset(coded)
 
 
@@ -134,6 +142,11 @@ def _raw_ids(data: Any, name: str) -> Any:
             return series.to_list()
         return series.to_arrow()
     return data.column(name)
+
+
+def _marks(ids: Any) -> Any:
+    values = ids if isinstance(ids, list) else plain_values(ids)
+    return pa.nulls(len(ids), pa.int32()) if values is None else marks(values)
 
 
 def _is_plain(dtype: Any) -> bool:

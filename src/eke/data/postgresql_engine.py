@@ -18,6 +18,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
 from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
 from eke.data.server_table import PostgreSQLTable
@@ -112,6 +113,10 @@ class PostgreSQLEngine:
             form, types[name] = column.form, column.dtype
             if name == identity:
                 form, types[name] = quoted_name(source), UNKNOWN
+                mark = postgresql_mark(form, column.shown)
+                if mark is not None:
+                    chosen.append(f"{mark} AS {MARK}")
+                    types[MARK] = "int32"
             chosen.append(f"{form} AS {quoted_name(name)}")
         self._raw = f"SELECT {', '.join(chosen)} FROM {self._relation}"  # noqa: S608 -- quoted
         if identity in wanted and not _shielded(lambda: self._compares(identity)):

@@ -3,8 +3,9 @@
 Drop what is outside the domain, keep at most so many rows of each id, count. `coding` says how one
 column is coded; `cells` holds the result.
 
-Privacy: Ids are only ever a key of PARTITION BY. No expression of ours touches them, and the engine
-compares them as it compares the column that they come from.
+Privacy: Whether ids are equal is said by PARTITION BY alone, where the engine compares them as it
+compares the column that they come from. The mark of an id (`id_mark`) only decides which of its own
+rows are kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from eke.data.cells import Cells, sorted_cells
 from eke.data.coding import code_expression, fate_expression, lists_text, spelled_number
+from eke.data.id_mark import MARK
 from eke.data.row_sample import RowSample
 from eke.data.sealed import Engine
 from eke.data.source import Rows
@@ -55,8 +57,8 @@ def count_cells(
 
     Privacy: A row with any dropped attribute is left out, whatever is asked later, so all questions
     are about one and the same table. Then at most ``unit.rows`` rows of each id are kept, chosen
-    by the codes of that id's rows and the key of the sample; without a sample, as in datasets that
-    were made before there was one, the first in the order of their codes.
+    by the codes and marks of that id's rows and the key of the sample; without a sample, as in
+    datasets that were made before there was one, the first in the order of their codes.
     """
     names = [code_column(place) for place in range(len(domain))]
     rows = _held_rows(table, domain, unit, engine, from_text=from_text, coded=coded)
@@ -155,7 +157,7 @@ def _read_texts(
         column = table[code_column(place)]
         reading = spelled_number if name in spelled else read
         columns[code_column(place)] = reading(column, attribute)
-    return table.select(*_ids(unit), **columns)
+    return table.select(*_ids(table, unit), **columns)
 
 
 def _coded_rows(
@@ -174,11 +176,12 @@ def _coded_rows(
             column = read(column, attribute, spelled=name in spelled)
         most = len(Fate) if read is fate_expression else attribute.size
         columns[code_column(place)] = column.cast(_code_type(most))
-    return table.select(*_ids(unit), **columns)
+    return table.select(*_ids(table, unit), **columns)
 
 
-def _ids(unit: Unit | None) -> list[str]:
-    return [ID] if unit else []
+def _ids(table: Any, unit: Unit | None) -> list[str]:
+    """The columns that say whose row it is: the id, and its mark where it has one."""
+    return [name for name in (ID, MARK) if name in table.columns] if unit else []
 
 
 def _cell_counts(

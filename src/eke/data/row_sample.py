@@ -1,20 +1,23 @@
 """Row sample: which rows of an id are kept, chosen at random once and for all by a secret key.
 
 Every row gets a number, and of each id the rows with the smallest numbers are kept. With u the sum
-of three parts, modulo a prime p, the number is Q(u), where Q is a secret polynomial of degree 5:
+of four parts, modulo a prime p, the number is Q(u), where Q is a secret polynomial of degree 5:
 
 - x, a secret linear form of the row's codes, the same for rows with equal codes;
 - the place of the row among the rows of its id with equal codes, 0, 1, ...: such rows cannot be
   told apart, so it does not matter which of them is which;
 - a digest of all rows of the id, the sum of P(x) with another secret polynomial P: without it all
-  ids would prefer the same cells.
+  ids would prefer the same cells;
+- a secret multiple of the id's mark (`id_mark`), the smallest among its rows: without it ids with
+  equal rows would keep equal ones. Ids of a type that has no mark, and samples whose key was drawn
+  before there were marks, do without.
 
 Any six numbers of one id are independent and uniform for a random Q (Wegman and Carter, "New hash
 functions and their use in authentication and set equality", JCSS 22, 1981: polynomials are strongly
 universal), unless two u are equal, which has a chance of 1/p for each two. So every set of rows of
-an id is as likely to be kept as any other, as far as a count can show. Ids with equal rows keep
-equal ones. Everything is arithmetic with whole numbers below 2^53, which every engine does alike,
-and nothing looks at ids but PARTITION BY.
+an id is as likely to be kept as any other, as far as a count can show. Everything is arithmetic
+with whole numbers below 2^53, which every engine does alike; whether ids are equal, PARTITION BY
+says.
 """
 
 from __future__ import annotations
@@ -27,23 +30,26 @@ from typing import Any
 
 import ibis
 
+from eke.data.id_mark import MARK
 from eke.data.source import ROW_KEY
 from eke.errors import DataError
 
 PRIME = 2**26 - 5  # products stay below 2^53: some engines behind Ibis take remainders of doubles
 DEGREE = 5
 _BYTES = 16  # drawn for one number: the bias of the remainder is below 2^-100
-_FORM, _TWIN, _DIGEST, _PLACE = "form", "twin", "digest", "place"
+_FORM, _TWIN, _DIGEST, _OWN, _PLACE = "form", "twin", "digest", "own", "place"
+WITH_MARKS = "2/"
+"""How keys begin since marks of ids are used."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RowSample:
     """A key that says which rows of each id are kept.
 
-    Privacy: Which rows of an id are kept is a function of the codes of that id's rows and the key,
-    and the key is drawn before any row is read. So removing or adding an id changes nobody else's
-    rows, whatever the key is: the promise would stand if everybody knew it. It is secret all the
-    same, because it helps to guess which rows an answer is about.
+    Privacy: Which rows of an id are kept is a function of the codes and marks of that id's rows and
+    the key, and the key is drawn before any row is read. So removing or adding an id changes nobody
+    else's rows, whatever the key is: the promise would stand if everybody knew it. It is secret all
+    the same, because it helps to guess which rows an answer is about.
     """
 
     key: str
@@ -51,7 +57,7 @@ class RowSample:
     @classmethod
     def draw(cls) -> RowSample:
         """A new random sample."""
-        return cls(secrets.token_hex(32))
+        return cls(WITH_MARKS + secrets.token_hex(32))
 
     @classmethod
     def stored(cls, reference: Mapping[str, object]) -> RowSample | None:
@@ -68,6 +74,16 @@ class RowSample:
 
     def __repr__(self) -> str:
         return "RowSample(the key is not shown)"
+
+    @property
+    def uses_marks(self) -> bool:
+        """False for keys that were drawn before ids had marks: what they keep stays the same."""
+        return self.key.startswith(WITH_MARKS)
+
+    @property
+    def marking(self) -> int:
+        """The factor of marks."""
+        return self._numbers("mark", 1)[0]
 
     def form(self, attributes: int) -> list[int]:
         """The coefficients of the linear form x, one for each attribute."""
@@ -94,9 +110,16 @@ class RowSample:
         rows = rows.mutate(**{_FORM: form % _whole(PRIME), _TWIN: twin})
         # Sums of 32-bit numbers are 64 bits wide in PostgreSQL and wider in DuckDB.
         terms = _polynomial(self.digesting, rows[_FORM]).cast("int32")
-        rows = rows.mutate(**{_DIGEST: terms.sum().over(group_by=rows[identity])})
+        of_ids = {_DIGEST: terms.sum().over(group_by=rows[identity])}
+        if self.uses_marks and MARK in rows.columns:
+            of_ids[_OWN] = rows[MARK].min().over(group_by=rows[identity])
+        rows = rows.mutate(**of_ids)
         digest = (rows[_DIGEST] % _whole(PRIME)).cast("int32").cast("int64")
-        number = _polynomial(self.ordering, (rows[_FORM] + rows[_TWIN] + digest) % _whole(PRIME))
+        place = rows[_FORM] + rows[_TWIN] + digest
+        if _OWN in of_ids:
+            own = ibis.coalesce(rows[_OWN].cast("int64"), _whole(0))
+            place = place + own * _whole(self.marking) % _whole(PRIME)
+        number = _polynomial(self.ordering, place % _whole(PRIME))
         order = [number, *(rows[name] for name in names), rows[_TWIN]]
         place = ibis.row_number().over(group_by=rows[identity], order_by=order)
         rows = rows.mutate(**{_PLACE: place})

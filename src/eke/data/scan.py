@@ -11,11 +11,12 @@ import gzip
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile
+from eke.data.id_mark import MARK, duckdb_mark
 from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
 from eke.errors import DataError
 
@@ -29,7 +30,8 @@ _LARGEST = "9" * 38
 class Scan:
     """A sealed engine for one file: its relation in SQL, and two expressions for each column.
 
-    `columns` serve attributes; `ids` are the values that the file holds and the engine compares.
+    `columns` serve attributes; `ids` are the values that the file holds and the engine compares;
+    `marks` are the numbers made of them (`id_mark`), where there are any.
     """
 
     engine: SealedEngine
@@ -37,6 +39,7 @@ class Scan:
     columns: dict[str, str]
     ids: dict[str, str]
     rounded: frozenset[str] = frozenset()  # columns that the engine cannot hold exactly
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, wanted: Mapping[str, str], identity: str | None = None) -> Any:
         """An Ibis table of some columns: the keys are its names, the values those of the file.
@@ -55,6 +58,8 @@ class Scan:
         for name, column in wanted.items():
             form = (self.ids if name == identity else self.columns)[column]
             chosen.append(f"{form} AS {quoted_name(name)}")
+        if named is not None and named in self.marks:
+            chosen.append(f"{self.marks[named]} AS {MARK}")
         rows = f"SELECT {', '.join(chosen)} FROM {self.relation}"  # noqa: S608 -- names are quoted
         self.engine.run(f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS {rows}")
         return self.engine.table(_VIEW, opaque=identity)
@@ -99,21 +104,20 @@ def _scan_text(engine: SealedEngine, file: CsvFile) -> Scan:
     nulls = ", ".join(text_literal(text) for text in ("", *file.null))
     columns = {}
     for name, engine_name in zip(names, engine_names, strict=True):
-        columns[name] = f"CASE {_unless(engine_name, nulls)} END"
-        if file.strip:
-            # The engine takes long to trim, and most fields have nothing to be trimmed.
-            padded = (
-                f"starts_with({engine_name}, ' ') OR ends_with({engine_name}, ' ') "
-                f"OR contains({engine_name}, chr(9))"
-            )
-            trimmed = f"CASE {_unless(f'trim({engine_name}, {_BLANKS})', nulls)} END"
-            columns[name] = f"CASE WHEN {padded} THEN {trimmed} ELSE {columns[name]} END"
-    return Scan(engine, relation, columns, ids=columns)
+        field = _stripped(engine_name) if file.strip else engine_name
+        columns[name] = f"CASE WHEN {field} NOT IN ({nulls}) THEN {field} END"
+    return Scan(engine, relation, columns, ids=columns, marks=_marks(columns, "VARCHAR"))
 
 
-def _unless(field: str, nulls: str) -> str:
-    """The branch of a field that is none of the texts for NULL."""
-    return f"WHEN {field} NOT IN ({nulls}) THEN {field}"
+def _stripped(field: str) -> str:
+    """SQL of a field without blanks at its ends; to look for them is quicker than to cut them."""
+    blank = f"starts_with({field}, ' ') OR ends_with({field}, ' ') OR contains({field}, chr(9))"
+    return f"CASE WHEN {blank} THEN trim({field}, {_BLANKS}) ELSE {field} END"
+
+
+def _marks(columns: Mapping[str, str], kind: str) -> dict[str, str]:
+    marks = {name: duckdb_mark(column, kind) for name, column in columns.items()}
+    return {name: mark for name, mark in marks.items() if mark is not None}
 
 
 def _header(file: CsvFile) -> tuple[str, ...]:
@@ -167,7 +171,11 @@ def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
 def _scan_typed(engine: SealedEngine, relation: str, rounded: frozenset[str] = frozenset()) -> Scan:
     kinds = engine.describe(relation)
     columns = {name: _typed_column(name, kind) for name, kind in kinds}
-    return Scan(engine, relation, columns, {name: quoted_name(name) for name in columns}, rounded)
+    ids = {name: quoted_name(name) for name in columns}
+    marks: dict[str, str] = {}
+    for name, kind in kinds:
+        marks |= _marks({name: ids[name]}, kind)
+    return Scan(engine, relation, columns, ids, rounded, marks)
 
 
 def _rounded_columns(engine: SealedEngine, file: ParquetFile) -> frozenset[str]:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import ibis
 
+from eke.data.id_mark import MARK, spark_mark
 from eke.data.identity import no_equality
 from eke.data.sealed import UNKNOWN, shielded
 from eke.data.server_table import SparkTable
@@ -68,6 +69,10 @@ class SparkEngine:
             form, types[name] = _form(_quoted(source), shown[name])
             if name == identity:
                 form, types[name] = _quoted(source), UNKNOWN
+                mark = spark_mark(form, shown[name])
+                if mark is not None:
+                    chosen.append(f"{mark} AS {MARK}")
+                    types[MARK] = "int32"
             chosen.append(f"{form} AS {name}")
         shielded(lambda: self._frame.selectExpr(*chosen).createOrReplaceTempView(self._view))
         if identity in wanted and not shielded(lambda: self._compares(identity)):

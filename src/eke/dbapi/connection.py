@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from eke.dbapi import failure
 from eke.dbapi.cursor import Cursor
 from eke.dbapi.failure import InterfaceError, translated
-from eke.session import Dataset, open_dataset
+from eke.session import Aim, Dataset, Within, open_dataset
 
 
 def connect(
     dataset: str | os.PathLike[str] | Dataset,
-    within: float | Mapping[str, float] | None = None,
+    within: Within = None,
     confidence: float = 0.95,
     *,
     analyst: str | None = None,
     data: Any = None,
     mark: str | None = None,
     policy: str | None = None,
+    spend: float | None = None,
+    groups_of: int | None = None,
 ) -> Connection:
     """A connection to a dataset, given by its path or open already, here or on a server.
 
     `within` and `confidence` are the accuracy of every question that does not say its own with
-    ERROR WITHIN … AT CONFIDENCE …; the other arguments are those of `eke.open` and `ask`.
+    ERROR WITHIN … AT CONFIDENCE …; `spend`, instead of `within`, is what each of them may cost, and
+    `groups_of` holds for averages and ratios. The other arguments are those of `eke.open` and
+    `ask`.
     """
     with translated():
         if isinstance(dataset, Dataset):
             session = dataset
         else:
             session = open_dataset(dataset, data=data, analyst=analyst, mark=mark)
-    return Connection(session, within=within, confidence=confidence, analyst=analyst, policy=policy)
+    return Connection(
+        session,
+        Aim(within, confidence, spend, groups_of),
+        confidence=confidence,
+        analyst=analyst,
+        policy=policy,
+    )
 
 
 class Connection:
@@ -53,14 +62,14 @@ class Connection:
     def __init__(
         self,
         session: Dataset,
+        aim: Aim,
         *,
-        within: float | Mapping[str, float] | None,
         confidence: float,
         analyst: str | None,
         policy: str | None,
     ) -> None:
         self.session = session
-        self.within = within
+        self.aim = aim
         self.confidence = confidence
         self.analyst = analyst
         self.policy = policy

@@ -16,7 +16,8 @@ from eke.dbapi.failure import (
 )
 from eke.dbapi.kind import NUMBER, STRING, TypeObject
 from eke.domain import Domain, described_columns
-from eke.session import Answer, Dataset, Within
+from eke.question import Question
+from eke.session import Aim, Answer, Dataset
 from eke.sql import asks_for_columns, parse
 
 Row = tuple[Any, ...]
@@ -27,7 +28,7 @@ class Connected(Protocol):
     """What a cursor needs of its connection."""
 
     session: Dataset
-    within: Within
+    aim: Aim
     confidence: float
     analyst: str | None
     policy: str | None
@@ -60,9 +61,9 @@ class Cursor:
     def execute(self, operation: str, parameters: Sequence[Any] | None = None) -> Cursor:
         """Ask a question; values for its question marks are given as a list.
 
-        The accuracy is that of the text (ERROR WITHIN 60 AT CONFIDENCE 0.95), else that of the
-        connection. DESCRIBE and SHOW COLUMNS list the columns. Raises `OperationalError`, with
-        advice, when the budget does not allow it.
+        The accuracy is that of the text (ERROR WITHIN 60 AT CONFIDENCE 0.95, or SPEND 0.05), else
+        that of the connection. DESCRIBE and SHOW COLUMNS list the columns. Raises
+        `OperationalError`, with advice, when the budget does not allow it.
         """
         self._require_open()
         self.description, self.rowcount, self.answer, self._rows = None, -1, None, None
@@ -76,10 +77,13 @@ class Cursor:
                 return self
             question = parse(text, session.domain)
             inline = question.requirement
+            aim = connection.aim if inline is None else Aim()
             answer = session.ask(
                 text,
-                connection.within if inline is None else None,
+                aim.within,
                 None if inline is not None and inline.confidence else connection.confidence,
+                spend=aim.spend,
+                groups_of=None if _is_linear(question) else aim.groups_of,
                 analyst=connection.analyst,
                 policy=connection.policy,
             )
@@ -175,6 +179,11 @@ class Cursor:
     def _require_open(self) -> None:
         if self._closed or self.connection.closed:
             raise InterfaceError("it was closed; open a new one with connect(...).cursor()")
+
+
+def _is_linear(question: Question) -> bool:
+    """True for counts and sums, which are as accurate in small groups as in large ones."""
+    return all(column.is_key or column.is_linear for column in question.columns)
 
 
 def _value_columns(name: str) -> tuple[Description, ...]:

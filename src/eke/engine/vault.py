@@ -213,14 +213,16 @@ class Vault:
         digest: str,
         answer: AnswerText,
         as_of: int | None = None,
+        at_most: int | None = None,
         measuring: Measuring = PARTS_ALONE,
         progress: Progress = silent,
     ) -> str:
         """Measure a plan and return the stored answer.
 
         With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
-        decision behind the plan has not seen. `measuring` says what is released beside the plan's
-        parts; the plan charges just the losses that it spends.
+        decision behind the plan has not seen; with `at_most`, `BudgetExceeded`, when the plan costs
+        more than so many nano-units. `measuring` says what is released beside the plan's parts; the
+        plan charges just the losses that it spends.
 
         Privacy: (0) The table is opened before anything is paid; whether that works depends on the
         table as a whole, or on the domain alone, where a question needs too many counts. (1) The
@@ -247,8 +249,10 @@ class Vault:
                     return told(request.answer)
                 self._follow(book)
                 if request is None:
+                    if as_of is not None and self._standing.last_change > as_of:
+                        raise Stale
                     reservation, cost = self._reserve(
-                        book, plan, analyst=analyst, key=key, digest=digest, as_of=as_of
+                        book, plan, analyst=analyst, key=key, digest=digest, at_most=at_most
                     )
                 else:
                     held = self._standing.reservations[request.sequence]
@@ -315,10 +319,8 @@ class Vault:
             )
 
     def _reserve(
-        self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, as_of: int | None
+        self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, at_most: int | None
     ) -> tuple[Reservation, int]:
-        if as_of is not None and self._standing.last_change > as_of:
-            raise Stale
         # The cap is checked here, under the ledger's lock and with every entry taken in, so that it
         # holds however many servers and requests of one analyst race.
         limit = self._standing.shares.limit_for(analyst, book.limit, book.spent)
@@ -326,8 +328,11 @@ class Vault:
             [(part.query, part.law) for part in plan.parts], limit, plan.flat_loss
         )
         if after > limit:
-            raise BudgetExceeded("the remaining budget does not allow this; nothing was spent")
+            reason = "your cap" if limit < book.limit else "the remaining budget"
+            raise BudgetExceeded(f"{reason} does not allow this; nothing was spent")
         cost = after - book.spent
+        if at_most is not None and cost > at_most:
+            raise BudgetExceeded("this costs more than was offered for it; nothing was spent")
         reservation = book.reserve(
             analyst=analyst,
             key=key,

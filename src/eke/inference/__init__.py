@@ -7,6 +7,7 @@ from eke.late import late_names
 if TYPE_CHECKING:
     from eke.inference.functional import FormulaPosterior
     from eke.inference.joint import Joint
+    from eke.inference.known_table import KnownTable
     from eke.inference.posterior import (
         ComposedNoise,
         ExactPosterior,
@@ -25,6 +26,7 @@ __all__ = [
     "FormulaPosterior",
     "Inference",
     "Joint",
+    "KnownTable",
     "LinearEstimate",
     "Posterior",
     "Regression",
@@ -40,6 +42,7 @@ if not TYPE_CHECKING:
         {
             "functional": "FormulaPosterior",
             "joint": "Joint",
+            "known_table": "KnownTable",
             "posterior": ("ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth"),
             "regression": "LinearEstimate Regression",
             "state": "MOST_COARSE_ROWS Inference noise_of",

@@ -64,7 +64,7 @@ class FormulaPosterior:
             ends = fieller(self.joint, *ratio, confidence)
             # Noise may put all of the interval beyond what is possible; its nearer end remains.
             return min(max(ends[0], low), high), max(min(ends[1], high), low)
-        found = self._defined()
+        found = self._draws()
         missing = 1.0 - found.size / DRAWS
         if missing > _MOST_UNDEFINED * (1.0 - confidence) or not math.isfinite(self.value):
             return -math.inf, math.inf
@@ -101,14 +101,19 @@ class FormulaPosterior:
         low, high = np.quantile(found, [0.0005, 0.9995])
         return np.asarray(found[(found >= low) & (found <= high)])
 
-    def _defined(self) -> FloatArray:
+    def _draws(self) -> FloatArray:
+        """The draws for which the formula has a value; there may be none."""
         if not self._drawn:
             generator = np.random.default_rng(self.seed)
             drawn = evaluated(self.formula, self.joint.draws(DRAWS, generator))
             self._drawn.append(drawn[np.isfinite(drawn)])
-        if not self._drawn[0].size:
-            raise AccuracyError("history says nothing about this formula yet; ask for it first")
         return self._drawn[0]
+
+    def _defined(self) -> FloatArray:
+        found = self._draws()
+        if not found.size:
+            raise AccuracyError("history says nothing about this formula yet; ask for it first")
+        return found
 
 
 def fieller(

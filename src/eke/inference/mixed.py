@@ -21,7 +21,7 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
-from eke.inference.centred import CentredStack
+from eke.inference.centred import CentredStack, Names, subsets_of
 from eke.inference.growing import GrowingMatrix
 from eke.inference.packed import PackedFactor
 from eke.inference.regression import (
@@ -151,6 +151,25 @@ class MixedRegression:
         told = np.where(kept, weights * np.asarray(self._norms), 0.0)
         cells = tuple(self.tables.cell_weights(query, self._used, told))
         return LinearEstimate(value + constant, rows, weights[used], cells)
+
+    def table(self, names: Names) -> FloatArray | None:  # (values of each name, ...)
+        """The estimates of all cells of a table of counts; None where one is not from the tables.
+
+        The rest of a cell is zero then, and the estimate Cov(cell, rows)ᵀ·u plus that of the
+        tables, with one u = L⁻ᵀ·(I − D(DᵀD)⁻¹Dᵀ)·L⁻¹·(y − q̂_U) for all cells (tables.md, §3). So it
+        is the table whose components are those of the tables plus V · component of Σ u_i·q_i.
+        """
+        if not self.tables.knows(names):
+            return None
+        values, design = np.asarray(self._values), self._design.array
+        told: dict[Names, FloatArray] = {}
+        if len(values):
+            left = values
+            if design.shape[1]:
+                along = self._information.solve_transposed(design.T @ values)
+                left = values - design @ self._information.solve(along)
+            told = self._used.combined(self._noise.solve(left), list(subsets_of(names)))
+        return self.tables.table(names, told)
 
     def _coordinates(self, query: Query, norm: float, *, grow: bool) -> FloatArray | None:
         """The rest of a query in terms of the basis; None when it cannot be expressed.

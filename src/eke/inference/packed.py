@@ -49,13 +49,13 @@ class PackedFactor:
         """U⁻ᵀ right."""
         if self.size > SMALL:
             return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=True))
-        return _refined(self._lower.array, self._inverse.array, right)
+        return _refined(self._lower.array, self._inverted(), right)
 
     def solve(self, right: FloatArray) -> FloatArray:
         """U⁻¹ right."""
         if self.size > SMALL:
             return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=False))
-        return _refined(self._lower.array.T, self._inverse.array.T, right)
+        return _refined(self._lower.array.T, self._inverted().T, right)
 
     def append(self, column: FloatArray, pivot: float) -> None:
         """Add the column [column; pivot] to U."""
@@ -68,7 +68,7 @@ class PackedFactor:
         self._buffer[start : start + self.size] = column
         self._buffer[needed - 1] = pivot
         if self.size < SMALL:
-            self._append_small(column, pivot)
+            self._lower.append(np.append(column, pivot))
         self.size += 1
 
     def update(self, vector: FloatArray) -> None:
@@ -85,15 +85,23 @@ class PackedFactor:
             cosine, sine = row[0] / radius, left[k] / radius
             row[:], left[k:] = cosine * row + sine * left[k:], cosine * left[k:] - sine * row
         self._lower, self._inverse = GrowingMatrix(np.float64), GrowingMatrix(np.float64)
-        for k, row in enumerate(upper.T):
-            self._append_small(row[:k], float(row[k]))
+        for k, row in enumerate(upper.T, start=1):
+            self._lower.append(row[:k])
         self._buffer[: self.size * (self.size + 1) // 2] = upper.T[np.tril_indices(self.size)]
 
-    def _append_small(self, column: FloatArray, pivot: float) -> None:
-        """Add the row [column, pivot] to Uᵀ, and one to its inverse."""
-        turned = column @ self._inverse.array
-        self._lower.append(np.append(column, pivot))
-        self._inverse.append(np.append(turned, -1.0) / -pivot)
+    def _inverted(self) -> FloatArray:
+        """The inverse of Uᵀ; rows that are new since somebody asked are worked out now.
+
+        Threads may ask one view at a time: what they share is replaced as a whole.
+        """
+        known = self._inverse
+        if len(known) < self.size:
+            known, lower = known.view(), self._lower.array
+            for k in range(len(known), self.size):
+                turned = lower[k, :k] @ known.array
+                known.append(np.append(turned, -1.0) / -lower[k, k])
+            self._inverse = known
+        return known.array
 
 
 def _refined(matrix: FloatArray, inverse: FloatArray, right: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ post-processing of what was released before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -18,12 +19,15 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Measurement, Row
+from eke.history.measurement import PUBLIC
+from eke.inference.alike import Classes, alike, kinds_of, value_classes
+from eke.inference.known_table import KnownTable, summed_inside
 from eke.inference.mixed import MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
 from eke.privacy.law import NoiseLaw
-from eke.query import Query
+from eke.query import Block, Query
 from eke.query.view import view_with
 
 _MOST_REMEMBERED = 4096
@@ -87,9 +91,10 @@ class Inference:
         self.settle()
 
     def take_in(self, released: Sequence[Measurement]) -> None:
-        """The same, but what new tables change about earlier answers waits for `settle`.
+        """The same, but the regression waits for `settle`.
 
-        Following a ledger with many tables then does that work once. Tables of counts stay tables,
+        Following a ledger with many tables then does that work once: what is single is told apart
+        anew after each of them. Tables of counts stay tables,
         unless they are so few cells that single answers are cheaper; small ones that come again and
         again are kept, too.
         """
@@ -116,7 +121,7 @@ class Inference:
                 continue
             first = len(self.rows)
             for row in measurement.rows():
-                self.append(row)
+                self._take(row)
             self.kept.append(Kept(range(first, len(self.rows))))
 
     @property
@@ -131,22 +136,28 @@ class Inference:
         return float(self._total * sum(term.weight for term in query.terms) + query.constant)
 
     def append(self, row: Row) -> None:
+        """Take one more noisy answer into account."""
+        self._take(row)
+        if self._regression is not None:
+            self.settle()
+
+    def _take(self, row: Row) -> None:
         if row.is_public and not row.query.attributes and not row.query.is_zero:
             self._total = round(row.value / float(sum(term.weight for term in row.query.terms)))
         self.rows.append(row)
-        if self._regression is not None:
-            self._regression.append(row)
         self._estimates = {}
 
     def settle(self) -> None:
         """Finish what `take_in` left to do."""
         if self._regression is None:
             self._regression = MixedRegression(self.domain, self.tables, self.rows)
+        for row in self.rows[len(self._regression) :]:
+            self._regression.append(row)
 
     @property
     def regression(self) -> Regression | MixedRegression:
         """Least squares on everything that is known."""
-        if self._regression is None:
+        if self._regression is None or len(self._regression) < len(self.rows):
             raise ValueError("settle before asking")
         return self._regression
 
@@ -177,6 +188,52 @@ class Inference:
         if known is not None:
             return LinearEstimate(known, np.empty(0, np.intp), np.empty(0))
         return self.regression.estimate(query)
+
+    def table(self, block: Block) -> KnownTable | None:
+        """What is known about all cells of a block at once; None where they are asked one by one.
+
+        That is where released tables determine the table over all its attributes.
+        """
+        inside = block.inside
+        if not block.grouped or inside is None or not isinstance(self.regression, MixedRegression):
+            return None
+        grouped = block.grouped
+        values = self.regression.table(self.domain.in_order({*grouped, *inside.attributes}))
+        if values is None:
+            return None
+        cells = alike(self._classes(block))
+        known = [self.linear(block.cell(int(place))) for place in cells.examples]
+        noises = tuple(found[1] for found in known if found is not None)
+        if len(noises) < len(known):
+            return None
+        return KnownTable(summed_inside(values, grouped, inside), cells.kinds, noises)
+
+    def kinds(self, block: Block) -> int:
+        """How many kinds of cells a plain table of counts has: so many laws of error at most."""
+        return kinds_of(self._classes(block))
+
+    def may_know(self, block: Block) -> bool:
+        """False when there are more cells than what is known can determine."""
+        inside = () if block.inside is None else block.inside.attributes
+        names = self.domain.in_order({*block.attributes, *inside})
+        known = sum(
+            math.prod(self.domain[name].size - 1 for name in subset)
+            for subset in self.tables.known_within(names)
+        )
+        return known + len(self.rows) >= block.cells
+
+    def _classes(self, block: Block) -> list[Classes]:
+        """The classes of values along each axis of a block by columns.
+
+        What the block itself weighs or leaves out along an attribute counts as an answer, too.
+        """
+        own = [] if block.inside is None else [Row(block.inside, 0.0, PUBLIC)]
+        return [
+            value_classes([*self.rows, *own], name, size)
+            if self.tables.treats_alike(name)
+            else np.arange(size)
+            for name, size in zip(block.grouped or (), block.shape, strict=True)
+        ]
 
     def weights(self, query: Query) -> list[float] | None:
         """The weight of each measurement in the BLUE of a query; None when there is no BLUE.

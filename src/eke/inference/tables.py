@@ -26,7 +26,7 @@ from eke.inference.centred import (
     inner,
     subsets_of,
 )
-from eke.inference.residuals import Residuals
+from eke.inference.residuals import Residuals, assemble
 from eke.privacy.law import NoiseLaw
 from eke.query import Block, Query
 
@@ -126,6 +126,25 @@ class ReleasedTables:
                 if part is not None:
                     total += part[0] * _contracted(self._estimates[names], part[1])
         return total
+
+    def knows(self, names: Names) -> bool:
+        """True when the tables determine every cell of the table over these attributes."""
+        return all(subset in self._known for subset in subsets_of(names))
+
+    def table(self, names: Names, told: Mapping[Names, FloatArray]) -> FloatArray:
+        """The estimated table over attributes that they know.
+
+        `told` are the components of a query q whose covariance with each cell is added to it.
+        """
+        parts = {
+            subset: self._estimates[subset] + self._known[subset] * told.get(subset, 0.0)
+            for subset in subsets_of(names)
+        }
+        return assemble(names, self._sizes, parts)
+
+    def treats_alike(self, name: str) -> bool:
+        """True when every table stays the same if the values of an attribute change places."""
+        return all(one.matrices is None or name not in one.names for one in self._tables)
 
     def covariance(self, one: Query, other: Query) -> float:
         """The covariance of two such estimates."""

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
         policy_named,
     )
     from eke.planning.online.question_demand import QuestionDemand, checked
+    from eke.planning.online.relative import decide_relative
     from eke.planning.online.rent import direct, narrowest_affordable, top_up
     from eke.planning.online.requirement import Demand, Requirement
+    from eke.planning.online.spend import spend_on
     from eke.planning.workload.consistency import consistent_tables
     from eke.planning.workload.release import ReleasePlan, plan_of_block, plan_release
     from eke.planning.workload.release.accuracies import plan_for_accuracies
@@ -64,6 +66,7 @@ __all__ = [
     "consistent_tables",
     "decide",
     "decide_demands",
+    "decide_relative",
     "direct",
     "grouping_sets",
     "known_errors",
@@ -79,6 +82,7 @@ __all__ = [
     "policy_named",
     "prefixes",
     "ranges",
+    "spend_on",
     "suggestions",
     "top_up",
     "whole_tables",
@@ -98,8 +102,10 @@ if not TYPE_CHECKING:
             "online.plan": "Part Plan part_for",
             "online.policy": "POLICIES FallsShort Policy PolicyName only_history policy_named",
             "online.question_demand": "QuestionDemand checked",
+            "online.relative": "decide_relative",
             "online.rent": "direct narrowest_affordable top_up",
             "online.requirement": "Demand Requirement",
+            "online.spend": "spend_on",
             "workload.consistency": "consistent_tables",
             "workload.release": "ReleasePlan plan_of_block plan_release",
             "workload.release.accuracies": "plan_for_accuracies",

@@ -64,6 +64,11 @@ class Publisher(Protocol):
         ...
 
     @property
+    def seconds(self) -> float:
+        """About how long it takes, from public facts; 0 for what is always done soon."""
+        ...
+
+    @property
     def measuring(self) -> Measuring:
         """What is measured beside the plan's parts."""
         ...

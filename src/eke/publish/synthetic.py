@@ -28,6 +28,7 @@ from eke.privacy.record_loss import NANO
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.from_history import HistoryModel
 from eke.publish.max_entropy import Curator, Recipe, Synthesis, synthesise
+from eke.publish.patience import max_entropy_seconds
 from eke.publish.published import Published
 from eke.publish.publisher import (
     InferenceThrough,
@@ -46,7 +47,7 @@ from eke.publish.selection import (
 )
 from eke.query import Kronecker, marginal
 
-OPTIONS = ("rows", "attributes", "from_history")
+OPTIONS = ("rows", "attributes", "from_history", "patient")
 MOST_PAIR_CELLS = 2**22
 """Pairs over more cells are not counted; bin one of the attributes."""
 _SCORE_EXPONENT = -8
@@ -63,6 +64,9 @@ class MaxEntropy:
         self._rows = number_of_rows(options.get("rows"), setting)
         self._synthesis: Synthesis | None = None
         self._unspent = 0
+        self.seconds = 0.0
+        if not isinstance(options.get("patient", False), bool):
+            raise QueryError("patient is True or False")
         self.measuring: Measuring = PARTS_ALONE
         self.stores_rows = False
         self.plan: Plan | None = None
@@ -81,6 +85,7 @@ class MaxEntropy:
                 )
         self._recipe = Recipe()
         self._rounds = self._recipe.rounds(len(self._names))
+        self.seconds = max_entropy_seconds(len(self._names))
         self.plan = self._planned()
         self.measuring = Selecting(self._select, pairs)
         self.stores_rows = True

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """A half-width for all values; no confidence means that of the session."""
+    """A half-width for all values, or a price; no confidence means that of the session."""
 
-    within: float
+    within: float | str | None = None  # a text for a share of the value: "2 %"
     confidence: float | None = None
+    groups_of: int | None = None  # records that a group must have to be so accurate
+    spend: float | None = None  # in the dataset's own measure, instead of `within`

@@ -23,6 +23,8 @@ from eke.errors import AccuracyError
 Sign: TypeAlias = Literal["+", "-", "*", "/"]
 Average: TypeAlias = Callable[["Formula"], tuple[int, int] | None]
 """The places of a total over some records and of their number, if a formula divides these."""
+Extremes: TypeAlias = Callable[[int], tuple[float, float]]
+"""The least and the most that one record can add to the answer at a place."""
 Ratio: TypeAlias = tuple[FloatArray, FloatArray]
 """Numerator and denominator, each a linear form of the answers: coefficients, constant last."""
 
@@ -103,6 +105,10 @@ class Formula(ABC):
         """
         return None if any(blurs[place] for place in self.aggregates()) else 0.0
 
+    def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
+        """What the value lies between whatever the data; infinite where nothing is known."""
+        return -math.inf, math.inf
+
     def scale(self) -> tuple[int, float] | None:
         """(aggregate, factor) of a formula that is one answer, scaled and shifted."""
         places = self.aggregates()
@@ -128,6 +134,9 @@ class Constant(Formula):
 
     def values(self, answers: FloatArray) -> FloatArray:
         return np.full(answers.shape[1], float(self.number))
+
+    def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
+        return float(self.number), float(self.number)
 
     def ratio(self, answers: int) -> Ratio | None:
         unit = _unit(answers)
@@ -238,6 +247,47 @@ class Operation(Formula):
         if factor is None:  # two answers are multiplied or divided
             return None if left or right else 0.0
         return (left + right) * factor
+
+    def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
+        places = average(self)
+        if places is not None:
+            return extremes(places[0])
+        scaled = self._scaled_average(average, extremes)
+        if scaled is not None:
+            return scaled
+        low, high = self.left.bounds(average, extremes)
+        first, last = self.right.bounds(average, extremes)
+        if self.sign == "+":
+            return low + first, high + last
+        if self.sign == "-":
+            return low - last, high - first
+        if not self._factor() or not all(map(math.isfinite, (low, high, first, last))):
+            return -math.inf, math.inf
+        ends = [_operated(self.sign, one, other) for one in (low, high) for other in (first, last)]
+        return min(ends), max(ends)
+
+    def _scaled_average(self, average: Average, extremes: Extremes) -> tuple[float, float] | None:
+        """The bounds if it is c·a / b + d with a / b an average, however that is written."""
+        places = self.aggregates()
+        ratio = self.over(places).ratio(len(places))
+        if ratio is None:
+            return None
+        top, bottom = ratio
+        below = np.flatnonzero(bottom)
+        if len(below) != 1 or below[0] == len(places) or top[-1]:
+            return None
+        rows = int(below[0])
+        above = [int(place) for place in np.flatnonzero(top) if place != rows]
+        if len(above) != 1:
+            return None
+        inner = Operation("/", Aggregate(places[above[0]]), Aggregate(places[rows]))
+        if average(inner) is None:
+            return None
+        ends = [
+            float((top[above[0]] * end + top[rows]) / bottom[rows])
+            for end in extremes(places[above[0]])
+        ]
+        return min(ends), max(ends)
 
     def _factor(self) -> float | None:
         """By what one side is multiplied, if the other is a public number."""

@@ -107,30 +107,53 @@ class Question:
 
     def cells(self) -> list[int]:
         """The cell of each row within every block: blocks follow the domain's order of columns."""
-        return [self.cell(row) for row in range(self.rows)]
+        places = np.arange(self.rows).reshape([len(key.labels) for key in self.group_by])
+        axes = self._axes()
+        if axes is None:
+            return list(range(self.rows))
+        if len(axes) < len(self.group_by):  # a column is a key twice
+            return [self.cell(row) for row in range(self.rows)]
+        found = np.empty(self.rows, np.intp)
+        found[places.transpose(axes).reshape(-1)] = np.arange(self.rows)
+        return [int(cell) for cell in found]
 
     def cell(self, row: int) -> int:
         """The cell of one row within every block."""
         if not 0 <= row < self.rows:
             raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
-        by_name = {key.attribute: axis for axis, key in enumerate(self.group_by)}
-        if None in by_name or not by_name:
+        axes = self._axes()
+        if axes is None:
             return row
         places = np.unravel_index(row, tuple(len(key.labels) for key in self.group_by))
-        axes = [by_name[name] for name in self.domain.in_order(filter(None, by_name))]
         shape = [len(self.group_by[axis].labels) for axis in axes]
         return int(np.ravel_multi_index([int(places[axis]) for axis in axes], shape))
+
+    def _axes(self) -> list[int] | None:
+        """The key along each axis of a block; None where rows and cells are in one order."""
+        by_name = {key.attribute: axis for axis, key in enumerate(self.group_by)}
+        if None in by_name or not by_name:
+            return None
+        return [by_name[name] for name in self.domain.in_order(filter(None, by_name))]
 
     def query(self, block: int, row: int) -> Query:
         """The query behind one block of one row."""
         return self.blocks[block].cell(self.cell(row))
 
+    def counts_records(self, block: int) -> bool:
+        """True for a block that counts records, each of them once."""
+        inside = self.blocks[block].inside
+        return not inside.constant and set(inside.extremes()) <= {Fraction(0), Fraction(1)}
+
     def bounds(self, formula: Formula) -> tuple[float, float]:
-        """What a formula lies between whatever the data, if it is an average; else no bounds."""
-        places = self.average(formula)
-        if places is None:
-            return -math.inf, math.inf
-        low, high = self.blocks[places[0]].inside.extremes()
+        """What a formula lies between whatever the data; infinite where nothing is known.
+
+        An average lies between its values, and so do sums, differences and multiples of averages,
+        as percentages are.
+        """
+        return formula.bounds(self.average, self._extremes)
+
+    def _extremes(self, block: int) -> tuple[float, float]:
+        low, high = self.blocks[block].inside.extremes()
         return float(low), float(high)
 
     def average(self, formula: Formula) -> tuple[int, int] | None:

@@ -22,6 +22,7 @@ from eke.service.gate import Gate
 from eke.service.log import log
 from eke.service.pace import Pace
 from eke.service.route import (
+    answers,
     browser,
     curating,
     publishing,
@@ -95,7 +96,7 @@ def create_app(
     )
     app.state.eke = state
     failure.install(app)
-    for part in (system, browser, reading, question, releasing, publishing, curating):
+    for part in (system, browser, reading, question, answers, releasing, publishing, curating):
         app.include_router(part.router)
     if state.settings.console:
         app.include_router(console_router())

@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from eke.planning.online.question_demand import MOST_RECORDS
 from eke.service.account import Role
 from eke.sql.guard import MOST_CHARACTERS
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_HalfWidth = _Positive | Annotated[str, Field(pattern=r"^[0-9.]{1,20} ?%$")]
 
 
 class Body(BaseModel):
@@ -56,10 +58,18 @@ class SqlQuestion(Body):
     """A question in SQL with the accuracy that it needs."""
 
     sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)
-    within: _Positive | dict[str, _Positive] | None = Field(
-        None, description="Half-width: a number, or one for each column; or in the SQL itself."
+    within: _HalfWidth | dict[str, _HalfWidth] | None = Field(
+        None,
+        description='Half-width: a number, or "2 %" of the value; or one for each column; or in '
+        "the SQL itself.",
     )
     confidence: float | None = Field(None, gt=0, lt=1)
+    spend: _Positive | None = Field(
+        None, description="Instead of within: what it may cost at most; or in the SQL itself."
+    )
+    groups_of: int | None = Field(
+        None, ge=1, le=MOST_RECORDS, description="Records that a group needs to be so accurate."
+    )
     policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 
@@ -79,10 +89,18 @@ class _SqlOrQuery(Body):
 class QuestionBody(_SqlOrQuery):
     """A question, in SQL or as a linear form, with the accuracy that it needs."""
 
-    within: _Positive | dict[str, _Positive] | None = Field(
-        None, description="Half-width: a number, or one for each column; or in the SQL itself."
+    within: _HalfWidth | dict[str, _HalfWidth] | None = Field(
+        None,
+        description='Half-width: a number, or "2 %" of the value; or one for each column; or in '
+        "the SQL itself.",
     )
     confidence: float | None = Field(None, gt=0, lt=1)
+    spend: _Positive | None = Field(
+        None, description="Instead of within: what it may cost at most; or in the SQL itself."
+    )
+    groups_of: int | None = Field(
+        None, ge=1, le=MOST_RECORDS, description="Records that a group needs to be so accurate."
+    )
     policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from eke.domain import plain_label
 from eke.publish import Published
-from eke.session import ReleasedTable
+from eke.session import Answer, ReleasedTable
 
 _ROWS_AT_A_TIME = 20_000
 DESCRIBED: dict[int | str, dict[str, Any]] = {
@@ -60,6 +60,19 @@ def table_file(table: ReleasedTable, form: FileFormat, name: str, document: Any)
     for column in frame.columns.intersection(list(table.attributes)):
         # One type a column, as Parquet wants it, also where a value stands for what is missing.
         frame[column] = frame[column].map(plain_label).convert_dtypes()
+    if form is FileFormat.PARQUET:
+        return _parquet(frame, name)
+    headers = _named(f"{name}.csv")
+    return Response(frame.to_csv(index=False), media_type="text/csv", headers=headers)
+
+
+def answer_file(answer: Answer, form: FileFormat, name: str, document: Any) -> Response:
+    """An answer: a row for a number, with its question; for a table its rows."""
+    if form is FileFormat.JSON:
+        return Response(json.dumps(document, allow_nan=False), media_type="application/json")
+    frame = answer.to_pandas()
+    for column in frame.columns.intersection(list(answer.attributes)):
+        frame[column] = frame[column].convert_dtypes()
     if form is FileFormat.PARQUET:
         return _parquet(frame, name)
     headers = _named(f"{name}.csv")

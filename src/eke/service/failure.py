@@ -87,7 +87,7 @@ def error_document(problem: EkeError) -> dict[str, Any]:
         document |= {"line": problem.line, "column": problem.column}
     refusal = getattr(problem, "refusal", None)
     if refusal is not None:
-        names = ("cost", "remaining", "known", "narrowest", "measure")
+        names = ("cost", "remaining", "known", "narrowest", "measure", "capped")
         document["refusal"] = {name: getattr(refusal, name) for name in names}
     return document
 

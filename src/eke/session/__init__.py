@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from eke.session.answer.answer import Answer, Cell, simultaneous
     from eke.session.answer.receipt import Receipt
     from eke.session.answer.report import write_report
+    from eke.session.ask.aim import Aim, Within
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+    from eke.session.ask.kept import KeptAnswer, KeptAnswers
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
     from eke.session.ask.reading import preview_document
-    from eke.session.ask.request import Within
     from eke.session.budget import Budget
     from eke.session.checking import check, check_dataset
     from eke.session.dataset import Dataset, PlannedRelease
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "Advised",
+    "Aim",
     "Answer",
     "Archive",
     "Asked",
@@ -37,6 +39,8 @@ __all__ = [
     "Estimate",
     "EstimateMethod",
     "History",
+    "KeptAnswer",
+    "KeptAnswers",
     "PlannedRelease",
     "Preview",
     "Price",
@@ -66,10 +70,11 @@ if not TYPE_CHECKING:
             "answer.receipt": "Receipt",
             "answer.report": "write_report",
             "ask.estimate": "Estimate EstimateMethod TableEstimate",
+            "ask.kept": "KeptAnswer KeptAnswers",
             "ask.preview": "Preview",
             "ask.question": "Asked",
             "ask.reading": "preview_document",
-            "ask.request": "Within",
+            "ask.aim": "Aim Within",
             "budget": "Budget",
             "checking": "check check_dataset",
             "dataset": "Dataset PlannedRelease",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.progress import Progress, silent
+from eke.session.ask.aim import Aim
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from eke.privacy.measure import Measure
     from eke.publish import Published
     from eke.session.answer.answer import Answer
+    from eke.session.ask.aim import Within
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
-    from eke.session.ask.request import Within
     from eke.session.budget import Budget
     from eke.session.release.measured import WorkloadLike
     from eke.session.release.price import Price
@@ -124,6 +125,8 @@ class Dataset(ABC):
         key: str | None = ...,
         analyst: str | None = ...,
         policy: str | None = ...,
+        spend: float | None = ...,
+        groups_of: int | None = ...,
         allow_estimate: Literal[False] = ...,
     ) -> Answer: ...
     @overload
@@ -136,6 +139,8 @@ class Dataset(ABC):
         key: str | None = ...,
         analyst: str | None = ...,
         policy: str | None = ...,
+        spend: float | None = ...,
+        groups_of: int | None = ...,
         allow_estimate: bool,
     ) -> Answer | Estimate | TableEstimate: ...
     def ask(
@@ -147,9 +152,15 @@ class Dataset(ABC):
         key: str | None = None,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
         allow_estimate: bool = False,
     ) -> Answer | Estimate | TableEstimate:
         """The answer to a question, at most ± within with this confidence (0.95 if not given).
+
+        Instead of `within`, `spend` says what it may cost at most: the answer is as accurate as
+        that makes it. With `groups_of` averages, ratios and variances need be so accurate only
+        where a group has so many records; smaller ones get what the same noise gives.
 
         The question is SQL or an expression; the `Answer` is one number or a table. SQL may state
         the accuracy itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from
@@ -161,7 +172,8 @@ class Dataset(ABC):
         for.
         """
         try:
-            return self._answer(query, within, confidence, key=key, analyst=analyst, policy=policy)
+            aim = Aim(within, confidence, spend, groups_of)
+            return self._answer(query, aim, key=key, analyst=analyst, policy=policy)
         except Refused as refused:
             if not allow_estimate:
                 raise
@@ -174,8 +186,7 @@ class Dataset(ABC):
     def _answer(
         self,
         query: Asked,
-        within: Within,
-        confidence: float | None,
+        aim: Aim,
         *,
         key: str | None,
         analyst: str | None,
@@ -192,6 +203,8 @@ class Dataset(ABC):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
 
@@ -216,6 +229,8 @@ class Dataset(ABC):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> dict[str, Any]:
         """How SQL is read, what history says about each part of it, and its price."""
 

@@ -3,10 +3,9 @@
     session = eke.create("adult.eke", data="adult.parquet", domain=domain, epsilon=1.0)
     answer = session.ask("SELECT COUNT(*) FROM adult WHERE age BETWEEN 30 AND 40", within=60)
 
-`ask` (its forms are in `askable.py`) infers from history; if the interval is narrow enough that is
-the answer, free. Otherwise the policy chooses the least noise that suffices and the engine releases
-it. Questions are written in SQL (`eke.sql`) or with `eke.query`; what to measure is decided in
-`eke.planning`; data is touched in `eke.engine` only.
+`ask` infers from history; if the interval is narrow enough that is the answer, free. Otherwise the
+policy chooses the least noise that suffices and the engine releases it. Questions are written in
+SQL (`eke.sql`) or with `eke.query`; data is touched in `eke.engine` only.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from eke import planning
@@ -30,11 +30,13 @@ from eke.session import ask as asking
 from eke.session import publish as publishing
 from eke.session import release as releasing
 from eke.session.answer.answer import Answer
+from eke.session.ask.aim import Aim, Within
 from eke.session.ask.answering import Answering, single_use
 from eke.session.ask.question import Asked, question_of
 from eke.session.ask.question_store import QuestionStore
-from eke.session.ask.request import FEWER_CELLS, Request, Within, Work, request_of
+from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once
+from eke.session.ask.work import FEWER_CELLS, Work
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.history import History
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from eke.publish import Published
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.estimator import Estimator
+    from eke.session.ask.kept import KeptAnswers
     from eke.session.ask.preview import Preview
     from eke.session.publish.archive import Archive
     from eke.session.publish.published import PublishRequest
@@ -84,20 +87,11 @@ class Session(Dataset):
     # -- asking --------------------------------------------------------------------------------
 
     def _answer(
-        self,
-        query: Asked,
-        within: Within,
-        confidence: float | None,
-        *,
-        key: str | None,
-        analyst: str | None,
-        policy: str | None,
+        self, query: Asked, aim: Aim, *, key: str | None, analyst: str | None, policy: str | None
     ) -> Answer:
         """What `ask` gives: decided on, paid for if need be, stored, and read back."""
-        request = self._request(query, within, confidence, policy=policy, analyst=analyst)
-        text = self._answering.text(request, key)
-        answer = request.answer(text, self._vault.inference_through)
-        return replace(answer, caveats=answer.caveats + self._unit_caveats())
+        request = self._request(query, aim, policy=policy, analyst=analyst)
+        return self._read(request, self._answering.text(request, key))
 
     def preview(
         self,
@@ -107,9 +101,12 @@ class Session(Dataset):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing and touches no data."""
-        request = self._request(query, within, confidence, policy=policy, analyst=analyst)
+        aim = Aim(within, confidence, spend, groups_of)
+        request = self._request(query, aim, policy=policy, analyst=analyst)
         return self._answering.previews([request])[0]
 
     def curve(
@@ -124,7 +121,7 @@ class Session(Dataset):
         """The previews at several half-widths, all of the same moment; spends nothing."""
         return self._answering.previews(
             [
-                self._request(query, width, confidence, policy=policy, analyst=analyst)
+                self._request(query, Aim(width, confidence), policy=policy, analyst=analyst)
                 for width in within
             ]
         )
@@ -137,15 +134,18 @@ class Session(Dataset):
         *,
         analyst: str | None = None,
         policy: str | None = None,
+        spend: float | None = None,
+        groups_of: int | None = None,
     ) -> dict[str, Any]:
         """How SQL is read, what history says about each part of it, and its price."""
         question = self._questions.read(query)
         preview = None
-        if within is not None or question.requirement is not None:
-            preview = self.preview(query, within, confidence, analyst=analyst, policy=policy)
-        with self.at_work(
-            asking.explained_answers(question), "Select fewer columns at a time", analyst
-        ):
+        if within is not None or spend is not None or question.requirement is not None:
+            aim = Aim(within, confidence, spend, groups_of)
+            request = self._request(query, aim, policy=policy, analyst=analyst)
+            (preview,) = self._answering.previews([request])
+        answers = asking.explained_answers(question)
+        with self.at_work(answers, "Select fewer columns at a time", analyst):
             return asking.question_document(question, self.history, confidence, preview)
 
     def estimate(
@@ -247,6 +247,11 @@ class Session(Dataset):
             mechanism, epsilon, rho, options, analyst or self.analyst, key, most_rows
         )
         return publishing.publish(self._vault, self.settings, self._measure, request, progress)
+
+    @cached_property
+    def answers(self) -> KeptAnswers:
+        """Answers that the ledger keeps, for whoever asked to read again."""
+        return asking.KeptAnswers(self._vault, self._request, self._read)
 
     @property
     def archive(self) -> Archive:
@@ -368,19 +373,18 @@ class Session(Dataset):
     # -- inside --------------------------------------------------------------------------------
 
     def _request(
-        self,
-        query: Asked,
-        within: Within,
-        confidence: float | None,
-        *,
-        policy: str | None,
-        analyst: str | None = None,
+        self, query: Asked, aim: Aim, *, policy: str | None, analyst: str | None = None
     ) -> Request:
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
         question = self._question(query)
-        return request_of(question, within, confidence, policy=chosen, analyst=who)
+        return request_of(question, aim, policy=chosen, analyst=who)
+
+    def _read(self, request: Request, text: str) -> Answer:
+        """The answer to a request from its stored text."""
+        answer = request.answer(text, self._vault.inference_through)
+        return replace(answer, caveats=answer.caveats + self._unit_caveats())
 
     def _unit_caveats(self) -> tuple[str, ...]:
         """What the unit leaves out of every answer."""

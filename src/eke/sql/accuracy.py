@@ -1,4 +1,4 @@
-"""Accuracy: the suffix ERROR WITHIN 60 AT CONFIDENCE 0.95, which is eke's own and not SQL."""
+"""Accuracy: the suffixes ERROR WITHIN 60 and SPEND 0.05, which are eke's own and not SQL."""
 
 from __future__ import annotations
 
@@ -9,36 +9,80 @@ from eke.sql.guard import SqlToken
 from eke.sql.place import SqlText
 
 _FORM = "write ERROR WITHIN 60 AT CONFIDENCE 0.95 at the end of the statement"
+_FORM_OF_GROUPS = "write ERROR WITHIN 1 FOR GROUPS OF 1000 at the end of the statement"
+_FORM_OF_SHARES = "write ERROR WITHIN 2 PERCENT at the end of the statement"
+_FORM_OF_PRICE = "write SPEND 0.05 at the end of the statement"
 _LARGEST = 1e300
+_MOST_RECORDS = 10**15
+# A number; with a confidence, with a size of groups, with both.
+_LENGTHS = (1, 4, 5, 8)
 
 
 def without_accuracy(
     text: SqlText, tokens: tuple[SqlToken, ...]
 ) -> tuple[tuple[SqlToken, ...], Accuracy | None]:
     """The tokens before the suffix, and what the suffix says."""
-    places = [
-        i
-        for i, (one, two) in enumerate(pairwise(tokens))
-        if one.says("ERROR") and two.says("WITHIN")
-    ]
-    if not places:
+    at = next((i for i, pair in enumerate(pairwise(tokens)) if _begins(*pair)), None)
+    if at is None:
         return tokens, None
-    at = places[0]
-    suffix = tokens[at + 2 :]
-    if len(suffix) not in (1, 4):
-        wrong = tokens[at] if not suffix else suffix[-1]
+    is_price = tokens[at].says("SPEND")
+    suffix = tokens[at + (1 if is_price else 2) :]
+    is_share = not is_price and len(suffix) > 1 and suffix[1].says("PERCENT")
+    if is_share:
+        suffix = (suffix[0], *suffix[2:])
+    if len(suffix) not in _LENGTHS:
+        wrong = suffix[-1] if suffix else tokens[at]
         raise text.error(wrong.start, f"the accuracy is not complete or not at the end; {_FORM}")
+    if is_price:
+        price = _number(text, suffix[0], "the price after SPEND", _LARGEST, _FORM_OF_PRICE)
+        return tokens[:at], Accuracy(None, *_rest(text, suffix[1:]), price)
+    if is_share:
+        _number(text, suffix[0], "the share after WITHIN", 100.0, _FORM_OF_SHARES)
+        return tokens[:at], Accuracy(f"{suffix[0].text} %", *_rest(text, suffix[1:]))
     within = _number(text, suffix[0], "the half-width after WITHIN", _LARGEST)
-    if len(suffix) == 1:
-        return tokens[:at], Accuracy(within)
-    if not (suffix[1].says("AT") and suffix[2].says("CONFIDENCE")):
-        raise text.error(suffix[1].start, f"the accuracy cannot be read; {_FORM}")
-    return tokens[:at], Accuracy(within, _number(text, suffix[3], "the confidence", 1.0))
+    return tokens[:at], Accuracy(within, *_rest(text, suffix[1:]))
 
 
-def _number(text: SqlText, token: SqlToken, what: str, below: float) -> float:
-    value = float(token.text) if token.kind == "number" and len(token.text) < 400 else -1.0
+def _begins(one: SqlToken, two: SqlToken) -> bool:
+    """True where a suffix begins; SPEND may be a column, and is one before a number only."""
+    price = one.says("SPEND") and two.kind == "number"
+    return price or (one.says("ERROR") and two.says("WITHIN"))
+
+
+def _rest(text: SqlText, suffix: tuple[SqlToken, ...]) -> tuple[float | None, int | None]:
+    """What follows the number: AT CONFIDENCE 0.95, FOR GROUPS OF 1000, both or neither."""
+    confidence: float | None = None
+    groups: int | None = None
+    while suffix:
+        head = [token.text.upper() for token in suffix[:3]]
+        if confidence is None and head[:2] == ["AT", "CONFIDENCE"] and len(suffix) >= 3:
+            confidence = _number(text, suffix[2], "the confidence", 1.0)
+            suffix = suffix[3:]
+        elif groups is None and head == ["FOR", "GROUPS", "OF"] and len(suffix) >= 4:
+            groups = _whole(text, suffix[3])
+            suffix = suffix[4:]
+        elif len(suffix) == 3:
+            raise text.error(suffix[0].start, f"the accuracy cannot be read; {_FORM}")
+        else:
+            raise text.error(
+                suffix[-1].start, f"the accuracy is not complete or not at the end; {_FORM}"
+            )
+    return confidence, groups
+
+
+def _number(text: SqlText, token: SqlToken, what: str, below: float, form: str = _FORM) -> float:
+    most = 30 if below == 100.0 else 400
+    value = float(token.text) if token.kind == "number" and len(token.text) < most else -1.0
     if not 0.0 < value < below:
-        upper = " and below 1" if below == 1.0 else ""
-        raise text.error(token.start, f"{what} must be a number above 0{upper}; {_FORM}")
+        upper = f" and below {below:g}" if below <= 100.0 else ""
+        raise text.error(token.start, f"{what} must be a number above 0{upper}; {form}")
     return value
+
+
+def _whole(text: SqlText, token: SqlToken) -> int:
+    digits = token.text if token.kind == "number" and token.text.isdecimal() else ""
+    if not digits or len(digits) > 16 or not 0 < int(digits) <= _MOST_RECORDS:
+        raise text.error(
+            token.start, f"the size of a group must be a whole number above 0; {_FORM_OF_GROUPS}"
+        )
+    return int(digits)

@@ -21,7 +21,7 @@ from eke.sql.logic import if_true, same_as
 from eke.sql.polynomial import MOST_TERMS, TooLarge
 from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weighted_boxes
 
-MOST_GROUPS = 65_536
+MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
 _MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 

@@ -39,7 +39,8 @@ _ADVICE = {
     "?": "parameters are not filled in here; write the value itself",
     ":": "casts (::) and parameters (:name) are not supported; write the plain column or value",
     "$": "parameters and dollar quotes are not supported; write the value in single quotes",
-    "%": "% is supported within LIKE patterns only; list the values with IN instead",
+    "%": "% is supported within LIKE patterns only; list the values with IN instead, and write "
+    "ERROR WITHIN 2 PERCENT for a share of the value",
     "^": "^ is not supported; write age * age for a square",
     "|": "texts cannot be joined with ||; compare the columns one by one with AND",
     "`": 'names are quoted with double quotes: write "name"',

@@ -28,6 +28,11 @@ _SETS = (
     "together with session.plan, or ask one question for each grouping"
 )
 
+_DATES = (
+    "dates are not supported; add what matters of them (the year, the month, the hour) to the "
+    "table as a column of its own, and declare it"
+)
+
 # Type name -> (keyword that marks the place, sentence).
 _NODES: dict[str, tuple[str, str]] = {
     "Union": ("UNION", "UNION is not supported; ask the questions one by one"),
@@ -68,6 +73,7 @@ _NODES: dict[str, tuple[str, str]] = {
     "Quantile": ("", f"a quantile {_EXTREME}"),
     "PercentileCont": ("PERCENTILE_CONT", f"a percentile {_EXTREME}"),
     "PercentileDisc": ("PERCENTILE_DISC", f"a percentile {_EXTREME}"),
+    "WithinGroup": ("WITHIN", f"a percentile {_EXTREME}"),
     "AnyValue": ("ANY_VALUE", "single records are never shown; ask for a COUNT"),
     "IgnoreNulls": ("", "single records are never shown; ask for a COUNT"),
     "First": ("FIRST", "single records are never shown; ask for a COUNT"),
@@ -83,6 +89,12 @@ _NODES: dict[str, tuple[str, str]] = {
     "Placeholder": ("", "parameters are not filled in here; write the value itself"),
     "Concat": ("", "texts next to each other are not joined; write one text"),
     "Interval": ("INTERVAL", "dates and intervals are not supported; compare with declared values"),
+    "Extract": ("EXTRACT", _DATES),
+    "DateTrunc": ("DATE_TRUNC", _DATES),
+    "TimestampTrunc": ("DATE_TRUNC", _DATES),
+    "Year": ("YEAR", _DATES),
+    "Month": ("MONTH", _DATES),
+    "Day": ("DAY", _DATES),
     "Fetch": ("FETCH", "FETCH is not supported; write LIMIT"),
     "Hint": ("", "hints are not supported; remove them"),
     "Var": ("ALL", "ALL is not supported here; name the columns"),

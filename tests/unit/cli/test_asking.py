@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import eke
+from eke.engine import vault
+from eke.errors import DataError
 from tests.command_line import Run
 
 WOMEN = "SELECT COUNT(*) FROM people WHERE sex = 'Female'"
@@ -66,6 +68,27 @@ def test_json_and_csv_hold_the_same_numbers(dataset: Path, run: Run) -> None:
     one = run("ask", dataset, WOMEN, "-w", "60", "--csv").out
     assert one.splitlines()[0] == "value,low,high"
     assert run("ask", dataset, WOMEN, "-w", "60", "--csv", "--json").code == 2
+
+
+def test_a_price_and_a_size_of_groups(dataset: Path, run: Run) -> None:
+    offer = run("preview", dataset, WOMEN, "--spend", "0.05")
+    assert "Would buy ±" in offer.out
+    paid = run("ask", dataset, WOMEN, "--spend", "0.05", "--json").json
+    assert paid["cost"] <= 0.05
+    mean = "SELECT sex, AVG(age) FROM people GROUP BY sex"
+    small = run("ask", dataset, mean, "-w", "2", "--groups-of", "100000")
+    assert "2 of 2 groups have fewer than 100,000 records" in " ".join(small.out.split())
+    share = run("ask", dataset, WOMEN, "-w", "20%", "--json").json
+    assert (share["high"] - share["low"]) / 2 <= 0.2 * share["value"]
+    assert run("ask", dataset, WOMEN, "-w", "twenty%").code == 1
+    told = run("explain", dataset, WOMEN, "--spend", "0.05").out
+    assert "Would buy" in told
+    both = run("ask", dataset, WOMEN, "--spend", "0.05", "-w", "5")
+    assert both.code == 1
+    assert "not both" in both.err
+    dear = run("ask", dataset, WOMEN, "--spend", "70")
+    assert dear.code == 3
+    assert "epsilon 70 was offered" in dear.err
 
 
 def test_accuracy_stands_in_the_text_or_in_options(dataset: Path, run: Run) -> None:
@@ -198,3 +221,63 @@ def test_explain_a_measurement_shows_noise_and_charge(dataset: Path, run: Run) -
     assert run("explain", dataset, reserved, "--json").json["sequence"] == entries[0]["sequence"]
     assert run("explain", dataset, 1).code == 1
     assert run("explain", dataset, 10**6).code == 1
+
+
+# -- broken off ----------------------------------------------------------------------------------
+
+
+def remaining(dataset: Path, run: Run) -> float:
+    return float(run("budget", dataset, "--json").json["remaining"])
+
+
+@pytest.mark.parametrize("how", [KeyboardInterrupt(), MemoryError(), DataError("no table")])
+def test_a_question_that_ends_after_its_charge_goes_on_by_its_key(
+    dataset: Path, run: Run, monkeypatch: pytest.MonkeyPatch, how: BaseException
+) -> None:
+    words = (
+        "ask",
+        dataset,
+        WOMEN,
+        "-w",
+        {KeyboardInterrupt: 21, MemoryError: 20}.get(type(how), 19),
+    )
+    before = remaining(dataset, run)
+
+    def broken(*_: object) -> None:
+        raise how
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vault, "measured_parts", broken)
+        shown = run(*words)
+    assert shown.code == 1
+    paid = before - remaining(dataset, run)
+    assert paid > 0
+    told = re.search(r"Charged so far: epsilon (\S+):", shown.err)
+    assert told, shown.err
+    assert float(told[1]) == pytest.approx(paid, rel=1e-5)
+    found = re.search(r"run the same command with --key (once-\w+) to get it", shown.err)
+    assert found, shown.err
+    again = run(*words, "--key", found[1], "--json")
+    assert again.code == 0, again.err
+    assert again.json["cost"] == pytest.approx(paid)
+    assert before - remaining(dataset, run) == pytest.approx(paid), "charged once"
+
+
+def test_a_question_that_ends_before_its_charge_says_so(
+    dataset: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vault.Vault, "release", broken)
+        shown = run("ask", dataset, WOMEN, "-w", 15)
+    assert shown.code == 1
+    assert "interrupted. Nothing was charged; run the same command again" in shown.err
+
+
+def test_free_answers_leave_no_trace(dataset: Path, run: Run) -> None:
+    run("ask", dataset, WOMEN, "-w", 200)
+    before = eke.open(dataset).ledger_entries()
+    assert "Free" in run("ask", dataset, WOMEN, "-w", 200).out
+    assert eke.open(dataset).ledger_entries() == before

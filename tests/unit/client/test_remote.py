@@ -347,6 +347,33 @@ def test_a_lost_answer_is_fetched_again_and_paid_once(
         eke.connect(url, server.tokens["ann"], transport=Flaky(9))
 
 
+def test_prices_and_sizes_of_groups_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    offer = remote.preview(eke.count(), spend=0.1)
+    assert offer == local.preview(eke.count(), spend=0.1)
+    assert offer.within is not None
+    answer = remote.ask(eke.count(), spend=0.1, key="dear")
+    assert answer.cost <= 0.1
+    assert answer.receipt.spend == 0.1
+    assert remote.ask(eke.count(), spend=0.1, key="dear").receipt == answer.receipt
+    asked = eke.mean("age").by("sex")
+    assert remote.preview(asked, spend=0.1).within is None
+    groups = remote.ask(asked, within=5, groups_of=10_000)
+    assert groups.receipt.groups_of == 10_000
+    assert groups.caveats == local.ask(asked, within=5, groups_of=10_000).caveats
+    text = "SELECT COUNT(*) FROM people"
+    assert remote.explain(text, spend=0.1)["price"]["spend"] == 0.1
+    with pytest.raises(eke.Refused, match="9 was offered, and"):
+        remote.ask(text, spend=9)
+    with pytest.raises(AccuracyError, match="not both"):
+        remote.ask(text, within=5, spend=0.1)
+    share = remote.ask(text, within="20 %")
+    assert (share.receipt.share, share.within <= 0.2 * share.value) == (0.2, True)
+    assert remote.preview(text, within="20 %") == local.preview(text, within="20 %")
+
+
 def test_formulas_and_cursors_are_those_of_a_local_session(
     place: tuple[Server, str], remote: RemoteSession
 ) -> None:

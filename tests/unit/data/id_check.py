@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from eke.data import open_source
+from eke.data.row_sample import RowSample
 from eke.domain import Domain, Integer
 from eke.privacy.unit import Unit
-from tests.unit.data.slow_twin import all_cells, fixed_sample, ordered
+from tests.unit.data.slow_twin import FIXED, all_cells, fixed_sample, ordered
 
 ONE = range(4)  # the rows of the id that is removed
 LENGTH = 20
@@ -40,9 +41,19 @@ class Ids:
         return [*filled, *[missing] * (LENGTH - len(filled))]
 
 
-def kept_rows(source: object, column: str, rows: int, *, table: str | None = None) -> set[int]:
+UNMARKED = RowSample("fixed before ids had marks")
+
+
+def kept_rows(
+    source: object,
+    column: str,
+    rows: int,
+    *,
+    table: str | None = None,
+    sample: RowSample = UNMARKED,
+) -> set[int]:
     """The numbers of the rows that are counted, at most so many of each id."""
-    with fixed_sample():
+    with fixed_sample(sample):
         cells = all_cells(open_source(source, DOMAIN, Unit(column, rows), table=table))
     assert set(cells.values()) <= {1}
     return {row for (row,) in cells}
@@ -50,7 +61,7 @@ def kept_rows(source: object, column: str, rows: int, *, table: str | None = Non
 
 def chosen(rows: Iterable[int], most: int) -> set[int]:
     """The rows of one id that are kept, by the slow twin."""
-    return {row for (row,) in ordered([(row,) for row in rows])[:most]}
+    return {row for (row,) in ordered([(row,) for row in rows], UNMARKED)[:most]}
 
 
 def check_ids(
@@ -66,7 +77,11 @@ def check_ids(
     assert len(kept) <= rows * distinct, "no id counts more than its rows"
     for one in own:
         assert kept & one == chosen(one, rows), "the rows of each id that its own rows choose"
-    assert kept_rows(others, column, rows) == kept - set(ONE), "nobody else's rows change"
+    marked = kept_rows(everybody, column, rows, sample=FIXED)
+    for one in own:
+        assert len(marked & one) == min(rows, len(one)), "however its rows spell the id"
+    unmoved = kept_rows(others, column, rows, sample=FIXED)
+    assert unmoved == marked - set(ONE), "nobody else's rows change"
 
 
 def caught(columns: Iterable[str], check: Callable[[str], None]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter
@@ -31,7 +32,7 @@ DATA = Path(__file__).parents[3] / "data"
 CANARY = "canary-7f3a"
 OUTSIDE = object()  # a date, a list, bytes: no number and no text
 
-FIXED = RowSample("fixed")
+FIXED = RowSample("2/fixed")
 
 Row = dict[str, object]
 
@@ -137,11 +138,24 @@ def cell_counts(
     by_id: dict[object, list[tuple[int, ...]]] = {}
     for row, codes in coded:
         by_id.setdefault(row[unit.column], []).append(codes)
-    return Counter(codes for some in by_id.values() for codes in ordered(some, sample)[: unit.rows])
+    return Counter(
+        codes
+        for who, some in by_id.items()
+        for codes in ordered(some, sample, slow_mark(who))[: unit.rows]
+    )
+
+
+def slow_mark(who: object) -> int:
+    """The mark of an id whose rows all spell it alike; 0 for one that has none."""
+    if isinstance(who, float) and who == int(who):
+        who = int(who)
+    if type(who) not in (int, str):
+        return 0
+    return int(hashlib.md5(str(who).encode(), usedforsecurity=False).hexdigest(), 16) >> 104
 
 
 def ordered(
-    rows: Sequence[tuple[int, ...]], sample: RowSample | None = FIXED
+    rows: Sequence[tuple[int, ...]], sample: RowSample | None = FIXED, mark: int = 0
 ) -> list[tuple[int, ...]]:
     """The coded rows of one id, those first that are kept first."""
     if sample is None:
@@ -149,6 +163,8 @@ def ordered(
     factors = sample.form(len(rows[0]))
     forms = {codes: sum(map(mul, factors, codes)) % PRIME for codes in rows}
     digest = sum(polynomial(sample.digesting, forms[codes]) for codes in rows)
+    if sample.uses_marks:
+        digest += mark * sample.marking
     seen: Counter[tuple[int, ...]] = Counter()
     numbered = []
     for codes in rows:

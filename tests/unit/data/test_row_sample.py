@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eke.data import DuckDBFile, open_source
+from eke.data.id_mark import duckdb_mark, mark_of, marks
 from eke.data.row_sample import PRIME, RowSample
 from eke.domain import Domain, Integer
 from eke.errors import DataError
@@ -28,11 +30,12 @@ from tests.unit.data.slow_twin import (
     fixed_sample,
     ordered,
     polynomial,
+    slow_mark,
 )
 
 MONTHS = Domain(month=Integer(1, 12))
 FLIGHTS = Domain(month=Integer(1, 12), carrier=Integer(0, 15), hour=Integer(0, 23))
-SAMPLES = [RowSample(key) for key in ("one", "two", "three")]
+SAMPLES = [RowSample(key) for key in ("2/one", "2/two", "before there were marks")]
 
 Codes = tuple[int, ...]
 ById = Mapping[Any, Sequence[Codes]]
@@ -57,6 +60,15 @@ def engine_keeps(domain: Domain, sample: RowSample) -> Kept:
     return kept
 
 
+def twin_of(sample: RowSample) -> Kept:
+    """What the slow twin keeps, marks of ids included."""
+    return lambda table, most: Counter(
+        codes
+        for who, some in table.items()
+        for codes in ordered(some, sample, slow_mark(who))[:most]
+    )
+
+
 def twin_keeps(order: Callable[[Sequence[Codes]], Sequence[Codes]]) -> Kept:
     return lambda table, most: Counter(
         codes for some in table.values() if some for codes in order(some)[:most]
@@ -79,8 +91,7 @@ def test_the_engine_keeps_what_the_slow_twin_keeps(most: int) -> None:
         for who, length in enumerate(rng.integers(1, 20, 30))
     }
     for sample in SAMPLES:
-        slow = twin_keeps(partial(ordered, sample=sample))
-        assert engine_keeps(FLIGHTS, sample)(table, most) == slow(table, most)
+        assert engine_keeps(FLIGHTS, sample)(table, most) == twin_of(sample)(table, most)
 
 
 def test_no_product_is_larger_than_every_engine_holds_exactly() -> None:
@@ -219,11 +230,37 @@ def test_over_keys_every_row_of_one_id_is_as_likely_to_be_kept() -> None:
     assert deviation([None] * 2000) > 100 * LARGEST, "the order of codes is caught"
 
 
-def test_ids_with_the_same_rows_keep_the_same_ones() -> None:
-    """A stated limit: nothing of the id itself is used, only its rows."""
-    table = {who: [(month,) for month in range(12)] for who in range(5)}
-    kept = engine_keeps(MONTHS, FIXED)(table, 2)
-    assert sorted(kept.values()) == [5, 5]
+YEAR: list[Codes] = [(month,) for month in range(12)]
+
+
+@pytest.mark.parametrize("kind", [int, str, float])
+def test_ids_with_the_same_rows_keep_different_ones(kind: type) -> None:
+    """A panel: N ids with one row in each month, of which 2 are kept; N/6 in each month."""
+    panel = {kind(who): YEAR for who in range(N)}
+    for sample in SAMPLES[:2]:
+        assert unfairness(engine_keeps(MONTHS, sample), panel, 2) < LARGEST
+    before = engine_keeps(MONTHS, SAMPLES[2])(panel, 2)
+    assert sorted(before.values()) == [N, N], "old datasets keep what they kept"
+
+
+def test_ids_without_a_mark_keep_the_same_ones() -> None:
+    """A stated limit: dates are written down in too many ways."""
+    panel = {dt.date(2020, 1, 1 + n): YEAR for n in range(5)}
+    assert sorted(engine_keeps(MONTHS, FIXED)(panel, 2).values()) == [5, 5]
+
+
+def test_marks_are_those_that_engines_compute() -> None:
+    values = ["", "a", "ä", "🙂 b", "007", 7, -7, 0, 2**62, "x" * 300]
+    with duckdb.connect() as connection:
+        for value in values:
+            kind = "VARCHAR" if isinstance(value, str) else "BIGINT"
+            sql = f"SELECT {duckdb_mark('v', kind)} FROM (SELECT $1::{kind} AS v)"
+            assert connection.execute(sql, [value]).fetchall() == [(mark_of(value),)]
+    assert mark_of(7) == mark_of(7.0) == mark_of(np.int8(7)) != mark_of("007")
+    assert mark_of(True) == mark_of(1)
+    assert [mark_of(one) for one in (None, 0.5, b"a", dt.date(2020, 1, 1), (1,))] == [None] * 5
+    assert marks(["a", None, "a", 0.5]).to_pylist() == [mark_of("a"), None, mark_of("a"), None]
+    assert duckdb_mark("v", "TIMESTAMP") is None
 
 
 # -- the key -------------------------------------------------------------------------------------

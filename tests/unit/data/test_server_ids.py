@@ -363,7 +363,8 @@ def test_the_check_catches_ids_of_spark_compared_as_texts(spark: Seen, monkeypat
     def as_text(self: SparkEngine, wanted: Any, identity: str) -> Any:
         table = original(self, wanted, identity)
         text = "CAST(id AS STRING) COLLATE UTF8_BINARY AS id"
-        frame = self._session.table(self._view).selectExpr(text, "a0")
+        frame = self._session.table(self._view)
+        frame = frame.selectExpr(text, *(name for name in frame.columns if name != "id"))
         frame.createOrReplaceTempView(self._view)
         return table
 

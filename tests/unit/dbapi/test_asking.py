@@ -64,6 +64,29 @@ def test_accuracy_of_the_text_goes_before_that_of_the_connection(path: Path) -> 
     assert (cursor.answer.receipt.within, cursor.answer.confidence) == (70, 0.9)
 
 
+def test_a_price_and_a_size_of_groups_are_those_of_the_connection_or_of_the_text(
+    path: Path,
+) -> None:
+    connection = eke.dbapi.connect(path, spend=0.1, groups_of=50)
+    cursor = connection.cursor()
+    for text, spend, groups in (
+        (COUNT, 0.1, None),  # a count needs no large groups
+        ("SELECT AVG(age) FROM people", 0.1, 50),
+        (f"{COUNT} SPEND 0.2", 0.2, None),
+        (f"{COUNT} ERROR WITHIN 60", None, None),
+    ):
+        cursor.execute(text)
+        assert cursor.answer is not None
+        receipt = cursor.answer.receipt
+        assert (receipt.spend, receipt.groups_of) == (spend, groups)
+        assert spend is None or receipt.cost <= spend
+    with pytest.raises(eke.dbapi.ProgrammingError, match="not both"):
+        eke.dbapi.connect(path, within=5, spend=0.1).cursor().execute(COUNT)
+    rows = eke.dbapi.connect(path, within="20 %").cursor().execute(COUNT).fetchall()
+    ((value, low, high),) = rows
+    assert (high - low) / 2 <= 0.2 * value
+
+
 def test_a_question_without_accuracy_is_a_programming_error(path: Path) -> None:
     with pytest.raises(eke.dbapi.ProgrammingError, match=r"(?i)within"):
         eke.dbapi.connect(path).cursor().execute(COUNT)

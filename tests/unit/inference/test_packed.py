@@ -97,10 +97,11 @@ def test_rows_that_nearly_depend_on_others_are_solved_as_well_as_by_substitution
     for k in range(size):
         direction = generator.normal(size=k)
         near = 1e-7 if k % 3 == 2 else 0.5  # as near as a regression takes
-        column = direction / max(np.linalg.norm(direction), 1.0) * np.sqrt(1.0 - near)
+        longest = max(float(np.linalg.norm(direction)), 1.0)
+        column = direction / longest * np.sqrt(1.0 - near)
         factor.append(column, float(np.sqrt(near)))
     upper, right = unpacked(factor), generator.normal(size=size)
-    found, alone = factor.solve(right), factor._inverse.array.T @ right
+    found, alone = factor.solve(right), factor._inverted().T @ right
 
     def residual(solved):
         left = np.abs(upper @ solved - right)

@@ -13,8 +13,8 @@ from eke.errors import AccuracyError, QueryError
 from eke.inference import halfwidth
 from eke.planning import Facts, QuestionDemand, checked, decide, top_up
 from eke.privacy.record_loss import NANO
-from eke.query import Marginal
-from eke.question import Constant, Operation
+from eke.query import Marginal, marginal
+from eke.question import Constant, Operation, Question
 from eke.sql import parse
 from tests.formula_lab import DOMAIN, carried_out, demanded, exact, interval, truth
 
@@ -109,7 +109,7 @@ def test_a_refusal_names_the_group_and_what_can_be_had(rng):
     facts, decisions = carried_out(demand, rng, limit=0.2)
     last = decisions[-1]
     assert last.action == "refuse"
-    assert last.hint == "the group group = b decides the price"
+    assert last.hint.startswith("the group group = b decides the price; groups_of=1000, or FOR")
     assert last.narrowest is not None
     wider = demanded('SELECT "group", AVG(x) FROM t GROUP BY "group"', 1.1 * last.narrowest)
     assert decide(wider, facts, top_up).action == "measure"
@@ -145,18 +145,31 @@ def test_nonsense_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("keys", "sizes", "too_large"),
-    [("x, y", (64, 64), (64, 65)), ("FLOOR(x / 2), FLOOR(y / 2)", (64, 32), (64, 34))],
+    ("keys", "value", "sizes", "too_large"),
+    [
+        ("x, y", "SUM(z)", (64, 64), (64, 65)),
+        ("x, y", "COUNT(*) FILTER (WHERE z = 1)", (64, 64), (64, 65)),
+        ("FLOOR(x / 2), FLOOR(y / 2)", "COUNT(*)", (64, 32), (64, 34)),
+        ("x, y", "COUNT(*)", (256, 512), None),
+    ],
 )
-def test_results_with_too_many_groups_are_refused(keys, sizes, too_large):
+def test_results_with_too_many_groups_are_refused(keys, value, sizes, too_large):
     def ask(x: int, y: int) -> None:
-        domain = Domain(x=Integer(0, x - 1), y=Integer(0, y - 1))
-        statement = parse(f"SELECT {keys}, COUNT(*) AS n FROM t GROUP BY {keys}", domain)
+        domain = Domain(x=Integer(0, x - 1), y=Integer(0, y - 1), z=Integer(0, 3))
+        statement = parse(f"SELECT {keys}, {value} AS n FROM t GROUP BY {keys}", domain)
         checked(QuestionDemand(statement, (None, None, 10.0), 0.95))
 
     ask(*sizes)
-    with pytest.raises(QueryError, match="groups and at most"):
-        ask(*too_large)
+    if too_large is not None:
+        with pytest.raises(QueryError, match="groups and at most"):
+            ask(*too_large)
+
+
+def test_a_table_of_counts_has_a_limit_too():
+    domain = Domain(x=Integer(0, 511), y=Integer(0, 256))
+    question = Question.of_block(marginal("x", "y").on(domain))
+    with pytest.raises(QueryError, match="131,584 groups and at most 131,072"):
+        checked(QuestionDemand(question, (None, None, 10.0), 0.95))
 
 
 def test_an_average_lies_between_the_values_it_averages(rng):

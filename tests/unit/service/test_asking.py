@@ -29,6 +29,29 @@ def test_paid_then_free(server: Server) -> None:
     assert [m.analyst for m in server.session.history] == ["ann"]
 
 
+def test_a_price_instead_of_an_accuracy(server: Server) -> None:
+    body = {"sql": COUNT, "spend": 0.1}
+    offer = server.call("POST", f"{PEOPLE}/preview", "ann", body).json()
+    found = server.call("POST", f"{PEOPLE}/ask", "ann", body).json()
+    assert found["cost"] <= 0.1 == offer["spend"]
+    assert found["receipt"]["spend_nano"] == 100_000_000
+    assert (found["high"] - found["low"]) / 2 == pytest.approx(offer["within"], rel=1e-3)
+    for wrong in ({"spend": 0}, {"spend": "0.1"}, {"spend": 0.1, "groups_of": 0}):
+        assert server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, **wrong}).status == 422
+    for share in ("2", "two %", "2%%", "1e1 %"):
+        assert (
+            server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "within": share}).status
+            == 422
+        )
+    found = server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "within": "30 %"}).json()
+    assert found["receipt"]["share"] == 0.3
+    both = server.call("POST", f"{PEOPLE}/ask", "ann", {**body, "within": 5})
+    assert (both.status, both.json()["error"]) == (400, "AccuracyError")
+    refused = server.call("POST", f"{PEOPLE}/ask", "ann", {"sql": COUNT, "spend": 50})
+    assert refused.status == 402
+    assert refused.json()["refusal"]["remaining"] == server.session.remaining
+
+
 def test_groups_come_as_rows_with_intervals(server: Server) -> None:
     found = server.ask(BY_SEX, 60).json()
     assert found["columns"] == [{"name": "sex", "key": True}, {"name": "n", "key": False}]

@@ -33,6 +33,8 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("GET", "/api/v1/datasets/people/budget/attributes", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/history", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/history/4", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/answers", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/answers/4", None, (200, 404, 404, 404)),  # ann's own
     ("GET", "/api/v1/datasets/people/ledger", None, (403, 403, 200, 200)),
     ("GET", "/api/v1/datasets/people/ledger/verification", None, (403, 403, 200, 200)),
     ("POST", "/api/v1/datasets/people/ask", ASK, (200, 404, 403, 200)),

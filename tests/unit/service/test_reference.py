@@ -71,6 +71,10 @@ def test_shapes_are_what_comes(server: Server) -> None:
         "plan": server.call("POST", f"{place}/plans", "ann", wanted),
         "release": server.call("POST", f"{place}/releases", "ann", wanted),
         "job": job,
+        "answers": {
+            **(kept := server.call("GET", f"{place}/answers", "ann").json()),
+            "answers": kept["answers"][-1:],
+        },
         "publication": server.call("GET", f"{place}/publications/{finished(server, job)}", "ann"),
     }
     found = {name: one.json() if isinstance(one, Reply) else one for name, one in found.items()}

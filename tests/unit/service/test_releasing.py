@@ -111,7 +111,7 @@ def test_a_cap_refuses_a_release_and_says_what_is_left(server: Server) -> None:
     assert plan["remaining"] == pytest.approx(0.1)
     refused = server.call("POST", f"{PEOPLE}/releases", "ann", PAIRS)
     assert refused.status == 402
-    assert "0.1 remains" in refused.json()["message"]
+    assert "your cap leaves you 0.1" in refused.json()["message"]
     assert server.session.budget.spent == 0
     assert post(server, "plans", PAIRS, "cleo")["affordable"], "the cap is ann's alone"
 

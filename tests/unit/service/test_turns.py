@@ -122,7 +122,7 @@ def test_long_work_takes_a_turn_of_its_account(
     server: Server, route: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.ask(COUNT, 60)
-    monkeypatch.setattr("eke.session.ask.request.LIGHT_STEPS", 0)  # whatever is no single question
+    monkeypatch.setattr("eke.session.ask.work.LIGHT_STEPS", 0)  # whatever is no single question
     turns: FairTurns = server.app.state.eke.turns
     monkeypatch.setattr(turns, "_patience", 0.0)
     with turns.turn("ann"):
@@ -149,7 +149,7 @@ def test_too_much_work_is_a_bad_request(
 def test_a_question_without_a_turn_fails_by_itself(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eke.session.ask.request.LIGHT_STEPS", 0)
+    monkeypatch.setattr("eke.session.ask.work.LIGHT_STEPS", 0)
     turns: FairTurns = server.app.state.eke.turns
     monkeypatch.setattr(turns, "_patience", 0.0)
     body = {"questions": [{"sql": COUNT, "within": 60}, {"sql": BY_SEX, "within": 60}]}

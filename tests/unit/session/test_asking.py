@@ -292,3 +292,20 @@ def test_the_curator_can_change_the_limit_but_not_below_the_loss(new):
     assert session.budget.limit == 1.5
     assert session.ask(eke.count(age=(17, 20)), within=4).cost > 0
     assert session.verify().problems == ()
+
+
+@pytest.mark.parametrize("left", [0.05, 0.001, 1e-6])
+def test_a_formula_is_refused_with_advice_however_little_is_left(
+    session: eke.Session, left: float
+) -> None:
+    """What the rest of the budget buys may be coarser than what history says already."""
+    mean = "SELECT AVG(age) FROM people WHERE sex = 'Male'"
+    session.ask(mean, within=1)
+    session.change_limit(session.budget.spent + left)
+    for within in (0.1, 0.001):
+        with pytest.raises(eke.Refused, match=r"is free now .*; the") as refused:
+            session.ask(mean, within=within)
+        refusal = refused.value.refusal
+        assert isinstance(refusal, eke.Preview)
+        assert refusal.known is not None
+        assert refusal.known <= 1

@@ -135,7 +135,7 @@ def bad_option(rng: np.random.Generator, ask: Callable[..., Any]) -> None:
 
 def too_much(rng: np.random.Generator, ask: Callable[..., Any]) -> None:
     if rng.random() < 0.3:
-        ask(eke.marginal("age", "sex", "city", "zip"), within=60)
+        ask(eke.marginal("age", "sex", "city", "zip", "door"), within=60)
     else:
         ask(good(rng), within=float(10 ** rng.uniform(-90, -0.5)))
 
@@ -153,9 +153,11 @@ KINDS: list[Callable[[np.random.Generator, Callable[..., Any]], None]] = [
 
 def test_bad_requests_cost_nothing(new):
     """N = 500 generated requests: each raises an EkeError, the ledger stays as it is."""
-    wide = eke.Domain({**dict(DOMAIN.attributes), "zip": eke.Integer(0, 999)})
+    more = {"zip": eke.Integer(0, 999), "door": eke.Integer(0, 99)}
+    wide = eke.Domain({**dict(DOMAIN.attributes), **more})
     rows = make_people()
     rows["zip"] = np.arange(len(rows)) % 1000
+    rows["door"] = np.arange(len(rows)) % 100
     session = new(domain=wide, data=rows)
     session.ask(eke.count(age=17), within=100)
     before, budget = session.ledger_entries(), session.budget

@@ -10,8 +10,11 @@ import pandas as pd
 import pytest
 
 import eke
+from eke.engine import Vault
 from eke.errors import BudgetExceeded, EkeError, KeyConflict
+from eke.publish.patience import duration, max_entropy_seconds
 from eke.publish.utility import compare
+from eke.session.publish.published import PublishRequest
 
 DOMAIN = eke.Domain(
     age=eke.Integer(0, 9, null=eke.Replace(0)),
@@ -167,3 +170,37 @@ def test_an_estimate_by_maximum_entropy_claims_no_interval(made):
     assert "No interval is known" in found.explain()
     with pytest.raises(EkeError, match="no error bars"):
         found.probability(above=0)
+
+
+def test_what_takes_hours_is_refused_before_it_is_charged(
+    new: Callable[..., eke.Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100 columns of two values, of which every round would look at 4,950 pairs."""
+    columns = {f"c{place}": [0, 1] * 5 for place in range(100)}
+    domain = eke.Domain({name: eke.Integer(0, 1) for name in columns})
+    session = new(data=pd.DataFrame(columns), domain=domain, epsilon=1.0)
+    before = session.ledger_entries()
+    with pytest.raises(EkeError, match="takes about 23 hours of a processor") as refusal:
+        session.publish("max_entropy", epsilon=1.0)
+    assert "patient=True" in str(refusal.value)
+    wanted = PublishRequest("max_entropy", 1.0, None, {}, "ann", None)
+    with pytest.raises(EkeError, match="takes about 23 hours"):
+        session.price(wanted)
+    assert session.ledger_entries() == before
+    with pytest.raises(EkeError, match="patient is True or False"):
+        session.publish("max_entropy", epsilon=1.0, patient="very")
+
+    def begun(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Vault, "release", begun)  # the control: somebody waits
+    with pytest.raises(MemoryError):
+        session.publish("max_entropy", epsilon=1.0, patient=True)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(70, "70 seconds"), (600, "10 minutes"), (9e4, "25 hours")]
+)
+def test_times_are_said_as_people_do(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+    assert max_entropy_seconds(2) < max_entropy_seconds(18) < 60 < max_entropy_seconds(30) < 3600

@@ -103,6 +103,25 @@ def test_accuracy_is_carried():
     assert parse("SELECT COUNT(*) FROM t", DOMAIN).requirement is None
 
 
+@pytest.mark.parametrize(
+    ("suffix", "accuracy"),
+    [
+        ("SPEND 0.05", Accuracy(spend=0.05)),
+        ("spend 1e-3 at confidence .9", Accuracy(confidence=0.9, spend=0.001)),
+        ("ERROR WITHIN 1 FOR GROUPS OF 1000", Accuracy(1.0, groups_of=1000)),
+        ("ERROR WITHIN 1 FOR GROUPS OF 7 AT CONFIDENCE 0.9", Accuracy(1.0, 0.9, 7)),
+        ("ERROR WITHIN 1 AT CONFIDENCE 0.9 FOR GROUPS OF 7;", Accuracy(1.0, 0.9, 7)),
+        ("ERROR WITHIN 2 PERCENT", Accuracy("2 %")),
+        ("error within .5 percent for groups of 7 at confidence 0.9", Accuracy(".5 %", 0.9, 7)),
+        ("SPEND 0.05 FOR GROUPS OF 7 AT CONFIDENCE 0.9", Accuracy(None, 0.9, 7, 0.05)),
+    ],
+)
+def test_prices_and_sizes_of_groups_are_carried(suffix, accuracy):
+    found = parse(f"SELECT COUNT(*) FROM t {suffix}", DOMAIN)
+    assert found.requirement == accuracy
+    assert found.blocks == parse("SELECT COUNT(*) FROM t", DOMAIN).blocks
+
+
 # -- on rows -------------------------------------------------------------------------------------
 
 

@@ -17,15 +17,10 @@ from dataclasses import replace
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts
 from eke.planning.online.known_formulas import KnownFormulas
+from eke.planning.online.look import coarse, looked
 from eke.planning.online.policy import Policy
-from eke.planning.online.question_demand import QuestionDemand, demands_of
-from eke.planning.online.rent import direct
-from eke.planning.online.requirement import Demand, Requirement
-from eke.privacy.record_loss import NANO
-from eke.query import sensitivity
+from eke.planning.online.question_demand import QuestionDemand, linear_demands
 
-_COARSE = 0.005  # the share of the limit that a first, coarse look at one aggregate costs
-_MOST_ON_A_LOOK = 0.1  # of what is left, for one look at numbers that only help to plan
 _ATTEMPTS = 24
 
 
@@ -35,7 +30,7 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
     Privacy: a function of public facts; unlike linear questions, formulas look at noisy values
     that were released before.
     """
-    linear = _linear_demands(demand)
+    linear = linear_demands(demand)
     if not demand.curved:
         return _whole(decide_demands(linear, facts, policy), demand)
     known = KnownFormulas.of(demand, facts.inference)
@@ -46,17 +41,19 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
             return _whole(Decision("history", 0, None, known_share=share), demand)
         return _whole(free, demand)
     if known is None:
-        first = _looked(decide_demands(_coarse(demand, facts), facts, policy), facts)
+        first = looked(
+            decide_demands(coarse(demand, facts, demand.curved_blocks()), facts, policy), facts
+        )
         return _whole(replace(first, known_share=None), demand)
     worst = known.worst()
     if not known.clear():
         hoped = known.linearised(known.hopeful())
         decision = decide_demands([*linear, *(hoped or known.clarifying())], facts, policy)
         if decision.action != "refuse":
-            decision = _looked(decide_demands(known.clarifying(), facts, policy), facts)
+            decision = looked(decide_demands(known.clarifying(), facts, policy), facts)
         hint = decision.hint or known.hint()
         return _whole(replace(decision, known_share=worst, hint=hint), demand)
-    demands = [*linear, *known.linearised([joint.values for joint in known.joints])]
+    demands = [*linear, *known.linearised()]
     decision = decide_demands(demands, facts, policy)
     for _ in range(_ATTEMPTS):
         if decision.action != "history":
@@ -65,15 +62,6 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
         demands = [one.relaxed(0.8) for one in demands]
         decision = decide_demands(demands, facts, policy)
     return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
-
-
-def _looked(decision: Decision, facts: Facts) -> Decision:
-    """A decision to look first, refused when it would use up much of what is left."""
-    left = facts.limit - facts.accountant.spent
-    if decision.action == "measure" and decision.cost > _MOST_ON_A_LOOK * left:
-        hint = "only to see how large the numbers behind it are; no more than a tenth goes to that"
-        return replace(decision, action="refuse", plan=None, stretch=None, hint=hint)
-    return decision
 
 
 def _whole(decision: Decision, demand: QuestionDemand) -> Decision:
@@ -87,33 +75,3 @@ def _whole(decision: Decision, demand: QuestionDemand) -> Decision:
         known=None if share is None or math.isinf(share) else share * within,
         narrowest=None if stretch is None else stretch * within,
     )
-
-
-def _linear_demands(demand: QuestionDemand) -> list[Demand]:
-    """The linear columns as demands on their questions; the tighter one where two meet."""
-    tightest: dict[int, float] = {}
-    for formula, within in demand.columns:
-        scaled = formula.scale()
-        if scaled is not None:
-            index, scale = scaled
-            own = within / abs(scale)
-            tightest[index] = min(own, tightest.get(index, own))
-    return [
-        one
-        for index, within in tightest.items()
-        for one in demands_of(demand.question.blocks[index], Requirement(within, demand.confidence))
-    ]
-
-
-def _coarse(demand: QuestionDemand, facts: Facts) -> list[Demand]:
-    """A first look at the aggregates of which history says nothing."""
-    measure = facts.accountant.measure
-    budget = _COARSE * max(1, facts.limit) / NANO
-    found: list[Demand] = []
-    for index in demand.curved_blocks():
-        block = demand.question.blocks[index]
-        sizes = float(sensitivity(block.inside, "add_remove"))
-        noise_scale = measure.noise_scale(sizes, budget)
-        within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
-        found += demands_of(block, Requirement(within, demand.confidence))
-    return found

@@ -17,6 +17,8 @@ PER_ANSWER = 2**18
 """Steps for an answer by itself: its canonical form, its law, its interval."""
 PER_FORMULA = 2**24
 """Steps for the interval of a formula, which is searched for or drawn."""
+PER_CELL = 2**14
+"""Steps for a cell of a plain table of counts: all are estimated at once, and written down."""
 TOGETHER = 3
 """How many times the work of a comparison it is where several blocks are planned together: each is
 looked at as if those before it were known, and for that they are taken in."""
@@ -31,6 +33,14 @@ def steps_for(answers: int, rows: int, *, together: bool) -> int:
     if not together:
         return answers * (PER_ANSWER + rows**2)
     return answers * (PER_ANSWER + TOGETHER * (rows + answers) ** 2)
+
+
+def table_steps(cells: int, kinds: int, rows: int) -> int:
+    """The steps for a plain table of counts whose cells are of so many kinds.
+
+    Of each kind one answer is looked at, with the weight of every cell in it.
+    """
+    return cells * PER_CELL + kinds * (PER_ANSWER + rows**2 + TOGETHER * cells)
 
 
 def check_effort(steps: int, answers: int, advice: str) -> None:

@@ -14,6 +14,9 @@ from eke.planning.online.requirement import Demand
 from eke.privacy.accountant import Accountant
 from eke.query import Block
 
+MANY_CELLS = 4096
+"""Of a block: of more, it is first counted whether history can know them all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -32,14 +35,19 @@ Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]
 def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | None]:
     """The errors of history's answers, None where it has none; each kind once for a block."""
     kinds: dict[object, ComposedNoise | None] = {}
+    table = None if query.is_single else inference.table(query)
+    if table is not None:
+        return list({noise_kind(noise): noise for noise in table.noises}.values())
+    if query.cells > MANY_CELLS and not inference.may_know(query):
+        return [None]
     for single in query.queries():
         found = inference.linear(single)
         noise = None if found is None else found[1]
-        kinds.setdefault(_kind(noise), noise)
+        kinds.setdefault(noise_kind(noise), noise)
     return list(kinds.values())
 
 
-def _kind(noise: ComposedNoise | None) -> object:
+def noise_kind(noise: ComposedNoise | None) -> object:
     """Equal for errors that agree to ten digits: the cells of a block have few kinds of error."""
     if noise is None:
         return None

@@ -41,7 +41,9 @@ class KnownFormulas:
     demand: QuestionDemand
     places: tuple[int, ...]  # the aggregates in question
     joints: tuple[Joint, ...]  # one for each row
-    cells: tuple[tuple[int, FormulaPosterior, float], ...]  # row, belief, half-width asked for
+    points: tuple[FloatArray, ...]  # the estimates that are planned for, one for each row
+    # row, which of the formulas, belief, half-width asked for
+    cells: tuple[tuple[int, int, FormulaPosterior, float], ...]
     _found: list[tuple[int, float, float]] = field(default_factory=list, init=False, repr=False)
 
     @staticmethod
@@ -60,12 +62,25 @@ class KnownFormulas:
             if within is not None and demand.is_curved(column)
         ]
         cells = [
-            (row, posterior, within)
+            (row, which, posterior, within)
             for row in demand.question.places
-            for column, within in columns
+            for which, (column, within) in enumerate(columns)
             if (posterior := demand.posterior(column, row, inference)) is not None
         ]
-        return KnownFormulas(demand, places, tuple(joints), tuple(cells))
+        points = _planned_for(demand, places, [joint.values for joint in joints])
+        return KnownFormulas(demand, places, tuple(joints), tuple(points), tuple(cells))
+
+    def for_demand(self, demand: QuestionDemand) -> KnownFormulas:
+        """The same knowledge about the same question, when other half-widths are asked for."""
+        widths = [within for _, within in demand.curved]
+        cells = [(row, which, belief, widths[which]) for row, which, belief, _ in self.cells]
+        return KnownFormulas(demand, self.places, self.joints, self.points, tuple(cells))
+
+    def among(self, rows: Sequence[bool]) -> KnownFormulas:
+        """What is known about some rows only, one truth value for each; to plan for them."""
+        kept = [at for at, is_one in enumerate(rows) if is_one]
+        joints, points = ([self.joints[at] for at in kept], [self.points[at] for at in kept])
+        return KnownFormulas(self.demand, self.places, tuple(joints), tuple(points), ())
 
     def formulas(self) -> list[tuple[Formula, float]]:
         """The formulas over the aggregates in question, with their half-widths."""
@@ -76,31 +91,77 @@ class KnownFormulas:
         return max(width / within for _, width, within in self._widths())
 
     def hint(self) -> str:
-        """Which group makes the question expensive."""
+        """What makes the question expensive: a group, and how to leave small ones aside."""
+        size = self.demand.groups_of
+        if size is not None:
+            return f"planned for groups of {size:,} records; a larger groups_of costs less"
         if not self.demand.question.group_by:
             return ""
         row = max(self._widths(), key=lambda found: found[1] / found[2])[0]
         names = (key.name for key in self.demand.question.group_by)
         labels = self.demand.question.keys()[row]
         group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
-        return f"the group {group} decides the price"
+        decides = f"the group {group} decides the price"
+        if not self.demand.records():
+            return decides
+        return (
+            f"{decides}; groups_of=1000, or FOR GROUPS OF 1000 in SQL, asks for this accuracy only "
+            "where a group has so many records"
+        )
 
     def _widths(self) -> list[tuple[int, float, float]]:
-        """(row, half-width, half-width asked for) of every cell; they are searched for once."""
+        """(row, half-width, half-width asked for) of every cell; they are searched for once.
+
+        In a group that is smaller than those asked about it is what a group of their size would
+        have with the same noise.
+        """
         if not self._found:
             sure = self.demand.confidence
-            self._found.extend(
-                (row, one.halfwidth(sure), within) for row, one, within in self.cells
-            )
+            place = {row: at for at, row in enumerate(self.demand.question.places)}
+            formulas = [formula for formula, _ in self.formulas()]
+            for row, which, one, within in self.cells:
+                at = place[row]
+                is_filled = self._is_filled(at)
+                width = (
+                    self._linear_width(formulas[which], at) if is_filled else one.halfwidth(sure)
+                )
+                self._found.append((row, width, within))
         return self._found
+
+    def values(self) -> list[tuple[int, float, float]]:
+        """(which of the formulas, value, half-width) of every cell, as it is planned for."""
+        place = {row: at for at, row in enumerate(self.demand.question.places)}
+        formulas = [formula for formula, _ in self.formulas()]
+        found = []
+        for (row, which, one, _), (_, width, _) in zip(self.cells, self._widths(), strict=True):
+            value = one.value
+            if self._is_filled(place[row]):
+                value = float(evaluated(formulas[which], self.points[place[row]][:, None])[0])
+            found.append((which, value, width))
+        return found
+
+    def _is_filled(self, at: int) -> bool:
+        """True for a row with fewer records than it is planned for."""
+        return self.points[at] is not self.joints[at].values
+
+    def _linear_width(self, formula: Formula, at: int) -> float:
+        """The half-width of a formula in one row, taken as linear where it is planned for."""
+        slope = _gradient(formula, self.points[at])
+        if not np.isfinite(slope).all():
+            return math.inf
+        return halfwidth(self.joints[at].combination(slope)[1], self.demand.confidence)
 
     def clear(self) -> bool:
         """True when no denominator and no radicand can be 0, so that formulas are smooth."""
-        return all(
-            width <= _CLEAR * value
-            for part in self._fragile_parts()
-            for value, width in self._parts(part)
-        )
+        return all(self.clear_rows())
+
+    def clear_rows(self) -> list[bool]:
+        """The same row by row."""
+        clear = [True] * len(self.joints)
+        for part in self._fragile_parts():
+            for at, (value, width) in enumerate(self._parts(part)):
+                clear[at] &= width <= _CLEAR * value
+        return clear
 
     def clarifying(self) -> list[Demand]:
         """Demands with which denominators and radicands can be told from 0, or nearly so."""
@@ -111,10 +172,11 @@ class KnownFormulas:
                 continue
             aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in found]
             wanted.append((part, aims))
-        return self._accurate(wanted, [joint.values for joint in self.joints])
+        return self._accurate(wanted, self.points)
 
-    def linearised(self, points: Sequence[FloatArray]) -> list[Demand]:
+    def linearised(self, points: Sequence[FloatArray] | None = None) -> list[Demand]:
         """Demands with which every formula is accurate enough, taken as linear in its errors."""
+        points = self.points if points is None else points
         wanted = [(f, [within] * len(points)) for f, within in self.formulas()]
         return self._accurate(wanted, points)
 
@@ -124,13 +186,30 @@ class KnownFormulas:
         What is planned for them is the least that the question can cost.
         """
         found = []
-        for joint in self.joints:
-            raised = joint.values.copy()
+        for joint, point in zip(self.joints, self.points, strict=True):
+            raised = point.copy()
             for k in {k for part in self._fragile_parts() for k in part.aggregates()}:
                 value, noise = joint.combination(np.eye(len(raised))[k])
                 width = halfwidth(noise, self.demand.confidence)
                 raised[k] = max(raised[k], abs(value) + width)
             found.append(raised)
+        return found
+
+    def reaches(self) -> list[float]:
+        """How far one record can move each formula, in the row where that is farthest."""
+        insides = [self.demand.question.blocks[k].inside for k in self.places]
+        sizes = _sizes([self.demand.question.blocks[k] for k in self.places])
+        found = []
+        for formula, _ in self.formulas():
+            slopes = [_gradient(formula, point) for point in self.points]
+            usable = [slope for slope in slopes if np.isfinite(slope).all()]
+            steepest = max(usable, key=lambda slope: float(np.abs(slope) @ sizes), default=None)
+            if steepest is None or not (np.abs(steepest) @ sizes) > 0.0:
+                found.append(1.0)
+                continue
+            direction = _rounded(steepest, sizes)
+            lead = abs(steepest[int(np.argmax(np.abs(steepest) * sizes))])
+            found.append(lead * float(sensitivity(_combined(direction, insides), "add_remove")))
         return found
 
     def _fragile_parts(self) -> list[Formula]:
@@ -139,9 +218,9 @@ class KnownFormulas:
     def _parts(self, part: Formula) -> list[tuple[float, float]]:
         """(value, half-width) of a part of a formula in each row, as if it were linear."""
         found = []
-        for joint in self.joints:
-            value = float(evaluated(part, joint.values[:, None])[0])
-            slope = _gradient(part, joint.values)
+        for joint, point in zip(self.joints, self.points, strict=True):
+            value = float(evaluated(part, point[:, None])[0])
+            slope = _gradient(part, point)
             usable = math.isfinite(value) and bool(np.isfinite(slope).all())
             width = halfwidth(joint.combination(slope)[1], self.demand.confidence) if usable else 0
             found.append((value if usable else 0.0, width if width > 0.0 else 1.0))
@@ -202,6 +281,37 @@ class KnownFormulas:
             largest = max(largest, halfwidth(ComposedNoise(parts), confidence))
         rest = np.sort(reach)[::-1][_LOOKED_AT:]
         return np.asarray(widths * (_SAFETY / max([largest, *rest[:1]])))
+
+
+def _planned_for(
+    demand: QuestionDemand, places: Sequence[int], estimates: Sequence[FloatArray]
+) -> list[FloatArray]:
+    """The estimates of each row; with `groups_of`, small groups filled up to that size.
+
+    They are filled up with records like those of all groups together, and noise must not make them
+    records that cannot be: a sum is at most the size of the group times what a record adds.
+    """
+    if demand.groups_of is None:
+        return list(estimates)
+    counts = [places.index(k) for k in demand.records()]
+    ends = [demand.question.blocks[k].inside.extremes() for k in places]
+    low, high = (np.array([float(pair[side]) for pair in ends]) for side in (0, 1))
+    pooled = np.sum(estimates, axis=0)
+    found = []
+    for values in estimates:
+        least = min(counts, key=lambda k: values[k])
+        lacking = demand.groups_of - values[least]
+        if lacking <= 0.0:
+            found.append(values)
+            continue
+        each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
+        filled = values + lacking * np.clip(each, low, high)
+        filled[counts] = np.maximum(filled[counts], demand.groups_of)
+        others = [k for k in range(len(places)) if k not in counts]
+        size = filled[least]
+        filled[others] = np.clip(filled[others], size * low[others], size * high[others])
+        found.append(filled)
+    return found
 
 
 def _gradient(formula: Formula, values: FloatArray) -> FloatArray:

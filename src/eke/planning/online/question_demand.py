@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from eke.errors import QueryError
-from eke.inference import FormulaPosterior, Inference, Joint
+from eke.errors import AccuracyError, QueryError
+from eke.inference import FormulaPosterior, Inference, Joint, table_weight
 from eke.planning.online.requirement import Demand, Requirement
+from eke.query import Marginal
 from eke.question import AskedBlock, Constant, Formula, Partition, Question
 
 MOST_ROWS = 4096
+MOST_TABLE_ROWS = 131_072
+"""Of a plain table of counts, which stays a table however many cells it has."""
 MOST_PARTITION_ROWS = 512
+MOST_RECORDS = 10**15
+"""Of a group, for `groups_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +26,10 @@ class QuestionDemand:
     question: Question
     within: tuple[float | None, ...]
     confidence: float
+    relative: tuple[int, ...] = ()
+    """The columns whose half-width is a share of the value itself, such as 0.02."""
+    groups_of: int | None = None
+    """Formulas must be so accurate where a group has this many records; None: in every group."""
 
     @property
     def columns(self) -> list[tuple[Formula, float]]:
@@ -28,9 +38,31 @@ class QuestionDemand:
         return [(column.formula, within) for column, within in pairs if within is not None]
 
     @property
+    def relative_places(self) -> frozenset[int]:
+        """The same as `relative`, counted among the columns of values."""
+        values = [place for place, within in enumerate(self.within) if within is not None]
+        return frozenset(values.index(place) for place in self.relative)
+
+    @property
     def curved(self) -> list[tuple[Formula, float]]:
         """Those of them that are not linear."""
         return [(f, w) for f, w in self.columns if f.scale() is None]
+
+    def asking(self, widths: Iterable[float]) -> QuestionDemand:
+        """The same question with other half-widths for its columns of values, none a share."""
+        new = iter(widths)
+        within = tuple(None if one is None else next(new) for one in self.within)
+        return replace(self, within=within, relative=())
+
+    @property
+    def is_table(self) -> bool:
+        """True when all that is asked is one plain table: counts of all records by columns."""
+        blocks = self.question.blocks
+        return (
+            len(blocks) == 1
+            and isinstance(blocks[0], Marginal)
+            and table_weight(blocks[0]) is not None
+        )
 
     def is_curved(self, column: int) -> bool:
         """True for a column whose formula is not linear."""
@@ -39,6 +71,13 @@ class QuestionDemand:
     def curved_blocks(self) -> list[int]:
         """The blocks behind the columns that are not linear."""
         return sorted({place for formula, _ in self.curved for place in formula.aggregates()})
+
+    def records(self) -> list[int]:
+        """The blocks that count the records that formulas are averaged over."""
+        fragile = {
+            k for formula, _ in self.curved for part in formula.fragile() for k in part.aggregates()
+        }
+        return sorted(k for k in fragile if self.question.counts_records(k))
 
     def posterior(self, column: int, row: int, inference: Inference) -> FormulaPosterior | None:
         """What is known about a cell of the result; None when history leaves it undetermined.
@@ -58,13 +97,14 @@ class QuestionDemand:
 def checked(demand: QuestionDemand) -> QuestionDemand:
     """The demand, if it can be carried out."""
     question = demand.question
-    limit = MOST_ROWS
+    limit = MOST_TABLE_ROWS if demand.is_table else MOST_ROWS
     if any(block.grouped is None for block in question.blocks):
         limit = MOST_PARTITION_ROWS
     if len(question.places) > limit:
+        counts = f" ({MOST_TABLE_ROWS:,} where only COUNT(*) of all records by columns is asked)"
         raise QueryError(
             f"the result has {len(question.places):,} groups and at most {limit:,} can be asked at "
-            "once; group by fewer or coarser keys"
+            f"once{'' if demand.is_table else counts}; group by fewer or coarser keys"
         )
     selected = {i for column in question.columns for i in column.formula.aggregates()}
     if len(selected) < len(question.blocks):
@@ -76,7 +116,44 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
         if isinstance(formula, Constant):
             raise QueryError("a column is a constant; leave it out")
         Requirement(within, demand.confidence)
+    _check_groups_of(demand)
     return demand
+
+
+def _check_groups_of(demand: QuestionDemand) -> None:
+    size = demand.groups_of
+    if size is None:
+        return
+    if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= MOST_RECORDS:
+        raise AccuracyError(
+            "groups_of must be a whole number above 0: how many records a group must have to be "
+            "as accurate as you ask for, for example groups_of=1000"
+        )
+    if demand.relative:
+        _check_sized(demand)
+    elif not demand.curved:
+        raise AccuracyError(
+            "groups_of is for averages, ratios and variances; counts and sums are as accurate in "
+            "small groups as in large ones, so leave it out"
+        )
+    counted = set(demand.records())
+    for formula, _ in demand.curved:
+        if not counted & set(formula.aggregates()):
+            raise AccuracyError(
+                "groups_of needs a number of records in each denominator, as AVG has; this formula "
+                "divides by something else, so leave it out"
+            )
+
+
+def _check_sized(demand: QuestionDemand) -> None:
+    """Raise where a share of a sum is asked for, which may be anything in a group of some size."""
+    for place in demand.relative:
+        scaled = demand.question.columns[place].formula.scale()
+        if scaled is not None and not demand.question.counts_records(scaled[0]):
+            raise AccuracyError(
+                "groups_of says nothing about how large a sum is; give its half-width as a number, "
+                "or leave groups_of out"
+            )
 
 
 def demands_of(block: AskedBlock, requirement: Requirement) -> list[Demand]:
@@ -88,3 +165,19 @@ def demands_of(block: AskedBlock, requirement: Requirement) -> list[Demand]:
     if isinstance(block, Partition):
         return [Demand(one, requirement) for one in block.queries() if not one.is_zero]
     return [Demand(block, requirement)]
+
+
+def linear_demands(demand: QuestionDemand) -> list[Demand]:
+    """The linear columns as demands on their questions; the tighter one where two meet."""
+    tightest: dict[int, float] = {}
+    for formula, within in demand.columns:
+        scaled = formula.scale()
+        if scaled is not None:
+            index, scale = scaled
+            own = within / abs(scale)
+            tightest[index] = min(own, tightest.get(index, own))
+    return [
+        one
+        for index, within in tightest.items()
+        for one in demands_of(demand.question.blocks[index], Requirement(within, demand.confidence))
+    ]

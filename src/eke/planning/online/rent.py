@@ -17,7 +17,7 @@ from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning.online.facts import Facts, Missing, known_errors, offered
 from eke.planning.online.noise_rule import NoiseRule, combined, direct_noise, top_up_noise
 from eke.planning.online.plan import Part, Plan, part_for
-from eke.planning.online.requirement import Requirement
+from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.shared import common_cells
 from eke.planning.online.stretch import least_affordable, least_with_noise
 from eke.privacy.measure import Measure
@@ -65,12 +65,19 @@ class Rent:
             narrowest = narrowest_affordable(measured, wanted.confidence, errors, self, facts)
             return None if narrowest is None else narrowest / wanted.within
 
+        def is_free(stretch: float) -> bool:
+            return all(_is_met(demand.relaxed(stretch), errors) for demand, errors in missing)
+
         def planned(stretch: float) -> int:
+            if is_free(stretch):
+                return 0
             relaxed = [(demand.relaxed(stretch), errors) for demand, errors in missing]
             return loss_after(self.plan(relaxed, facts), facts) - facts.accountant.spent
 
         most = least_with_noise(rents, facts)
-        return None if most is None else least_affordable(planned, most, rents, facts)
+        if most is None or is_free(most):  # with so little left, history is better
+            return None
+        return least_affordable(planned, most, rents, facts)
 
 
 direct = Rent("direct", direct_noise)
@@ -92,8 +99,7 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
     parts: list[Part] = []
     for place, (demand, _) in enumerate(missing, start=1):
         errors = known_errors(demand.query, longer.inference)
-        offer = offered(errors, demand.requirement.confidence)
-        if offer is not None and offer <= demand.requirement.within:
+        if _is_met(demand, errors):
             continue
         part = _sufficient(
             demand.query.without_constant(), demand.requirement, errors, policy, longer
@@ -102,6 +108,12 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
             suppose(part, longer.inference)
         parts.append(part)
     return Plan(tuple(parts))
+
+
+def _is_met(demand: Demand, errors: Sequence[ComposedNoise | None]) -> bool:
+    """True when history is accurate enough as it is."""
+    offer = offered(errors, demand.requirement.confidence)
+    return offer is not None and offer <= demand.requirement.within
 
 
 def _sufficient(

@@ -4,6 +4,7 @@ import { el, failure } from "./dom.js";
 import { askPage } from "./ask.js";
 import { budgetPage, historyPage } from "./look.js";
 import { accountsPage, datasetsPage, ledgerPage } from "./curate.js";
+import { sendByKeyboard } from "./form.js";
 import { publicationsPage } from "./publish.js";
 import { releasePage } from "./release.js";
 import { signInPage } from "./sign-in.js";
@@ -48,6 +49,7 @@ async function loadDatasets(chosen) {
   state.datasets = (await call("GET", "/api/v1/datasets")).datasets;
   const names = state.datasets.map((one) => one.name);
   state.dataset = chosen ?? (names.includes(state.dataset) ? state.dataset : names[0] ?? null);
+  pick.parentElement.hidden = !names.length;
   pick.replaceChildren(...names.map((name) => el("option", { value: name, selected: name === state.dataset }, name)));
 }
 
@@ -90,5 +92,6 @@ document.getElementById("sign-out").addEventListener("click", async () => {
   remember(null);
   start();
 });
+document.addEventListener("keydown", sendByKeyboard);
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 start();

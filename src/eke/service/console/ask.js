@@ -1,19 +1,26 @@
 // Asking: the schema, the editor with its price, the accuracy, and the answers.
-import { call, of } from "./api.js";
-import { debounced, el, failure, field, label, near, number, sized, table } from "./dom.js";
-import { bars, costs, posterior } from "./draw.js";
-import { agreed } from "./form.js";
+import { answerCard } from "./answer.js";
+import { call, keyed, of } from "./api.js";
+import { askedBefore, draftOf, fitsTheForm, keepDraft } from "./asked.js";
+import { debounced, el, failure, label, number } from "./dom.js";
+import { costs } from "./draw.js";
+import { agreed, inWords } from "./price.js";
 
-const NARROWEST = 0.1, WIDEST = 100000, STEPS = 600, POINTS = 13;
+const NARROWEST = 0.1, WIDEST = 100000, STEPS = 600, POINTS = 13, RECENT = 8;
 const toSlider = (within) => Math.round((STEPS * Math.log(within / NARROWEST)) / Math.log(WIDEST / NARROWEST));
 const toWithin = (place) => Number((NARROWEST * (WIDEST / NARROWEST) ** (place / STEPS)).toPrecision(3));
 
 export async function askPage({ dataset, me }) {
   const schema = await call("GET", of(dataset, "/schema"));
   const answers = el("div", { "aria-live": "polite", id: "answers" });
-  const editor = questionEditor(dataset, me, answers);
+  const before = el("div", {});
+  const editor = questionEditor(dataset, me, answers, showBefore);
+  async function showBefore() { // nobody waits for it
+    try { before.replaceChildren(...[beforeCard((await askedBefore(dataset, 60)).questions, editor.fill)].filter(Boolean)); } catch { /* the list stays as it was */ }
+  }
+  showBefore();
   return el("div", { class: "columns" },
-    el("aside", {}, schemaCard(schema, editor.insert)),
+    el("aside", {}, schemaCard(schema, editor.insert), before),
     el("div", {}, editor.card, answers));
 }
 
@@ -22,7 +29,7 @@ function schemaCard(schema, insert) {
     el("h2", {}, `Attributes of ${schema.dataset}`),
     el("ul", { class: "schema" }, schema.order.map((name) => {
       const attribute = schema.domain.attributes[name];
-      const written = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name}"`;
+      const written = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
       return el("li", {},
         el("button", { class: "name", type: "button", title: "Put it into the question", onclick: () => insert(written) }, name),
         el("div", { class: "quiet" }, values(attribute)));
@@ -31,59 +38,84 @@ function schemaCard(schema, insert) {
 
 function values(attribute) {
   if (attribute.type === "integer") return `whole numbers ${attribute.low} to ${attribute.high}`;
+  if (attribute.type === "numeric") return `${attribute.low} to ${attribute.high} in steps of ${attribute.step}`;
   if (attribute.type === "boolean") return "true or false";
-  const all = attribute.type === "binned" ? attribute.edges : attribute.values;
+  const all = (attribute.type === "binned" ? attribute.edges : attribute.values) ?? [];
   const text = all.slice(0, 12).map((one) => label(one)).join(", ") + (all.length > 12 ? `, … (${all.length})` : "");
   return attribute.type === "binned" ? `bins at ${text}` : text;
 }
 
-function questionEditor(dataset, me, answers) {
+function beforeCard(questions, fill) {
+  const shown = questions.filter((one) => fitsTheForm(one.asked)).slice(0, RECENT);
+  if (!shown.length) return null;
+  return el("section", { class: "card", "aria-label": "Asked before" }, el("h2", {}, "Asked before"),
+    el("ul", { class: "schema" }, shown.map((one) => el("li", {},
+      el("button", { class: "name question", type: "button", title: "Put it into the form; to ask it again is free", onclick: () => fill(one.asked) }, one.question),
+      el("div", { class: "quiet" }, `±${number(one.within, 4)} at ${number(100 * one.confidence, 4)} %`)))),
+    el("a", { href: "#/history" }, "All of your answers"));
+}
+
+function questionEditor(dataset, me, answers, answered) {
   const sql = el("textarea", { id: "sql", rows: "4", spellcheck: "false", maxlength: "20000", "aria-label": "Question in SQL" });
-  sql.value = `SELECT COUNT(*) FROM ${/^\w+$/.test(dataset) ? dataset : `"${dataset}"`}`;
-  const within = el("input", { id: "within", type: "number", min: "0", step: "any", value: "100" });
-  const slider = el("input", { id: "slider", type: "range", min: "0", max: String(STEPS), value: String(toSlider(100)), "aria-label": "Accuracy: how far the answer may be off" });
-  const confidence = el("select", { id: "confidence" }, ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"].map((value) => el("option", { value, selected: value === "0.95" }, `${Number(value) * 100} %`)));
+  const draft = draftOf(me, dataset);
+  sql.value = draft?.sql ?? `SELECT COUNT(*) FROM ${/^\w+$/.test(dataset) ? dataset : `"${dataset}"`}`;
+  const within = el("input", { id: "within", type: "number", min: "0", step: "any", value: draft?.within ?? "100" });
+  const slider = el("input", { id: "slider", type: "range", min: "0", max: String(STEPS), value: String(toSlider(Number(draft?.within) || 100)), "aria-label": "Accuracy: how far the answer may be off" });
+  const confidence = el("select", { id: "confidence" }, ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"].map((value) => el("option", { value, selected: value === (draft?.confidence ?? "0.95") }, `${Number(value) * 100} %`)));
   const price = el("div", { class: "price", role: "status", id: "price" }, "…");
   const curve = el("div", { id: "curve" });
   const button = el("button", { type: "submit", id: "ask" }, "Ask");
-  let latest = 0, offer = null;
+  const send = keyed("POST", of(dataset, "/ask")); // under a key the answer is kept
+  let latest = 0;
 
-  const question = () => ({ sql: sql.value, within: Number(within.value) || null, confidence: Number(confidence.value) });
   const chosen = (value) => { within.value = String(value); slider.value = String(toSlider(value)); look(); };
 
-  async function look() {
+  // A text may say its accuracy itself, and then nothing else says it.
+  function question() {
+    keepDraft(me, dataset, { sql: sql.value, within: within.value, confidence: confidence.value });
+    const asked = { sql: sql.value };
+    if (!/\bERROR\s+WITHIN\b/i.test(sql.value)) asked.within = Number(within.value) || null;
+    if (!/\bAT\s+CONFIDENCE\b/i.test(sql.value)) asked.confidence = Number(confidence.value);
+    return asked;
+  }
+
+  // The price of a question now; null when there is none, or when another question overtook it.
+  async function priced(body) {
     const turn = (latest += 1);
-    const body = question();
     try {
       const found = await call("POST", of(dataset, "/preview"), body);
-      if (turn !== latest) return;
-      offer = found;
+      if (turn !== latest) return null;
       price.className = `price ${{ history: "free", measure: "paid", refuse: "bad" }[found.action]}`;
-      price.textContent = found.sentence;
+      price.textContent = inWords(found);
       button.disabled = found.action === "refuse" || me.role === "auditor";
+      return found;
     } catch (problem) {
-      if (turn !== latest) return;
+      if (turn !== latest) return null;
       price.className = "price bad";
       const place = problem.document?.line ? `Line ${problem.document.line}, column ${problem.document.column}: ` : "";
       price.textContent = place + problem.message;
       button.disabled = true;
       curve.replaceChildren();
-      return;
+      return null;
     }
-    await drawCurve(body, turn);
   }
 
-  async function drawCurve(body, turn) {
-    if (!body.within) return;
+  async function look() {
+    const body = question(), offer = await priced(body);
+    if (offer !== null) await drawCurve(body, offer, latest);
+  }
+
+  async function drawCurve(body, offer, turn) {
+    if (!body.within) { curve.replaceChildren(); return; } // a text with its own ERROR WITHIN has no curve
     const widths = Array.from({ length: POINTS }, (_, i) => Number((body.within * 10 ** ((i - 6) / 6)).toPrecision(4)));
     try {
       const found = await call("POST", of(dataset, "/curve"), { sql: body.sql, within: widths, confidence: body.confidence });
       if (turn === latest) {
-        curve.replaceChildren(costs(found.curve, body.within, found.measure, chosen),
-          el("p", { class: "quiet" }, `Cost in ${found.measure} against the half-width. Green is free, red would be refused.`));
+        curve.replaceChildren(costs(found.curve, body.within, offer, chosen),
+          el("p", { class: "quiet" }, `Cost in ${found.measure} against the half-width. Green is free, red would be refused. Click on a dot to take its half-width.`));
       }
     } catch {
-      if (turn === latest) curve.replaceChildren(); // a text with its own ERROR WITHIN has no curve
+      if (turn === latest) curve.replaceChildren();
     }
   }
 
@@ -95,11 +127,13 @@ function questionEditor(dataset, me, answers) {
 
   async function ask(event) {
     event.preventDefault();
-    if (offer && !agreed(offer)) return;
+    soon.cancel();
+    const body = question(), offer = await priced(body); // of what is asked, not of what was typed a moment ago
+    if (offer === null || button.disabled || !agreed(offer)) return;
     button.disabled = true;
     try {
-      const found = await call("POST", of(dataset, "/ask"), { ...question(), posterior: true });
-      answers.prepend(answerCard(found));
+      answers.prepend(answerCard(dataset, await send({ ...body, posterior: true })));
+      answered();
     } catch (problem) {
       answers.prepend(el("section", { class: "card", "aria-label": "Refused" }, failure(problem)));
     }
@@ -114,39 +148,19 @@ function questionEditor(dataset, me, answers) {
       el("label", { class: "field" }, el("span", {}, "Confidence"), confidence),
       el("label", { class: "field grow" }, el("span", {}, "Accuracy: finer ← → coarser"), slider)),
     price, curve,
-    el("div", { class: "row" }, button, el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter asks. Prices are looked up while you type, for free.")));
-  sql.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); if (!button.disabled) form.requestSubmit(); }
-  });
+    el("div", { class: "row send" }, button, el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter (or ⌘+Enter) asks. Prices are looked up while you type, for free.")));
   look();
   return {
     card: form,
     insert(name) { sql.setRangeText(name, sql.selectionStart, sql.selectionEnd, "end"); sql.focus(); soon(); },
+    fill(asked) {
+      sql.value = asked.sql;
+      if (asked.within !== undefined) { within.value = String(asked.within); slider.value = String(toSlider(asked.within)); }
+      if ([...confidence.options].some((one) => one.value === String(asked.confidence))) confidence.value = String(asked.confidence);
+      form.scrollIntoView({ block: "nearest" });
+      sql.focus();
+      look();
+    },
   };
 }
 
-function answerCard(found) {
-  const free = found.source === "history";
-  const head = el("p", {}, el("span", { class: `tag ${free ? "free" : "paid"}` }, free ? "free" : `paid ${found.measure} ${number(found.cost, 4)}`), " ", el("span", { class: "question" }, found.question));
-  const why = [el("p", { class: "quiet" }, found.why), ...found.caveats.map((caveat) => el("p", { class: "caveat" }, caveat))];
-  if (found.kind === "number") {
-    return el("section", { class: "card answer", "aria-label": "Answer" }, head,
-      el("p", {}, el("span", { class: "value" }, near(found, found.value)),
-        `between ${near(found, found.low)} and ${near(found, found.high)}, with probability ${number(found.confidence)}`),
-      posterior(found), why);
-  }
-  return el("section", { class: "card answer", "aria-label": "Answer" }, head, groups(found), why);
-}
-
-function groups(found) {
-  const keys = found.columns.map((column, i) => (column.key ? i : -1)).filter((i) => i >= 0);
-  const measured = found.columns.map((column, i) => (column.key ? -1 : i)).filter((i) => i >= 0);
-  const labels = found.rows.map((row, n) => keys.map((i) => label(row[i])).join(" · ") || `row ${n + 1}`);
-  const charts = measured.slice(0, 3).map((i) => el("div", {},
-    measured.length > 1 ? el("h2", {}, found.columns[i].name) : null,
-    bars(labels, found.rows.map((row) => row[i]), found.columns[i].name)));
-  const heads = found.columns.flatMap((column) => column.key ? [{ name: column.name }] : [
-    { name: column.name, number: true }, { name: "low", number: true }, { name: "high", number: true }]);
-  const rows = found.rows.map((row) => row.flatMap((cell, i) => found.columns[i].key ? [label(cell)] : [cell.value, cell.low, cell.high].map((value) => sized(value, (cell.high - cell.low) / 4))));
-  return el("div", {}, charts, table(heads, rows, "The same as a table"));
-}

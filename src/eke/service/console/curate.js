@@ -1,66 +1,48 @@
 // Curating: datasets, analysts with tokens and caps, limits, and the ledger.
 import { call, of } from "./api.js";
-import { el, failure, field, moment, number, table } from "./dom.js";
+import { el, field, moment, number, table } from "./dom.js";
 import { form, input } from "./form.js";
+import { newDataset } from "./new-dataset.js";
+
+let news = null; // what was just done, said once
 
 export async function datasetsPage({ me, reload, again }) {
   const { datasets } = await call("GET", "/api/v1/datasets");
-  const cards = [el("section", { class: "card" }, el("h1", {}, "Datasets"),
-    table([{ name: "name" }, { name: "attributes", number: true }, { name: "cells", number: true }, { name: "spent", number: true }, { name: "limit", number: true }],
-      datasets.map((one) => [one.name, String(one.attributes), number(one.cells, 4), number(one.budget.spent), `${one.budget.measure} ${number(one.budget.limit)}`]), "Datasets"))];
+  const told = news === null ? null : el("p", { class: "price free", role: "status" }, news);
+  news = null;
+  const cards = [el("section", { class: "card" }, el("h1", {}, "Datasets"), told,
+    !datasets.length ? el("p", {}, me.can_create ? "There is none yet. Make the first one here." : "There is none that you may see yet.") : table([{ name: "name" }, { name: "attributes", number: true }, { name: "cells", number: true }, { name: "spent", number: true }, { name: "limit", number: true }],
+      datasets.map((one) => [one.name, String(one.attributes), number(one.cells, 4), number(one.budget.spent, 4), `${one.budget.measure} ${number(one.budget.limit)}`]), "Datasets"))];
   if (datasets.length) {
     cards.push(form("Change a limit", el("div", { class: "row" },
       field("Dataset", el("select", { name: "dataset" }, datasets.map((one) => el("option", {}, one.name)))),
       field("New limit", input("limit", { type: "number", min: "0", step: "any", required: true })), el("button", {}, "Change")),
     async (data) => {
       const found = await call("PUT", of(data.get("dataset"), "/limit"), { limit: Number(data.get("limit")) });
+      news = `The limit of ${data.get("dataset")} is ${found.measure} ${number(found.limit)} now.`;
       await reload(); await again();
-      return el("p", {}, `The limit is ${number(found.limit)} now.`);
     }));
   }
-  if (me.can_create) cards.push(await newDataset(reload, again));
+  if (me.can_create) {
+    cards.push(await newDataset(async (name) => {
+      news = `${name} is made. You can ask it now; who else may see it, you say under Analysts.`;
+      await reload(name);
+      if (location.hash === "#/datasets") await again();
+      else location.hash = "#/datasets"; // which shows the page again
+    }));
+  }
   return cards;
-}
-
-async function newDataset(reload, again) {
-  const { files } = await call("GET", "/api/v1/files");
-  const file = el("select", { name: "file", required: true }, files.map((name) => el("option", {}, name)));
-  const domain = el("textarea", { name: "domain", rows: "10", required: true, spellcheck: "false", "aria-label": "Domain as JSON" });
-  const notes = el("div", {});
-  const draft = el("button", { type: "button", class: "plain", id: "draft" }, "Draft it from the table");
-  draft.addEventListener("click", async () => {
-    try {
-      const found = await call("POST", "/api/v1/drafts", { file: file.value });
-      domain.value = JSON.stringify(found.domain, null, 1);
-      notes.replaceChildren(el("p", { class: "quiet" }, "Drafted from the data itself, and as private as the data. Replace every value by what is publicly known."),
-        el("ul", { class: "quiet" }, found.notes.map((note) => el("li", {}, note))));
-    } catch (problem) { notes.replaceChildren(failure(problem)); }
-  });
-  return form("Make a dataset", [
-    el("div", { class: "row" }, field("Table", file), field("Name", input("name", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*", maxlength: "64" })),
-      field("Limit (epsilon)", input("epsilon", { type: "number", min: "0", step: "any", value: "1", required: true }))),
-    el("p", {}, "Domain ", draft), domain, notes,
-    el("p", {}, el("label", {}, input("checked", { type: "checkbox", required: true }), " I have checked every value above against public knowledge")),
-    el("button", {}, "Make it")],
-  async (data) => {
-    const name = data.get("name");
-    let declared;
-    try { declared = JSON.parse(data.get("domain")); } catch { throw new Error("the domain is not JSON"); }
-    await call("POST", "/api/v1/datasets", { name, file: data.get("file"), domain: declared, epsilon: Number(data.get("epsilon")) });
-    await reload(name); await again();
-    return el("p", {}, `${name} is there.`);
-  });
 }
 
 export async function accountsPage({ dataset, datasets, me, again }) {
   const [{ accounts }, budget] = await Promise.all([call("GET", "/api/v1/accounts"), dataset ? call("GET", of(dataset, "/budget")) : { analysts: [] }]);
   const caps = new Map(budget.analysts.map((one) => [one.name, one]));
   const rows = accounts.map((one) => [one.name, one.role, one.datasets === null ? "all" : one.datasets.join(", ") || "none",
-    number(caps.get(one.name)?.spent ?? 0), caps.get(one.name)?.cap === undefined || caps.get(one.name).cap === null ? "none" : number(caps.get(one.name).cap),
+    number(caps.get(one.name)?.spent ?? 0, 4), caps.get(one.name)?.cap === undefined || caps.get(one.name).cap === null ? "none" : number(caps.get(one.name).cap),
     el("div", {}, one.tokens.map((token) => tokenLine(token, again)))]);
   return [
     el("section", { class: "card" }, el("h1", {}, "Analysts and other accounts"),
-      table([{ name: "name" }, { name: "role" }, { name: "datasets" }, { name: `spent of ${dataset ?? "–"}`, number: true }, { name: "cap", number: true }, { name: "tokens" }], rows, "Accounts")),
+      table([{ name: "name" }, { name: "role" }, { name: "datasets" }, { name: `spent of ${dataset ?? "–"}`, number: true }, { name: "cap", number: true }, { name: "tokens" }], rows, "Accounts", { stacked: true })),
     form("New account", el("div", { class: "row" },
       field("Name", input("name", { required: true, maxlength: "100" })),
       field("Role", el("select", { name: "role" }, ["analyst", "auditor", "curator"].map((role) => el("option", {}, role)))),
@@ -108,5 +90,6 @@ function about(entry) {
   if (entry.kind === "commit") return `released for entry ${entry.about.reservation}`;
   if (entry.kind === "limit" || entry.kind === "genesis") return `limit ${number(entry.about.limit / 1e9)}`;
   if (entry.kind === "cap") return `cap of ${entry.payload.analyst}: ${entry.payload.cap === null ? "none" : number(entry.payload.cap / 1e9)}`;
+  if (entry.kind === "draw") return "noisy numbers drawn, before anything is made of them";
   return whatFor ? `stored${whatFor}, from history` : "stored answer";
 }

@@ -14,13 +14,14 @@ export function field(label, input) {
   return el("label", { class: "field" }, el("span", {}, label), input);
 }
 
-export function table(heads, rows, caption) {
+// A wide table scrolls inside itself; a stacked one is a list of cards on narrow screens.
+export function table(heads, rows, caption, { stacked = false } = {}) {
   const numeric = (head) => (head.number ? { class: "number" } : {});
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+  return el("div", { class: stacked ? "scroll stacked" : "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el("table", {},
       el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", ...numeric(head) }, head.name)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) =>
-        el("td", { class: heads[i].number ? "number" : heads[i].mono ? "mono" : heads[i].short ? "short" : null }, cell)))))));
+        el("td", { "data-head": stacked && heads[i].name ? heads[i].name : null, class: heads[i].number ? "number" : heads[i].mono ? "mono" : heads[i].short ? "short" : null }, el("div", {}, cell))))))));
 }
 
 export function failure(problem) {
@@ -29,7 +30,9 @@ export function failure(problem) {
 
 export function debounced(milliseconds, work) {
   let timer = 0;
-  return (...values) => { clearTimeout(timer); timer = setTimeout(() => work(...values), milliseconds); };
+  const soon = (...values) => { clearTimeout(timer); timer = setTimeout(() => work(...values), milliseconds); };
+  soon.cancel = () => clearTimeout(timer);
+  return soon;
 }
 
 export function number(value, digits = 6) {

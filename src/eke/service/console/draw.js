@@ -20,13 +20,14 @@ const room = (most) => Math.max(260, Math.min(most, document.documentElement.cli
 const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
 export function posterior(answer) {
-  const width = room(640), height = 190, floor = 160;
+  const width = room(640), height = 200, floor = 165, roof = 30;
   const { points, density } = answer.posterior;
   const drawn = canvas(width, height, `Posterior: ${near(answer, answer.value)}, between ${near(answer, answer.low)} and ${near(answer, answer.high)}`);
   if (points.length < 2) return drawn;
-  const [left, right] = [points[0], points.at(-1)], top = Math.max(...density);
+  // The interval may reach beyond the points, where bins leave something open or confidence is high.
+  const left = Math.min(points[0], answer.low), right = Math.max(points.at(-1), answer.high), top = Math.max(...density);
   const x = (value) => 30 + ((value - left) / (right - left)) * (width - 60);
-  const y = (value) => floor - (value / top) * (floor - 15);
+  const y = (value) => floor - (value / top) * (floor - roof);
   const all = points.map((point, i) => [x(point), y(density[i])]);
   const inside = all.filter((_, i) => points[i] >= answer.low && points[i] <= answer.high);
   if (inside.length) {
@@ -35,11 +36,18 @@ export function posterior(answer) {
   }
   drawn.append(shape("path", { class: "curve", d: path(all) }));
   drawn.append(shape("line", { class: "axis", x1: 20, x2: width - 20, y1: floor, y2: floor }));
+  const within = (place) => Math.min(width - 40, Math.max(40, place)); // a label is never cut off
   for (const value of [answer.low, answer.value, answer.high]) {
-    drawn.append(shape("line", { class: "here", x1: x(value), x2: x(value), y1: value === answer.value ? 15 : floor - 40, y2: floor }));
-    drawn.append(shape("text", { x: x(value), y: floor + 20, "text-anchor": "middle" }, near(answer, value)));
+    const middle = value === answer.value;
+    drawn.append(shape("line", { class: "here", x1: x(value), x2: x(value), y1: middle ? roof - 8 : floor - 40, y2: floor }));
+    drawn.append(shape("text", { x: within(x(value)), y: middle ? roof - 14 : floor + 20, "text-anchor": "middle" }, near(answer, value)));
   }
   return drawn;
+}
+
+function shortened(text, left) {
+  const most = Math.floor((left - 12) / 7);
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 // Room for the longest label, but not for a novel.
@@ -53,7 +61,7 @@ export function bars(labels, cells, name) {
   const x = (value) => left + ((value - low) / (high - low)) * (width - left - 90);
   for (let i = 0; i < shown; i += 1) {
     const y = i * row + 4, cell = cells[i], text = labels[i];
-    drawn.append(shape("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, text.length > left / 7 ? `${text.slice(0, Math.floor(left / 7) - 1)}…` : text));
+    drawn.append(shape("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, shortened(text, left)));
     if (cell.value === null) continue;
     const [from, to] = [x(Math.min(0, cell.value)), x(Math.max(0, cell.value))];
     drawn.append(shape("rect", { class: "bar", x: from, y, width: Math.max(1, to - from), height: row - 8 }));
@@ -68,32 +76,54 @@ export function bars(labels, cells, name) {
   return drawn;
 }
 
-export function costs(points, here, measure, choose) {
-  const width = room(640), height = 176, left = 56, floor = 150;
+// Both axes by factors: a half-width half as wide costs as much more wherever it is, and nothing is cut off.
+export function costs(points, here, offer, choose) {
+  const width = room(640), height = 206, left = 62, floor = 172, lowest = 150, roof = 16;
+  const { measure, remaining } = offer;
   const drawn = canvas(width, height, `Cost in ${measure} against the half-width`);
   const [first, last] = [Math.log(points[0].within), Math.log(points.at(-1).within)];
-  const payable = points.filter((point) => point.action !== "refuse").map((point) => point.cost);
-  const top = Math.max(1e-9, ...(payable.length ? payable : points.map((point) => point.cost)));
+  const paid = points.map((point) => point.cost).filter((cost) => cost > 0);
+  const some = paid.length ? paid : [remaining > 0 ? remaining : 1];
+  const [cheap, dear] = [Math.min(...some) / 1.2, Math.max(...some) * 1.2];
   const x = (within) => left + ((Math.log(within) - first) / (last - first)) * (width - left - 20);
-  const y = (cost) => floor - Math.min(1.12, cost / top) * (floor - 26);
+  const y = (cost) => (cost > 0 ? lowest - (Math.log(cost / cheap) / Math.log(dear / cheap)) * (lowest - roof) : floor);
   drawn.append(shape("line", { class: "axis", x1: left, x2: width - 10, y1: floor, y2: floor }));
   drawn.append(shape("line", { class: "axis", x1: left, x2: left, y1: 10, y2: floor }));
+  const shownLeft = remaining > cheap && remaining < dear;
+  if (shownLeft) drawn.append(shape("line", { class: "limit", x1: left, x2: width - 10, y1: y(remaining), y2: y(remaining) }));
   drawn.append(shape("path", { class: "curve", d: path(points.map((point) => [x(point.within), y(point.cost)])) }));
   for (const point of points) {
-    const dot = shape("circle", { class: `dot ${point.action === "history" ? "free" : point.action}`, cx: x(point.within), cy: y(point.cost), r: 4 });
-    dot.append(shape("title", {}, `±${number(point.within, 3)}: ${{ history: "free", measure: `${measure} ${number(point.cost, 3)}`, refuse: "refused" }[point.action]}`));
+    const dot = shape("circle", { class: `dot ${point.action === "history" ? "free" : point.action}`, cx: x(point.within), cy: y(point.cost), r: 4.5 });
+    const price = `${measure} ${number(point.cost, 3)}`;
+    dot.append(shape("title", {}, `±${number(point.within, 3)}: ${{ history: "free", measure: price, refuse: `${price}, refused` }[point.action]}`));
     dot.addEventListener("click", () => choose(point.within));
     drawn.append(dot);
   }
   if (here >= points[0].within && here <= points.at(-1).within) {
     drawn.append(shape("line", { class: "here", x1: x(here), x2: x(here), y1: 10, y2: floor }));
   }
-  drawn.append(shape("text", { x: left - 6, y: y(top) + 4, "text-anchor": "end" }, number(top, 2)));
-  drawn.append(shape("text", { x: left - 6, y: floor, "text-anchor": "end" }, "0"));
+  const mark = (cost, text) => drawn.append(shape("text", { x: left - 6, y: y(cost) + 4, "text-anchor": "end" }, text));
+  for (const cost of paid.length ? ticks(cheap, dear) : []) {
+    if (!shownLeft || Math.abs(y(cost) - y(remaining)) > 14) mark(cost, number(cost, 2));
+  }
+  mark(0, "free");
+  if (shownLeft) {
+    // The curve falls: it is above the line on the left and below on the right, and the text where it is not.
+    const text = offer.capped ? `${number(remaining, 3)}: what your cap leaves you` : `${number(remaining, 3)}: what is left`;
+    const early = points.filter((point) => point.cost > remaining).length < points.length / 2;
+    drawn.append(shape("text", early ? { x: width - 10, y: y(remaining) - 5, "text-anchor": "end" } : { x: left + 6, y: y(remaining) + 15 }, text));
+  }
   for (const point of [points[0], points[Math.floor(points.length / 2)], points.at(-1)]) {
     drawn.append(shape("text", { x: x(point.within), y: floor + 18, "text-anchor": point === points.at(-1) ? "end" : "middle" }, `±${number(point.within, 2)}`));
   }
   return drawn;
+}
+
+// Powers of ten, with twos and fives if there are few of them.
+function ticks(from, to) {
+  const found = (heads) => Array.from({ length: 40 }, (_, i) => i - 20).flatMap((power) => heads.map((head) => head * 10 ** power)).filter((one) => one >= from && one <= to);
+  const tens = found([1]);
+  return tens.length > 1 ? tens : found([1, 2, 5]);
 }
 
 export function steps(line, measure) {
@@ -143,7 +173,7 @@ export function nearness(rows) {
   const x = (value) => left + (value / top) * (width - left - 150);
   rows.forEach((one, i) => {
     const y = i * row + 4, text = one.attributes.join(" × ");
-    drawn.append(shape("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, text.length > left / 7 ? `${text.slice(0, Math.floor(left / 7) - 1)}…` : text));
+    drawn.append(shape("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, shortened(text, left)));
     drawn.append(shape("rect", { class: "bar", x: left, y, width: Math.max(1, x(one.error) - left), height: row - 8 }));
     drawn.append(shape("line", { class: "error-bar", x1: x(one.noise), x2: x(one.noise), y1: y - 2, y2: y + row - 6 }));
     drawn.append(shape("text", { x: Math.max(x(one.error), x(one.noise)) + 8, y: y + 15 }, `${number(one.error, 2)} (noise ${number(one.noise, 2)})`));

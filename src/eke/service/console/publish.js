@@ -2,7 +2,8 @@
 import { call, keyed, of } from "./api.js";
 import { debounced, el, failure, field, moment, number, table } from "./dom.js";
 import { nearness } from "./draw.js";
-import { agreed, downloads, input, select } from "./form.js";
+import { downloads, input, select } from "./form.js";
+import { agreed, leftOf, tooMuch } from "./price.js";
 
 const WAYS = { max_entropy: ["maximum entropy", "Rows that follow every column and selected pairs of columns. Start here."],
   lda: ["LDA", "Rows for training classifiers of one attribute: class means and second moments."],
@@ -32,7 +33,7 @@ function publishForm(dataset, me, schema, budget, watch) {
   const freeField = el("p", {}, el("label", {}, free, " from history alone: free, and as good as history is"));
   const fields = { loss: field(`Spend at most (${budget.measure})`, loss), rows: field("Rows", rows), target: field("Class attribute", target), components: field("Components", components) };
   const send = keyed("POST", of(dataset, "/publications"));
-  let latest = 0, offer = null;
+  let latest = 0;
 
   function request() {
     const names = chosen.filter((box) => box.checked).map((box) => box.value), options = {};
@@ -57,46 +58,50 @@ function publishForm(dataset, me, schema, budget, watch) {
     look();
   }
 
-  async function look() {
-    const turn = (latest += 1), wanted = request();
+  // Shows the price of what is chosen now, and gives it; null when there is none, or another overtook it.
+  async function look(wanted = request()) {
+    const turn = (latest += 1);
     if (!wanted.options.from_history && !wanted[budget.measure]) {
       price.className = "price";
-      price.textContent = `Say how much it may spend; ${budget.measure} ${number(budget.yours.remaining, 4)} is left.`;
+      price.textContent = `Say how much it may spend; ${budget.measure} ${number(budget.yours.remaining, 4)} is left${budget.yours.remaining < budget.remaining ? " of your cap" : ""}.`;
       button.disabled = true;
-      return;
+      return null;
     }
     try {
       const found = await call("POST", of(dataset, "/publications/preview"), wanted);
-      if (turn !== latest) return;
-      offer = found;
+      if (turn !== latest) return null;
       price.className = `price ${found.cost === 0 ? "free" : found.affordable ? "paid" : "bad"}`;
       price.textContent = found.cost === 0 ? "Free: nothing is measured for it."
-        : `Costs up to ${found.measure} ${number(found.cost, 4)} of ${number(found.remaining, 4)} left. ${found.affordable ? "Nothing is spent yet." : "That is more than is left."}`;
+        : `Costs up to ${found.measure} ${number(found.cost, 4)} of ${leftOf(found)}. ${found.affordable ? "Nothing is spent yet." : tooMuch(found)}`;
       button.disabled = !found.affordable || me.role === "auditor";
+      return found;
     } catch (problem) {
-      if (turn !== latest) return;
+      if (turn !== latest) return null;
       price.className = "price bad";
       price.textContent = problem.message;
       button.disabled = true;
+      return null;
     }
   }
 
-  const soon = debounced(250, look);
+  const soon = debounced(250, () => look());
   for (const one of [way, free]) one.addEventListener("change", fit);
   for (const one of [loss, rows, components]) one.addEventListener("input", soon);
-  for (const one of [target, ...chosen]) one.addEventListener("change", look);
+  for (const one of [target, ...chosen]) one.addEventListener("change", () => look());
   const told = el("div", { role: "status" });
   const made = el("form", { class: "card", "aria-label": "Publish rows" }, el("h1", {}, "Publish rows"),
     el("p", { class: "quiet" }, "A table of new rows in the same schema, to be given to anyone. They are paid for before the table is looked at."),
     el("label", { class: "field" }, el("span", {}, "How"), way), what, freeField,
     el("div", { class: "row" }, Object.values(fields)),
     el("details", {}, el("summary", {}, "Attributes"), el("div", { class: "choices" }, schema.order.map((name, i) => el("label", {}, chosen[i], ` ${name}`)))),
-    price, told, el("div", { class: "row" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and publish nothing.") : null));
+    price, told, el("div", { class: "row send" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and publish nothing.") : null));
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (!agreed(offer)) return;
+    soon.cancel();
+    const wanted = request(), offer = await look(wanted); // of what is sent, not of what was typed a moment ago
+    if (offer === null || button.disabled || !agreed(offer)) return;
     button.disabled = true;
-    try { await send(request()); told.replaceChildren(); }
+    try { await send(wanted); told.replaceChildren(); }
     catch (problem) { told.replaceChildren(failure(problem)); }
     await watch();
     await look();
@@ -138,7 +143,13 @@ function jobLine(dataset, me, job, watch) {
     active ? el("progress", { max: "1", value: String(job.progress), "aria-label": `Progress: ${job.step}` }) : null,
     el("p", { class: "quiet" }, active ? [`${job.step}, ${Math.round(100 * job.progress)} %`, job.advice].filter(Boolean).join("; ") : job.error?.message ?? job.advice ?? ""),
     active && !job.advice && me.role !== "auditor" ? stop : null,
-    again ? act("Go on with it", () => call("POST", of(dataset, "/publications"), job.request, job.key)) : null);
+    again ? act("Go on with it", () => goOn(dataset, job)) : null);
+}
+
+// What is paid for already costs nothing more; anything else is asked about as if it were new.
+async function goOn(dataset, job) {
+  if (!job.charged && !agreed(await call("POST", of(dataset, "/publications/preview"), job.request))) return;
+  await call("POST", of(dataset, "/publications"), job.request, job.key);
 }
 
 function pastCard(dataset, publications, shown) {
@@ -149,7 +160,7 @@ function pastCard(dataset, publications, shown) {
       shown.scrollIntoView({ block: "nearest" });
     } }, `Show ${one.sequence}`) : "no rows yet"]);
   return el("section", { class: "card" }, el("h2", {}, "Published"), rows.length
-    ? table([{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "how" }, { name: "cost", number: true }, { name: "" }], rows, "Publications")
+    ? table([{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "how" }, { name: "cost", number: true }, { name: "" }], rows, "Publications", { stacked: true })
     : el("p", {}, "Nothing yet."));
 }
 

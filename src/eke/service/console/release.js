@@ -2,17 +2,21 @@
 import { call, keyed, of } from "./api.js";
 import { debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
 import { bars } from "./draw.js";
-import { agreed, confidences, downloads, input, select } from "./form.js";
+import { confidences, downloads, input, select } from "./form.js";
+import { pictureButton } from "./picture.js";
+import { agreed, leftOf, tooMuch } from "./price.js";
 
 const WIDE = 1.96; // standard errors to each side of an error bar
 
 export async function releasePage({ dataset, me }) {
   const [schema, { releases }] = await Promise.all([call("GET", of(dataset, "/schema")), call("GET", of(dataset, "/releases"))]);
   const shown = el("div", { id: "released", "aria-live": "polite" });
-  return [releaseForm(dataset, me, schema, shown), shown, pastCard(dataset, releases, shown)];
+  const past = el("div", {}, pastCard(dataset, releases, shown));
+  const released = async () => past.replaceChildren(pastCard(dataset, (await call("GET", of(dataset, "/releases"))).releases, shown));
+  return [releaseForm(dataset, me, schema, shown, released), shown, past];
 }
 
-function releaseForm(dataset, me, schema, shown) {
+function releaseForm(dataset, me, schema, shown, released) {
   const ways = input("ways", { type: "number", min: "1", max: String(schema.order.length), value: "1", step: "1" });
   const kind = select("kind", [["all_marginals", "every table by so many attributes"], ["up_to", "every table by up to so many"],
     ["over", "one table by the chosen attributes"], ["ranges", "all ranges of the chosen attribute"], ["sql", "SQL with GROUP BY CUBE, ROLLUP or SETS"]]);
@@ -29,7 +33,7 @@ function releaseForm(dataset, me, schema, shown) {
   const button = el("button", { type: "submit" }, "Release");
   const waysField = field("Attributes in each table", ways);
   const send = keyed("POST", of(dataset, "/releases"));
-  let latest = 0, offer = null;
+  let latest = 0;
 
   const names = () => chosen.filter((box) => box.checked).map((box) => box.value);
   const workload = () => ({ all_marginals: { all_marginals: Number(ways.value) }, up_to: { up_to: Number(ways.value) }, over: { over: [names()] },
@@ -43,6 +47,7 @@ function releaseForm(dataset, me, schema, shown) {
     look();
   }
 
+  // Shows the price of what is chosen now, and gives it; null when there is none, or another overtook it.
   async function look() {
     const turn = (latest += 1);
     price.className = "price";
@@ -50,26 +55,27 @@ function releaseForm(dataset, me, schema, shown) {
     if (!Number(amount.value)) {
       price.textContent = "Say how much to spend, or how far counts may be off.";
       errors.replaceChildren();
-      return;
+      return null;
     }
     price.textContent = "Comparing strategies …";
     try {
       const found = await call("POST", of(dataset, "/plans"), request());
-      if (turn !== latest) return;
-      offer = found;
+      if (turn !== latest) return null;
       price.className = `price ${found.affordable ? "paid" : "bad"}`;
-      price.textContent = `${found.tables.length} tables with ${number(found.questions)} counts for ${found.measure} ${number(found.cost, 4)} of ${number(found.remaining, 4)} left; `
-        + `a count is off by ${number(found.rmse, 3)} on average (root mean square). ${found.affordable ? "Nothing is spent yet." : "That is more than is left."}`;
+      price.textContent = `${found.tables.length} tables with ${number(found.questions)} counts for ${found.measure} ${number(found.cost, 4)} of ${leftOf(found)}; `
+        + `a count is off by ${number(found.rmse, 3)} on average (root mean square). ${found.affordable ? "Nothing is spent yet." : tooMuch(found)}`;
       button.disabled = !found.affordable || me.role === "auditor";
       errors.replaceChildren(el("details", {}, el("summary", {}, "The error of each table, and why this strategy"),
         table([{ name: "table" }, { name: "counts", number: true }, { name: "largest standard error", number: true }],
           found.tables.slice(0, 200).map((one) => [title(one), number(one.answers), number(one.largest_error, 3)]), "Errors"),
         el("pre", { class: "scroll", tabindex: "0" }, found.explanation)));
+      return found;
     } catch (problem) {
-      if (turn !== latest) return;
+      if (turn !== latest) return null;
       price.className = "price bad";
       price.textContent = problem.message;
       errors.replaceChildren();
+      return null;
     }
   }
 
@@ -82,12 +88,14 @@ function releaseForm(dataset, me, schema, shown) {
     el("p", { class: "quiet" }, "Many tables for one price. What is released stays: later questions about it are free."),
     el("div", { class: "row" }, el("label", { class: "field grow" }, el("span", {}, "What"), kind), waysField), choices, sql,
     el("div", { class: "row" }, field("Goal", goal), field("How much", amount), field("Confidence", sure)),
-    price, errors, el("div", { class: "row" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and release nothing.") : null));
+    price, errors, el("div", { class: "row send" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and release nothing.") : null));
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (!agreed(offer)) return;
+    soon.cancel();
+    const wanted = request(), offer = await look(); // of what is sent, not of what was typed a moment ago
+    if (offer === null || button.disabled || !agreed(offer)) return;
     button.disabled = true;
-    try { shown.replaceChildren(releaseCard(dataset, await send(request()))); }
+    try { shown.replaceChildren(releaseCard(dataset, await send(wanted))); await released(); }
     catch (problem) { shown.replaceChildren(failure(problem)); }
     await look();
   });
@@ -103,7 +111,7 @@ function pastCard(dataset, releases, shown) {
       shown.scrollIntoView({ block: "nearest" });
     } }, `Show ${one.sequence}`)]);
   return el("section", { class: "card" }, el("h2", {}, "Released before"), rows.length
-    ? table([{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "what" }, { name: "cost", number: true }, { name: "" }], rows, "Releases")
+    ? table([{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "what" }, { name: "cost", number: true }, { name: "" }], rows, "Releases", { stacked: true })
     : el("p", {}, "Nothing yet."));
 }
 
@@ -120,11 +128,15 @@ function tableDetails(dataset, sequence, one, place, open) {
   const values = [one.values].flat(Infinity), errors = [one.standard_error].flat(Infinity);
   const cells = values.map((value, i) => { const wide = WIDE * (errors.length > 1 ? errors[i] : errors[0]); return { value, low: value - wide, high: value + wide }; });
   const heads = [...one.labels.map((_, i) => ({ name: one.attributes[i] })), { name: "count", number: true }, { name: "low", number: true }, { name: "high", number: true }];
-  const content = () => [bars(keys.map((key) => key.join(" · ") || "all"), cells, title(one)),
-    table(heads, keys.slice(0, 500).map((key, i) => [...key,
-      ...[cells[i].value, cells[i].low, cells[i].high].map((value) => sized(value, (cells[i].high - cells[i].low) / 4))]), `${title(one)} as a table`),
-    keys.length > 500 ? el("p", { class: "quiet" }, `${keys.length - 500} more in the file.`) : null,
-    downloads(of(dataset, `/releases/${sequence}/tables/${place}`))].filter(Boolean);
+  function content() {
+    const chart = bars(keys.map((key) => key.join(" · ") || "all"), cells, title(one));
+    return [chart,
+      table(heads, keys.slice(0, 500).map((key, i) => [...key,
+        ...[cells[i].value, cells[i].low, cells[i].high].map((value) => sized(value, (cells[i].high - cells[i].low) / 4))]), `${title(one)} as a table`),
+      keys.length > 500 ? el("p", { class: "quiet" }, `${number(keys.length - 500)} more in the file.`) : null,
+      el("p", { class: "downloads" }, downloads(of(dataset, `/releases/${sequence}/tables/${place}`)),
+        pictureButton(chart, `Counts by ${title(one)}`, `release-${sequence}-${place}`))].filter(Boolean);
+  }
   const made = el("details", { open }, el("summary", {}, `${title(one)}, ${number(one.answers)} counts`));
   const fill = () => { if (made.open && made.children.length === 1) made.append(...content()); };
   made.addEventListener("toggle", fill);

@@ -47,6 +47,7 @@ def preview_publication(
         "measure": price.measure,
         "cost": price.cost,
         "remaining": price.remaining,
+        "capped": price.capped,
         "affordable": price.affordable,
     }
 
@@ -73,7 +74,7 @@ def publish(
             402,
             "BudgetExceeded",
             f"the publication costs up to {price.measure} {price.cost:.6g} and "
-            f"{price.remaining:.6g} remains; nothing was spent",
+            f"{price.remaining_text}; nothing was spent",
         )
     wanted = body.model_dump()
     job = state_of(request).jobs.submit(name, who.name, wanted, key)

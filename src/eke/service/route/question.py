@@ -88,9 +88,7 @@ def ask_many(
 def preview(session: Dataset, who: Who, body: QuestionBody) -> dict[str, Any]:
     """Price and source of an answer; spends nothing and touches no data."""
     asked = question_of(body.sql, body.query, session.domain)
-    found = session.preview(
-        asked, body.within, body.confidence, analyst=who.name, policy=body.policy
-    )
+    found = session.preview(asked, analyst=who.name, policy=body.policy, **_wanted(body))
     return sent_preview(found)
 
 
@@ -108,9 +106,7 @@ def curve(session: Dataset, who: Who, body: CurveBody) -> dict[str, Any]:
 @router.post("/explain", **roles(*EVERYONE))
 def explain(request: Request, session: Dataset, who: Who, body: SqlQuestion) -> dict[str, Any]:
     """How a question is read, what history says about it, and its price."""
-    found = session.explain(
-        body.sql, body.within, body.confidence, analyst=who.name, policy=body.policy
-    )
+    found = session.explain(body.sql, analyst=who.name, policy=body.policy, **_wanted(body))
     if own_only(request, who):
         own = {m.sequence for m in session.history if m.analyst == who.name}
         for aggregate in found["aggregates"].values():
@@ -128,14 +124,22 @@ def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
     return estimate_document(found)
 
 
+def _wanted(body: QuestionBody | SqlQuestion) -> dict[str, Any]:
+    """How accurate, or how dear, an answer is to be, as a session takes it."""
+    return {
+        "within": body.within,
+        "confidence": body.confidence,
+        "spend": body.spend,
+        "groups_of": body.groups_of,
+    }
+
+
 def _answered(
     state: State, name: str, session: Session, who: Account, body: AskBody, key: str | None
 ) -> dict[str, Any]:
     asked = question_of(body.sql, body.query, session.domain)
     try:
-        answer = session.ask(
-            asked, body.within, body.confidence, key=key, analyst=who.name, policy=body.policy
-        )
+        answer = session.ask(asked, key=key, analyst=who.name, policy=body.policy, **_wanted(body))
     except BudgetExceeded:
         state.metrics.count("eke_answers_total", dataset=name, source="refused")
         log("refused", dataset=name, account=who.name)
@@ -143,4 +147,6 @@ def _answered(
     source = answer.receipt.source
     state.metrics.count("eke_answers_total", dataset=name, source=source)
     log("answered", dataset=name, account=who.name, source=source, cost=answer.cost)
-    return answer_document(answer, posterior=body.posterior)
+    # Under a key the answer is kept, and can be read again and downloaded (`route/answers.py`).
+    entry = None if key is None else session.archive.find(who.name, key)
+    return {**answer_document(answer, posterior=body.posterior), "entry": entry}

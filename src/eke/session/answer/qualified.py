@@ -9,13 +9,14 @@ from eke.question import Question, bias, caveats
 from eke.session.answer.answer import Answer
 
 
-def qualified(answer: Answer, question: Question) -> Answer:
+def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) -> Answer:
     """The answer to a question, its intervals widened by what bins leave open, with its caveats.
 
-    Nothing of it is stored: it follows from the question and the public domain.
+    Nothing of it is stored: it follows from the question and the public domain; `more` is what
+    else is to be said.
     """
     off = [bias(question, column.formula) or 0.0 for column in question.columns]
-    said = tuple(dict.fromkeys((*caveats(question), *answer.caveats)))
+    said = tuple(dict.fromkeys((*more, *caveats(question), *answer.caveats)))
     if not any(off):
         return replace(answer, caveats=said)
 

@@ -15,7 +15,7 @@ class Receipt:
     """What an answer cost and how it was obtained; the same for single answers and tables."""
 
     question: str
-    within: float
+    within: float | None  # what was asked for; of a price or a share, the widest that was reached
     confidence: float
     source: Source
     cost_nano: int
@@ -27,6 +27,9 @@ class Receipt:
     limit_nano: int
     through: int  # the ledger entry up to which history was used
     steps: int = 1  # charges made for it, one after the other
+    spend_nano: int | None = None  # what it might cost, if that was said instead of `within`
+    groups_of: int | None = None  # records that a group needs to be so accurate
+    share: float | None = None  # of the value itself, if that was asked for instead of `within`
 
     @property
     def cost(self) -> float:
@@ -37,27 +40,58 @@ class Receipt:
     def remaining(self) -> float:
         return (self.limit_nano - self.spent_nano) / NANO
 
+    @property
+    def spend(self) -> float | None:
+        """What it might cost, in epsilon or rho, if that was said."""
+        return None if self.spend_nano is None else self.spend_nano / NANO
+
     def sentence(self) -> str:
         """Why it was free, or what was bought and why."""
         unit = self.measure
         if self.source == "history":
-            return (
-                f"Free: what was released before already gives ±{self.known:.4g} "
-                f"at {self.confidence:.4g} confidence, and ±{self.within:.6g} was asked for."
-            )
+            return f"Free: {self._why_free()}."
         steps = f" in {self.steps} steps" if self.steps > 1 else ""
         before = "nothing" if self.known is None else f"only ±{self.known:.4g}"
-        shared = (
-            ""
-            if self.cost_nano == self.price_nano
-            else f" (by itself it is worth {unit} {self.price_nano / NANO:.6g}; the records it"
-            " touches had room below the largest loss)"
-        )
+        shared = ""
+        if self.cost_nano != self.price_nano:
+            why = (
+                "the records it touches had room below the largest loss"
+                if self.cost_nano < self.price_nano
+                else "what a record loses by all answers together is too much work to find, and a "
+                "bound is charged"
+            )
+            shared = f" (by itself it is worth {unit} {self.price_nano / NANO:.6g}; {why})"
+        bought = ""
+        if self.spend is not None:
+            width = (
+                "intervals of which some have no end"
+                if self.within is None
+                else f"±{self.within:.4g} or better"
+            )
+            bought = f" of at most {self.spend:.6g}, which bought {width}"
+        elif self.share is not None:
+            bought = f", to come within {100 * self.share:.4g} % of the value"
         return (
-            f"Paid {unit} {self.cost:.6g}{shared}{steps}: history offered {before}, so the "
+            f"Paid {unit} {self.cost:.6g}{shared}{bought}{steps}: history offered {before}, so the "
             f"question was measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
             f"of {self.limit_nano / NANO:.6g}."
         )
+
+    def _why_free(self) -> str:
+        known = "no end of some intervals" if self.known is None else f"±{self.known:.4g}"
+        given = (
+            f"what was released before already gives {known} at {self.confidence:.4g} confidence"
+        )
+        if self.spend is not None:
+            return f"{given}, and {self.measure} {self.spend:.6g} buys nothing noticeably narrower"
+        if self.share is not None:
+            return f"{given}, and {100 * self.share:.4g} % of the value was asked for"
+        if self.groups_of is not None:
+            return (
+                f"what was released before gives ±{self.within:.6g} at {self.confidence:.4g} "
+                f"confidence in groups of {self.groups_of:,} records or more, as was asked for"
+            )
+        return f"{given}, and ±{self.within:.6g} was asked for"
 
 
 class Receipted:

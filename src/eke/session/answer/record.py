@@ -29,11 +29,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What was asked, as receipts and previews show it."""
+    """What was asked, as receipts and previews show it; of a price, `within` is what it buys."""
 
     question: str
-    within: float
+    within: float | None
     confidence: float
+    spend: int | None = None  # nano-units
+    groups_of: int | None = None
+    share: float | None = None  # of the value itself, in place of `within`
 
 
 def stored_text(
@@ -55,6 +58,12 @@ def stored_text(
         "through": finding.through,
         "steps": finding.steps,
     }
+    if headline.spend is not None:
+        receipt["spend_nano"] = headline.spend
+    if headline.groups_of is not None:
+        receipt["groups_of"] = headline.groups_of
+    if headline.share is not None:
+        receipt["share"] = headline.share
     return json.dumps({**body, "receipt": receipt}, allow_nan=False)
 
 

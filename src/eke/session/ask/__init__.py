@@ -7,6 +7,7 @@ from eke.late import late_names
 if TYPE_CHECKING:
     from eke.session.ask.estimate import linear_block
     from eke.session.ask.estimator import Estimator
+    from eke.session.ask.kept import KeptAnswers
     from eke.session.ask.reading import (
         explained_answers,
         measurement_document,
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Estimator",
+    "KeptAnswers",
     "explained_answers",
     "linear_block",
     "measurement_document",
@@ -27,6 +29,7 @@ if not TYPE_CHECKING:
         {
             "estimate": "linear_block",
             "estimator": "Estimator",
+            "kept": "KeptAnswers",
             "reading": "explained_answers measurement_document question_document",
         },
     )

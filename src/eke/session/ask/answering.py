@@ -6,6 +6,7 @@ The order in which charge, data, noise and answer follow each other is the engin
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections.abc import Sequence
@@ -19,12 +20,14 @@ from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.session.answer.record import Finding
 from eke.session.ask.preview import Preview, advice
-from eke.session.ask.request import Request, Work, combined_work, finding_of
+from eke.session.ask.request import Request, finding_of
 from eke.session.ask.steps import Step, spent_on_steps, step_text, taken
 from eke.session.ask.turn import Turns, at_once
+from eke.session.ask.work import Work, combined_work
 
 _MOST_STEPS = 40
 _TRIES_ON_A_MOVING_LEDGER = 5
+_SINGLE_USE = re.compile("once-[0-9a-f]{16,}")
 
 
 class Answering:
@@ -60,20 +63,24 @@ class Answering:
         All of it together is one request's work.
         """
         now = self._vault.snapshot()
-        rows = len(now.facts.inference.rows)
-        together = combined_work([request.work(rows) for request in requests])
+        known = now.facts.inference
+        together = combined_work([request.work(known) for request in requests])
         together.check()
         with self._turn(requests[0], together):
             return [self._previewed(request, now) for request in requests]
 
     def _previewed(self, request: Request, now: Snapshot) -> Preview:
         allowed = now.facts_for(request.analyst)
-        return self._preview(request, request.decide(allowed), allowed)
+        return self._preview(request, request.decide(allowed), now)
 
-    def _work(self, request: Request, now: Snapshot) -> Work:
-        """How much work a request is; refused here, before any of it is done, if too much."""
-        work = request.work(len(now.facts.inference.rows))
-        work.check()
+    def _work(self, request: Request, now: Snapshot, *, is_begun: bool = False) -> Work:
+        """How much work a request is; refused here, before any of it is done, if too much.
+
+        Once something was paid for it, it is carried on, although history has grown by that.
+        """
+        work = request.work(now.facts.inference)
+        if not is_begun:
+            work.check()
         return work
 
     def _turn(self, request: Request, work: Work) -> AbstractContextManager[None]:
@@ -106,11 +113,13 @@ class Answering:
         if not work.is_light:
             return self._decided(request, key, insist=insist)
         try:
-            request.decide(now.facts, only_history)
+            is_free = request.decide(now.facts, only_history).action == "history"
         except FallsShort:
-            with self._payers:
-                return self._decided(request, key, insist=insist)
-        return self._from_history(request, key, now)
+            is_free = False
+        if is_free:
+            return self._from_history(request, key, now)
+        with self._payers:
+            return self._decided(request, key, insist=insist)
 
     def _decided(self, request: Request, key: str | None, *, insist: bool) -> str | None:
         """The same for a request that may have to be planned and paid for."""
@@ -121,7 +130,7 @@ class Answering:
             if decision.action == "history":
                 return self._from_history(request, key, now)
         if decision.plan is None:
-            refusal = self._preview(request, decision, allowed)
+            refusal = self._preview(request, decision, now)
             raise Refused(advice(refusal), refusal)
 
         def answered(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
@@ -135,6 +144,7 @@ class Answering:
                 digest=request.digest,
                 answer=answered,
                 as_of=None if insist else now.sequence,
+                at_most=request.left_of(),
             )
         except (Stale, BudgetExceeded):
             return None
@@ -164,13 +174,14 @@ class Answering:
                 continue
             now = self._vault.snapshot()
             allowed = now.facts_for(request.analyst)
-            with self._turn(request, self._work(request, now)):
-                decision = request.decide(allowed)
+            costs = [step.cost for step in steps]
+            with self._turn(request, self._work(request, now, is_begun=bool(steps))):
+                decision = request.decide(allowed, before=costs)
                 if decision.action == "history":
                     found = taken(steps, now.sequence, known)
                     return self._kept(request, key, request.text(now.facts, found))
             if decision.plan is None:
-                refusal = self._preview(request, decision, allowed)
+                refusal = self._preview(request, decision, now)
                 raise Refused(advice(refusal, spent_on_steps(steps)), refusal)
             tries += 1
             known = decision.known if not steps else known
@@ -182,6 +193,7 @@ class Answering:
                     digest=digest,
                     answer=step_text,
                     as_of=None if overtaken >= _TRIES_ON_A_MOVING_LEDGER else now.sequence,
+                    at_most=request.left_of(costs),
                 )
             except Stale:
                 overtaken += 1
@@ -196,25 +208,38 @@ class Answering:
         )
 
     def _kept(self, request: Request, key: str | None, text: str) -> str:
-        """The text, stored under the key if there is one."""
-        if key is None:
+        """The text, stored under the key if somebody chose one.
+
+        A free answer under a key of eke's own making is found again as it was found now, and
+        leaves no trace.
+        """
+        if key is None or _SINGLE_USE.fullmatch(key):
             return text
         return self._vault.remember(request.analyst, key, request.digest, text)
 
-    def _preview(self, request: Request, decision: Decision, facts: Facts) -> Preview:
-        headline = request.headline
+    def _preview(self, request: Request, decision: Decision, now: Snapshot) -> Preview:
+        headline, facts = request.headline, now.facts_for(request.analyst)
+        is_free = decision.action == "history"
+        spends = request.spend is not None
+        bought = decision.known if is_free else decision.within
         return Preview(
             headline.question,
-            headline.within,
+            bought if headline.within is None else headline.within,
             headline.confidence,
             decision.action,
             decision.cost / NANO,
-            decision.known,
-            decision.narrowest,
+            decision.known if is_free else request.if_useful(decision.known),
+            None if request.demand.relative else request.if_useful(decision.narrowest),
             self._measure.name,
             (facts.limit - facts.accountant.spent) / NANO,
-            first_step=request.in_steps and decision.action == "measure",
+            first_step=request.in_steps
+            and decision.action == "measure"
+            and not (spends and decision.within is not None),
             hint=decision.hint,
+            spend=None if request.spend is None else request.spend / NANO,
+            groups_of=headline.groups_of,
+            share=headline.share,
+            capped=facts.limit < now.facts.limit,
         )
 
 

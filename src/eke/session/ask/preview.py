@@ -11,10 +11,15 @@ from eke.session.answer import html
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a question would cost and where its answer would come from; nothing was spent."""
+    """What a question would cost and where its answer would come from; nothing was spent.
+
+    Of a question with a price, `within` is what that buys: None before a first look at the numbers
+    behind a formula. `known` and `narrowest` are None, too, where they would say nothing, such as
+    ±60 of a percentage.
+    """
 
     question: str
-    within: float
+    within: float | None
     confidence: float
     action: Literal["history", "measure", "refuse"]
     cost: float
@@ -25,6 +30,10 @@ class Preview:
     # A formula such as AVG is approached in steps: the cost is that of the next one.
     first_step: bool = False
     hint: str = ""  # what makes it expensive
+    spend: float | None = None  # what it may cost, if that was said instead of `within`
+    groups_of: int | None = None  # records that a group needs to be so accurate
+    share: float | None = None  # of the value itself, if that is asked for instead of `within`
+    capped: bool = False  # whether the analyst's own cap, not the dataset's limit, leaves so little
 
     @property
     def free(self) -> bool:
@@ -35,18 +44,34 @@ class Preview:
         return self.action != "refuse"
 
     def explain(self) -> str:
+        return f"{self.question}\n{self._sentences()}"
+
+    def _sentences(self) -> str:
         known = "nothing yet" if self.known is None else f"±{self.known:.4g}"
         if self.action == "history":
-            return f"{self.question}\nFree: history gives {known}."
+            more = ""
+            if self.spend is not None:
+                more = f", and {self.measure} {self.spend:.6g} buys nothing noticeably narrower"
+            return f"Free: history gives {known}{more}."
         if self.action == "refuse":
-            return f"{self.question}\n{advice(self)}"
-        price = f"{self.measure} {self.cost:.6g} of {self.remaining:.6g} left"
+            return advice(self)
+        left = f"{self.remaining:.6g} {'that your cap leaves you' if self.capped else 'left'}"
+        price = f"{self.measure} {self.cost:.6g} of {left}"
+        if self.spend is not None:
+            whole = f"{self.measure} {self.spend:.6g}"
+            if self.within is None:
+                return (
+                    f"A first step would cost {price}; history gives {known}. How accurate {whole} "
+                    "in all makes it depends on how many records there are."
+                )
+            more = f" ({self.hint})" if self.hint else ""
+            return f"Would buy ±{self.within:.4g}{more} for {price}; history gives {known}."
         if self.first_step:
             return (
-                f"{self.question}\nThe next step would cost {price}; history gives {known}. How "
-                "much the whole costs depends on how many records there are."
+                f"The next step would cost {price}; history gives {known}. How much the whole "
+                f"costs depends on {'the value' if self.share else 'how many records there are'}."
             )
-        return f"{self.question}\nWould cost {price}; history gives {known}."
+        return f"Would cost {price}; history gives {known}."
 
     def _repr_html_(self) -> str:
         return html.lines(self.explain())
@@ -54,20 +79,40 @@ class Preview:
 
 def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
     """What a refused analyst can do instead."""
+    because = f" ({preview.hint})" if preview.hint else ""
+    left = (
+        f"your cap leaves you {preview.remaining:.6g}"
+        if preview.capped
+        else f"{preview.remaining:.6g} is left"
+    )
     now = (
-        "history does not determine this question"
+        "history says too little about it"
         if preview.known is None
         else f"±{preview.known:.4g} is free now (ask with within={_up(preview.known)})"
     )
+    if preview.spend is not None:
+        offered = (
+            f"{preview.measure} {preview.spend:.6g} was offered, and {left}{because}. {spent}."
+        )
+        if preview.spend <= preview.remaining:
+            return f"{offered} Instead: offer more; {now}."
+        if preview.remaining <= 0.0:
+            return f"{offered} Instead: {now}."
+        return f"{offered} Instead: offer spend={preview.remaining:.9g} or less; {now}."
+    purse = "what your cap leaves" if preview.capped else "the remaining budget"
     bought = (
-        "the remaining budget buys nothing narrower"
+        f"{purse} buys nothing narrower"
         if preview.narrowest is None or preview.narrowest >= (preview.known or math.inf)
-        else f"the narrowest interval the remaining budget can buy is ±{_up(preview.narrowest)}"
+        else f"the narrowest interval {purse} can buy is ±{_up(preview.narrowest)}"
     )
+    asked = f"±{preview.within:.6g}" if preview.within else "A look at it"
+    if preview.share is not None:
+        asked = f"The next step to {100 * preview.share:.4g} % of the value"
+        bought = "ask for a larger share, or with groups_of if small groups need not be so accurate"
     return (
-        f"±{preview.within:.6g} at confidence {preview.confidence:.4g} would cost "
-        f"{preview.measure} {preview.cost:.6g}, and {preview.remaining:.6g} is left"
-        f"{f' ({preview.hint})' if preview.hint else ''}. {spent}. Instead: {now}; {bought}."
+        f"{asked} at confidence {preview.confidence:.4g} would cost "
+        f"{preview.measure} {preview.cost:.6g}, and {left}{because}. {spent}. "
+        f"Instead: {now}; {bought}."
     )
 
 

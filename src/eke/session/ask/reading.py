@@ -31,8 +31,12 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         "cost": preview.cost,
         "first_step": preview.first_step,
         "remaining": preview.remaining,
+        "capped": preview.capped,
         "known": preview.known,
         "narrowest": preview.narrowest,
+        **({} if preview.spend is None else {"spend": preview.spend}),
+        **({} if preview.groups_of is None else {"groups_of": preview.groups_of}),
+        **({} if preview.share is None else {"share": preview.share}),
     }
 
 

@@ -6,13 +6,13 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from eke.errors import AccuracyError, EstimateError
 from eke.history import Measurement
-from eke.inference import ExactPosterior, Inference, Posterior
+from eke.inference import Inference, Posterior
 from eke.planning import (
     Decision,
     Facts,
@@ -21,10 +21,15 @@ from eke.planning import (
     Requirement,
     checked,
     decide,
+    decide_relative,
     policy_named,
+    spend_on,
 )
-from eke.planning.online.effort import LIGHT_STEPS, PER_FORMULA, check_effort, steps_for
-from eke.query import Query
+from eke.planning.online.effort import MOST_STEPS, PER_FORMULA, steps_for, table_steps
+from eke.planning.online.facts import MANY_CELLS
+from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
+from eke.privacy.record_loss import NANO
+from eke.query import Marginal, Query
 from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
@@ -37,51 +42,27 @@ from eke.session.answer.record import (
     read_text,
     stored_text,
 )
+from eke.session.ask.aim import Aim, HalfWidth, half_width
+from eke.session.ask.known_cells import KnownCells, exact_posterior
+from eke.session.ask.work import Work, less_to_ask
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
-Within: TypeAlias = float | Mapping[str, float] | None
-"""A half-width for all values, one for each column of values, or none given."""
 
 DEFAULT_CONFIDENCE = 0.95
-FEWER_CELLS = "Ask for a marginal over fewer attributes, or for single cells of it"
-_EXAMPLE = (
-    "pass within=…, for example within=60, or end SQL with ERROR WITHIN 60 AT CONFIDENCE 0.95"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """How much work a request takes, and what to leave out if that is too much."""
-
-    answers: int
-    steps: int
-    advice: str
-
-    @property
-    def is_light(self) -> bool:
-        """True when it is done in no time."""
-        return self.answers == 1 or self.steps <= LIGHT_STEPS
-
-    def check(self) -> None:
-        """Raise `QueryError` if it is too much for one request; nothing has been done by then."""
-        check_effort(self.steps, self.answers, self.advice)
-
-
-def combined_work(each: Sequence[Work]) -> Work:
-    """Several pieces of work as one."""
-    advice = each[0].advice
-    if len(each) > 1:
-        advice = f"Ask for fewer than {len(each)} half-widths at a time. {advice}"
-    return Work(sum(one.answers for one in each), sum(one.steps for one in each), advice)
+_ROUNDING = 1.0 + 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to be answered; every value is to be as accurate as its column demands."""
+    """A question to be answered; every value is to be as accurate as its column demands.
+
+    With `spend`, as accurate as so many nano-units buy, whatever the demand says.
+    """
 
     demand: QuestionDemand
     policy: str
     analyst: str
+    spend: int | None = None
 
     @property
     def question(self) -> Question:
@@ -90,11 +71,18 @@ class Request:
     @property
     def in_steps(self) -> bool:
         """True when one measurement may not be the end of it."""
-        return bool(self.demand.curved)
+        return bool(self.demand.curved or self.demand.relative)
 
     @property
     def headline(self) -> Headline:
-        return Headline(self.question.text, self.demand.columns[0][1], self.demand.confidence)
+        demand = self.demand
+        first = demand.columns[0][1]
+        is_share = 0 in demand.relative_places
+        within = None if self.spend is not None or is_share else first
+        share = first if is_share else None
+        return Headline(
+            self.question.text, within, demand.confidence, self.spend, demand.groups_of, share
+        )
 
     @property
     def digest(self) -> str:
@@ -106,40 +94,90 @@ class Request:
             "confidence": self.demand.confidence,
             "policy": self.policy,
         }
+        if self.spend is not None:
+            del body["within"]
+            body["spend_nano"] = self.spend
+        if self.demand.groups_of is not None:
+            body["groups_of"] = self.demand.groups_of
+        if self.demand.relative:
+            body["relative"] = list(self.demand.relative)
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
-    def work(self, rows: int) -> Work:
-        """How much work deciding and answering take with so many single answers in the history."""
+    def work(self, inference: Inference) -> Work:
+        """How much work deciding and answering take with what is known."""
         groups, curved = len(self.question.places), self.demand.curved
-        blocks = self.question.blocks
+        blocks, rows = self.question.blocks, len(inference.rows)
+        if groups > MANY_CELLS and self.demand.is_table and isinstance(blocks[0], Marginal):
+            kinds = inference.kinds(blocks[0])
+            prices = 1 if self.spend is None else 2
+            steps = prices * table_steps(groups, kinds, rows)
+            return Work(groups, steps, less_to_ask(self.question, 0))
         several = len(blocks) + len(curved) > 1 or any(block.grouped is None for block in blocks)
         # A formula is approached by one more question: its derivative.
         answers = groups * (len(blocks) + len(curved))
         steps = steps_for(answers, rows, together=several)
+        if self.demand.relative:  # formulas are looked at twice
+            steps += groups * len(curved) * PER_FORMULA
+        if self.spend is not None:  # planned more than once, but looked up only once
+            steps *= self._plans(rows) if several else 2
         steps += groups * len(curved) * PER_FORMULA
-        return Work(answers, steps, _fewer(self.question, len(curved)))
+        return Work(answers, steps, less_to_ask(self.question, len(curved)))
 
-    def decide(self, facts: Facts, policy: Policy | None = None) -> Decision:
-        """What to do about it now, by the policy asked for or another one."""
-        return decide(self.demand, facts, policy or policy_named(self.policy))
+    def decide(
+        self, facts: Facts, policy: Policy | None = None, before: Sequence[int] = ()
+    ) -> Decision:
+        """What to do about it now, by the policy asked for or another one.
+
+        `before` are the costs of the steps that were taken for it, in nano-units.
+        """
+        chosen = policy or policy_named(self.policy)
+        if self.demand.relative:
+            return decide_relative(self.demand, facts, chosen)
+        if self.spend is None:
+            return decide(self.demand, facts, chosen)
+        plans = self._plans(len(facts.inference.rows))
+        return spend_on(self.demand, facts, chosen, self.spend, before=before, plans=plans)
+
+    def left_of(self, before: Sequence[int] = ()) -> int | None:
+        """What may still be charged for it after some steps; None if only the limit says."""
+        return None if self.spend is None else self.spend - sum(before)
+
+    def if_useful(self, width: float | None) -> float | None:
+        """A half-width of the first column, all others stretched alike, if it says anything.
+
+        An interval as wide as all that an average can be says nothing: it is not worth an offer.
+        """
+        if width is None:
+            return None
+        first = self.demand.columns[0][1]
+        columns = self.demand.columns[:1] if self.headline.within is None else self.demand.columns
+        for formula, within in columns:
+            low, high = self.question.bounds(formula)
+            if width * (within / first) >= (high - low) / 2.0:
+                return None
+        return width
 
     def text(self, facts: Facts, finding: Finding) -> str:
         """The stored answer from the facts as they are now."""
         question, inference = self.question, facts.inference
-        shown = list(question.places) if _keeps_all(question) else self._shown(inference)
-        cells = [
-            [self._cell(column, place, inference) for column in self._value_columns]
-            for place in shown
-        ]
-        first = self.demand.columns[0][1]
+        known = KnownCells.of(question, inference)
+        shown = list(question.places) if _keeps_all(question) else self._shown(known)
+        columns = self._value_columns
+        cells = [[self._cell(column, place, known) for column in columns] for place in shown]
+        body = {**answer_body(question, shown, cells), **self._asked}
+        headline = self.headline
+        if headline.within is None:
+            reached = _widest([row[0] for row in cells])
+            headline = replace(headline, within=reached)
+            return stored_text(body, headline, reached, facts, finding)
+        first, shares = self.demand.columns[0][1], self.demand.relative_places
         widths = [
             (cell.high - cell.low) / 2.0 * (first / within)
             for row in cells
-            for cell, (_, within) in zip(row, self.demand.columns, strict=True)
-            if cell.low is not None and cell.high is not None
+            for place, (cell, (_, within)) in enumerate(zip(row, self.demand.columns, strict=True))
+            if cell.low is not None and cell.high is not None and place not in shares
         ]
-        body = answer_body(question, shown, cells)
-        return stored_text(body, self.headline, max(widths, default=0.0), facts, finding)
+        return stored_text(body, headline, max(widths, default=0.0), facts, finding)
 
     def answer(self, text: str, inference_through: InferenceThrough) -> Answer:
         """The answer that a stored text holds; its posteriors are computed when somebody looks."""
@@ -171,38 +209,90 @@ class Request:
             question.is_block,
             belief,
         )
-        return qualified(answer, question)
+        return qualified(answer, question, self._smaller_groups(cells))
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _shown(self, inference: Inference) -> list[int]:
+    def _plans(self, rows: int) -> int:
+        """How many plans a price is searched for with: fewer for what is much work."""
+        groups, curved = len(self.question.places), len(self.demand.curved)
+        answers = groups * (len(self.question.blocks) + curved)
+        left = MOST_STEPS - groups * curved * PER_FORMULA
+        affordable = left // steps_for(answers, rows, together=True)
+        return min(max(affordable, LEAST_PLANS), MOST_PLANS)
+
+    def _smaller_groups(self, cells: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
+        """A sentence about the groups that are too small to be as accurate as was asked for."""
+        size = self.demand.groups_of
+        if size is None or self.spend is not None:
+            return ()
+        wider = sum(any(map(self._is_wider, row, range(len(row)))) for row in cells)
+        if not wider:
+            return ()
+        verb = "has" if wider == 1 else "have"
+        which = "The group has" if len(cells) == 1 else f"{wider:,} of {len(cells):,} groups {verb}"
+        rest = "what the same noise gives there is wider than asked for."
+        return (f"{which} fewer than {size:,} records, by the estimates: {rest}",)
+
+    def _is_wider(self, cell: Cell, place: int) -> bool:
+        """Whether a cell of the column of values at a place is wider than was asked for."""
+        within = self.demand.columns[place][1]
+        if place in self.demand.relative_places:
+            within *= abs(cell.value or 0.0)
+        return _halfwidth(cell) > within * _ROUNDING
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What to send to ask the same in SQL again, in the words of the HTTP API."""
+        sql, inline = self.question.identity.get("sql"), self.question.requirement
+        if sql is None:
+            return {}
+        asked: dict[str, Any] = {"sql": sql, "policy": self.policy}
+        if inline is None and self.spend is not None:
+            asked["spend"] = self.spend / NANO
+        elif inline is None:
+            demand = self.demand
+            widths: dict[str, HalfWidth] = {
+                column.name: f"{100.0 * width:.12g} %" if place in demand.relative else width
+                for place, (column, width) in enumerate(
+                    zip(self.question.columns, demand.within, strict=True)
+                )
+                if width is not None
+            }
+            first, *others = widths.values()
+            asked["within"] = first if all(one == first for one in others) else widths
+        if self.demand.groups_of is not None and (inline is None or inline.groups_of is None):
+            asked["groups_of"] = self.demand.groups_of
+        if inline is None or inline.confidence is None:
+            asked["confidence"] = self.demand.confidence
+        return {"asked": asked}
+
+    def _shown(self, known: KnownCells) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
         keys = self.question.keys()
         rows = [
             ResultRow(
                 keys[row],
                 tuple(
-                    self._estimate(block, row, inference)
-                    for block in range(len(self.question.blocks))
+                    known.posterior(block, row).value for block in range(len(self.question.blocks))
                 ),
             )
             for row in self.question.places
         ]
         return [self.question.places[place] for place in self.question.result(rows)]
 
-    def _estimate(self, block: int, row: int, inference: Inference) -> float:
-        return exact_posterior(self.question.query(block, row), inference).value
-
     @property
     def _value_columns(self) -> list[int]:
         return [i for i, column in enumerate(self.question.columns) if not column.is_key]
 
-    def _cell(self, column: int, row: int, inference: Inference) -> Cell:
-        posterior = self._posterior(column, row, inference)
+    def _cell(self, column: int, row: int, known: KnownCells) -> Cell:
+        posterior = self._posterior(column, row, known)
         formula = self.question.columns[column].formula
         scaled = formula.scale()
-        low, high = posterior.interval(self.demand.confidence)
         value: float | None = posterior.value
+        if value is None or not math.isfinite(value):
+            return Cell(None, None, None)
+        low, high = posterior.interval(self.demand.confidence)
         if scaled is not None:  # the posterior is that of the answer itself
             ends = [float(formula.value(_at(scaled[0], x))) for x in (low, high)]
             value = float(formula.value(_at(scaled[0], posterior.value)))
@@ -221,46 +311,38 @@ class Request:
         formula = self.question.columns[column].formula
         scaled = formula.scale()
         if scaled is None or scaled[1] == 1.0:
-            return self._posterior(column, row, inference)
+            return self._posterior(column, row, KnownCells(self.question, inference, {}, ()))
         place = scaled[0]
         shift, moved = (formula.value(_at(place, Fraction(x))) for x in (0, 1))
         query = (moved - shift) * self.question.query(place, row)
         return exact_posterior(Query(query.domain, query.terms, query.constant + shift), inference)
 
-    def _posterior(self, column: int, row: int, inference: Inference) -> Posterior:
+    def _posterior(self, column: int, row: int, known: KnownCells) -> Posterior:
         """What is known about a cell, or about the answer that it is, scaled and shifted."""
         scaled = self.question.columns[column].formula.scale()
         if scaled is not None:
-            return exact_posterior(self.question.query(scaled[0], row), inference)
-        posterior = self.demand.posterior(column, row, inference)
+            return known.posterior(scaled[0], row)
+        posterior = self.demand.posterior(column, row, known.inference)
         if posterior is None:
             raise EstimateError("history does not determine this question")
         return posterior
 
 
-def request_of(
-    question: Question, within: Within, confidence: float | None, *, policy: str, analyst: str
-) -> Request:
+def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Request:
     """The request for a question; what it says itself about accuracy must not be said twice."""
-    inline = question.requirement
-    if inline is not None:
-        if within is not None or (confidence is not None and inline.confidence is not None):
-            raise AccuracyError(
-                "the accuracy is given twice: in the statement (ERROR WITHIN …) and as a "
-                "parameter; keep one of them"
-            )
-        within = inline.within
-        confidence = inline.confidence if confidence is None else confidence
-    if within is None:
-        raise AccuracyError(f"how accurate must the answer be? {_EXAMPLE}")
-    sure = DEFAULT_CONFIDENCE if confidence is None else confidence
-    widths = _by_column(question, within)
+    aim = aim.with_inline(question.requirement)
+    sure = DEFAULT_CONFIDENCE if aim.confidence is None else aim.confidence
+    nano = aim.spend_nano
+    given = _by_column(question, 1.0 if aim.within is None else aim.within)
+    read = [(None, False) if one is None else half_width(one) for one in given]
+    widths: tuple[Any, ...] = tuple(width for width, _ in read)
+    relative = tuple(place for place, (_, is_share) in enumerate(read) if is_share)
     if question.is_block:  # the digests of such requests have always been made of plain floats
-        (wanted,) = (Requirement(width, sure) for width in widths if width is not None)
-        widths = tuple(None if width is None else wanted.within for width in widths)
-        sure = wanted.confidence
-    demand = checked(QuestionDemand(question, widths, sure))
-    return Request(demand, policy, analyst)
+        (required,) = (Requirement(width, sure) for width in widths if width is not None)
+        widths = tuple(None if width is None else required.within for width in widths)
+        sure = required.confidence
+    demand = checked(QuestionDemand(question, widths, sure, relative, aim.groups_of))
+    return Request(demand, policy, analyst, nano)
 
 
 def finding_of(
@@ -277,35 +359,15 @@ def finding_of(
     )
 
 
-def exact_posterior(query: Query, inference: Inference) -> ExactPosterior:
-    """What history says about a question that it determines."""
-    known = inference.linear(query)
-    if known is None:
-        raise EstimateError("history does not determine this question")
-    return ExactPosterior(*known)
-
-
 def _keeps_all(question: Question) -> bool:
     """True when every row is shown, in its declared order."""
     bounded = question.limit is not None or question.offset
     return question.having is None and not question.order_by and not bounded
 
 
-def _fewer(question: Question, curved: int) -> str:
-    """What to leave out of a question that is too much work."""
-    parts = []
-    if question.group_by:
-        parts.append(f"group by fewer or coarser keys (there are {len(question.places):,} groups)")
-    values = len(question.columns) - len(question.group_by)
-    if values > 1:
-        parts.append(f"select fewer columns at a time (there are {values} values)")
-    if curved:
-        parts.append("leave out formulas such as AVG and STDDEV, and ask for SUM and COUNT")
-    text = ", or ".join(parts) or "ask for less at a time"
-    return text[0].upper() + text[1:]
-
-
-def _by_column(question: Question, within: float | Mapping[str, float]) -> tuple[Any, ...]:
+def _by_column(
+    question: Question, within: HalfWidth | Mapping[str, HalfWidth]
+) -> tuple[HalfWidth | None, ...]:
     names = [column.name for column in question.columns if not column.is_key]
     if not isinstance(within, Mapping):
         return tuple(None if column.is_key else within for column in question.columns)
@@ -316,6 +378,18 @@ def _by_column(question: Question, within: float | Mapping[str, float]) -> tuple
             f"within names the half-width of each value column; they are {', '.join(names)}"
         )
     return tuple(None if c.is_key else within[c.name] for c in question.columns)
+
+
+def _halfwidth(cell: Cell) -> float:
+    """Half the width of a cell's interval; infinite where it has no end or no value."""
+    ends = (cell.low, cell.high)
+    return math.inf if ends[0] is None or ends[1] is None else (ends[1] - ends[0]) / 2.0
+
+
+def _widest(cells: Sequence[Cell]) -> float | None:
+    """The widest half-width of some cells; None when one has none, or there are no cells."""
+    widest = max((_halfwidth(cell) for cell in cells), default=math.inf)
+    return widest if math.isfinite(widest) else None
 
 
 def _at(index: int, value: float | Fraction) -> list[float | Fraction]:

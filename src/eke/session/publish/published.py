@@ -16,6 +16,7 @@ from eke.planning import Plan
 from eke.privacy.budget import nano_floor
 from eke.privacy.measure import Measure
 from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
+from eke.publish.patience import check_patience
 from eke.query import check_neighbours
 
 # What `progress` raises at one of the first two ends a publication, and nothing was spent. Later,
@@ -114,8 +115,11 @@ def publication_plan(
     A key that belongs to another request is wrong, too.
     """
     publisher = _publisher(vault, settings, measure, request)
+    known = None
     if request.key is not None:
-        vault.ledger.find(request.analyst, request.key, request.digest)
+        known = vault.ledger.find(request.analyst, request.key, request.digest)
+    if known is None:
+        check_patience(publisher.seconds, request.options)
     return publisher.plan
 
 
@@ -173,4 +177,5 @@ def _stored(
     found = vault.complete(**release)
     if found is not None:
         return found
+    check_patience(publisher.seconds, request.options)
     return vault.release(replace(publisher.plan, purpose=request.text), **release)

@@ -37,7 +37,7 @@ from eke.planning.workload.strategy.matrices import MatrixStrategy
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.query import Block, Expression, MarginalExpression, Neighbours
-from eke.session.release.price import price_of
+from eke.session.release.price import Price, price_of
 from eke.session.release.released import release_text
 from eke.sql import parse_grouping_sets
 
@@ -141,8 +141,7 @@ def measure_plan(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str
             ),
         )
     except BudgetExceeded:
-        remaining = price_of(vault, None, measure, analyst).remaining
-        raise BudgetExceeded(_advice(plan, remaining)) from None
+        raise BudgetExceeded(_advice(plan, price_of(vault, None, measure, analyst))) from None
 
 
 def checked_parts(vault: Vault, plan: ReleasePlan, measure: Measure) -> Plan:
@@ -176,10 +175,11 @@ def _digest(plan: Plan) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _advice(plan: ReleasePlan, remaining: float) -> str:
+def _advice(plan: ReleasePlan, price: Price) -> str:
     """What is said of a plan that the budget does not allow."""
+    remaining = price.remaining
     advice = f"plan with budget={remaining:.6g} or less" if remaining > 0.0 else "nothing is left"
     return (
-        f"the plan costs up to {plan.measure} {plan.budget:.6g} and {remaining:.6g} remains; "
+        f"the plan costs up to {plan.measure} {plan.budget:.6g} and {price.remaining_text}; "
         f"nothing was spent. {advice[0].upper()}{advice[1:]}"
     )

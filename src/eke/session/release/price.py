@@ -17,17 +17,27 @@ class Price:
     cost: float
     remaining: float
     measure: str
+    capped: bool = False  # whether the analyst's own cap, not the dataset's limit, leaves so little
 
     @property
     def affordable(self) -> bool:
         return self.cost <= self.remaining
 
+    @property
+    def remaining_text(self) -> str:
+        """What may still be spent, and whether an analyst's cap or the dataset's limit says so."""
+        if self.capped:
+            return f"your cap leaves you {self.remaining:.6g}"
+        return f"{self.remaining:.6g} remains"
+
 
 def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) -> Price:
     """The price of a plan; of none, that nothing is measured."""
-    facts = vault.snapshot().facts_for(analyst)
+    now = vault.snapshot()
+    facts = now.facts_for(analyst)
     spent = after = facts.accountant.spent
     if plan is not None:
         parts = [(part.query, part.law) for part in plan.parts]
         after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
-    return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure.name)
+    capped = facts.limit < now.facts.limit
+    return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure.name, capped)

@@ -1,0 +1,43 @@
+"""Looks: small measurements that tell how large numbers are, so that the rest can be planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from eke.planning.online.decision import Decision
+from eke.planning.online.facts import Facts
+from eke.planning.online.question_demand import QuestionDemand, demands_of
+from eke.planning.online.rent import direct
+from eke.planning.online.requirement import Demand, Requirement
+from eke.privacy.record_loss import NANO
+from eke.query import sensitivity
+
+_COARSE = 0.005  # the share of the limit that a first, coarse look at one aggregate costs
+FAINT = 0.0005  # the same where a value is all that is asked for, and each look tells what is next
+_MOST_ON_A_LOOK = 0.1  # of what is left, for one look at numbers that only help to plan
+
+
+def coarse(
+    demand: QuestionDemand, facts: Facts, blocks: Iterable[int], share: float = _COARSE
+) -> list[Demand]:
+    """A first look at some blocks of a question of which history says nothing."""
+    measure = facts.accountant.measure
+    budget = share * max(1, facts.limit) / NANO
+    found: list[Demand] = []
+    for index in blocks:
+        block = demand.question.blocks[index]
+        sizes = float(sensitivity(block.inside, "add_remove"))
+        noise_scale = measure.noise_scale(sizes, budget)
+        within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
+        found += demands_of(block, Requirement(within, demand.confidence))
+    return found
+
+
+def looked(decision: Decision, facts: Facts) -> Decision:
+    """A decision to look first, refused when it would use up much of what is left."""
+    left = facts.limit - facts.accountant.spent
+    if decision.action == "measure" and decision.cost > _MOST_ON_A_LOOK * left:
+        hint = "only to see how large the numbers behind it are; no more than a tenth goes to that"
+        return replace(decision, action="refuse", plan=None, stretch=None, hint=hint)
+    return decision

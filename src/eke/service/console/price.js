@@ -1,0 +1,27 @@
+// Prices: what is left, in words, and whether to spend much of it.
+import { number } from "./dom.js";
+
+const MUCH = 0.1; // of what is left: to spend more in one go, one is asked
+
+export const leftOf = ({ remaining, capped }) => (capped ? `${number(remaining, 4)} that your cap leaves you` : `${number(remaining, 4)} left`);
+
+export const tooMuch = ({ capped }) => (capped ? "That is more than your cap leaves you; the curator can raise it." : "That is more than is left.");
+
+// The price of a question. What to do instead of one that is refused, the server knows best.
+export function inWords(offer) {
+  const known = offer.known === null ? "nothing yet" : `±${number(offer.known, 4)}`;
+  if (offer.action === "refuse") return offer.sentence;
+  if (offer.action === "history") return `Free: history gives ${known}.`;
+  const price = `${offer.measure} ${number(offer.cost, 4)} of ${leftOf(offer)}; history gives ${known}.`;
+  return offer.first_step ? `The next step would cost ${price} How much the whole costs depends on how many records there are.` : `Would cost ${price}`;
+}
+
+// Whether to go on with something that costs much of what is left, as whoever clicked says.
+export function agreed({ measure, cost, remaining, capped, first_step: inSteps }) {
+  const much = cost > MUCH * remaining;
+  if (!much && !(inSteps && cost > 0)) return true;
+  const share = `${measure} ${number(cost, 4)}, ${number((100 * cost) / remaining, 2)} % of ${capped ? "what your cap leaves you" : "what is left"}`;
+  return confirm(inSteps
+    ? `This is found out in steps. The next one spends ${share}; how much all of them spend depends on how many records there are. It cannot be undone. Go on?`
+    : `This spends ${share}. It cannot be undone. Spend it?`);
+}

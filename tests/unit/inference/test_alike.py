@@ -1,0 +1,114 @@
+"""Whole tables at once: the slow twin is to estimate the cells one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eke.domain import Domain, Integer
+from eke.history import Measurement, Row
+from eke.inference import Inference, alike, state
+from eke.inference.alike import kinds_of, value_classes
+from eke.privacy.law import Laplace
+from eke.query import Marginal, count, marginal
+from tests.unit.inference.test_mixed import random_case, random_query
+
+AB = Domain(a=Integer(0, 4), b=Integer(0, 2))
+
+
+@pytest.fixture(autouse=True)
+def _keep_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few cells they have."""
+    monkeypatch.setattr(state, "LEAST_CELLS", 0)
+
+
+def differences(seeds: range) -> tuple[list[str], int, int]:
+    """(cells that differ from their twins, cells compared, kinds among them)."""
+    wrong, compared, kinds = [], 0, 0
+    for seed in seeds:
+        domain, tables, singles = random_case(np.random.default_rng(seed))
+        inference = Inference(domain)
+        for row in singles:
+            inference.append(row)
+        inference.extend_all(tables)
+        rng = np.random.default_rng(seed)
+        asked = [table.query for table in tables if isinstance(table.query, Marginal)]
+        asked += [block.with_inside(random_query(domain, rng)) for block in asked]
+        for block in asked:
+            known = inference.table(block)
+            if known is None:
+                continue
+            kinds += len(known.noises)
+            for place in range(block.cells):
+                compared += 1
+                own, twin = known.posterior(place), inference.posterior(block.cell(place))
+                assert twin is not None
+                if own.value != pytest.approx(twin.value, rel=1e-7, abs=1e-7):
+                    wrong.append(f"value {seed}:{place}")
+                if own.halfwidth(0.9) != pytest.approx(twin.halfwidth(0.9), rel=1e-7, abs=1e-9):
+                    wrong.append(f"width {seed}:{place}")
+    return wrong, compared, kinds
+
+
+def test_tables_are_their_cells_one_by_one() -> None:
+    wrong, compared, kinds = differences(range(40))
+    assert wrong == []
+    assert compared > 300
+    assert kinds < compared
+
+
+def test_taking_all_cells_for_alike_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Positive control."""
+    monkeypatch.setattr(state, "value_classes", lambda _, __, size: np.zeros(size, np.intp))
+    wrong, _, _ = differences(range(20))
+    assert any("width" in one for one in wrong)
+
+
+def rows_by_value(*scales: float) -> list[Row]:
+    """A count of each value of a, with noise of these scales."""
+    return [Row(count(a=value).on(AB), 5.0, Laplace(scale)) for value, scale in enumerate(scales)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "classes"),
+    [
+        ([], [0, 0, 0, 0, 0]),
+        ([Row(count().on(AB), 9.0, Laplace(1.0))], [0, 0, 0, 0, 0]),
+        (rows_by_value(2, 2, 2, 2, 2), [0, 0, 0, 0, 0]),
+        (rows_by_value(2, 2, 3, 2, 2), [0, 0, 1, 0, 0]),
+        (rows_by_value(2, 2), [0, 0, 1, 1, 1]),
+        ([Row(count(a=(1, 2)).on(AB), 9.0, Laplace(1.0))], [0, 1, 1, 0, 0]),
+        (
+            [Row(count(a=v, b=w).on(AB), 9.0, Laplace(1.0)) for v, w in ((0, 0), (1, 0), (2, 1))],
+            [0, 0, 1, 2, 2],
+        ),
+    ],
+)
+def test_values_are_alike_if_they_can_be_swapped(rows: list[Row], classes: list[int]) -> None:
+    assert value_classes(rows, "a", 5).tolist() == classes
+
+
+def test_values_are_alone_where_too_many_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alike, "_MOST_CLASSES", 2)
+    assert value_classes(rows_by_value(1, 2, 3), "a", 5).tolist() == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(alike, "_MOST_LOOKED_AT", 4)
+    assert value_classes(rows_by_value(1), "a", 5).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_kinds_are_counted_and_what_cannot_be_known_is_seen() -> None:
+    block = marginal("a", "b").on(AB)
+    inference = Inference(AB)
+    assert not inference.may_know(block)
+    assert inference.table(block) is None
+    for row in rows_by_value(2, 3):
+        inference.append(row)
+    assert inference.kinds(block) == 3
+    released = marginal("a", "b").on(AB)
+    inference.extend(Measurement(released, Laplace(1.0), tuple(float(i) for i in range(15))))
+    assert inference.may_know(block)
+    known = inference.table(block)
+    assert known is not None
+    assert len(known.noises) == 3
+    assert inference.table(marginal("b").on(AB)) is not None
+    assert inference.table(count(a=1).on(AB)) is None
+    assert kinds_of([np.array([0, 1, 1]), np.array([0, 0])]) == 2
