@@ -55,6 +55,7 @@ Act = Callable[[eke.Session], object]
 def acts(name: str) -> Iterator[Act]:
     """One request after the other, each with a key of its own."""
     measure = "epsilon" if "epsilon" in SETTINGS[name] else "rho"
+    budget = 4.5 if name == "unit" else 0.5  # of a unit; a budget was for a row of it once
     yield lambda s: s.ask(eke.count(age=(30, 40)), 30, key="count")
     yield lambda s: s.ask(eke.count(age=(30, 40)), 60, key="free")
     yield lambda s: s.ask("SELECT COUNT(*) FROM people WHERE age BETWEEN 30 AND 40", 12, key="sql")
@@ -64,7 +65,7 @@ def acts(name: str) -> Iterator[Act]:
     yield lambda s: s.ask(eke.count(pay=(10, 20)), 25, key="ahead", policy="look_ahead")
     yield _by_the_curator
     yield _refused
-    yield lambda s: s.release(s.plan(eke.all_marginals(DOMAIN, 2), budget=0.5), key="tables")
+    yield lambda s: s.release(s.plan(eke.all_marginals(DOMAIN, 2), budget=budget), key="tables")
     for mechanism, options in PUBLISHED[name].items():
         yield partial(_publish, mechanism, {measure: 1.0, **options})
     yield _at_the_end

@@ -193,6 +193,7 @@ class Session(Dataset):
             releasing.workload_of(workload, self.domain),
             self._measure,
             check_neighbours(str(self.settings["neighbours"])),
+            self._vault.rows_per_unit,
             budget=budget,
             within=within,
             confidence=confidence,
@@ -356,10 +357,7 @@ class Session(Dataset):
 
     @contextmanager
     def at_work(self, answers: int, advice: str, analyst: str | None = None) -> Iterator[None]:
-        """Within it so many answers are inferred; too many are refused before any is.
-
-        `advice` says what to leave out then.
-        """
+        """Within it so many answers are inferred; too many are refused first, with this advice."""
         rows = len(self._vault.glance().facts.inference.rows)
         work = Work(answers, steps_for(answers, rows, together=False), advice)
         work.check()

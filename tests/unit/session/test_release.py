@@ -44,6 +44,22 @@ def test_a_plan_is_free_and_says_what_it_does(dataset):
     assert f"{plan.workload.questions} questions" in plan.explain()
 
 
+@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_a_budget_is_what_a_unit_may_lose(measure, rows, new):
+    """However many rows a unit has: the price is the budget, and the noise grows instead."""
+    session = new(**{measure: 1.0}, unit=eke.Unit("person", rows=rows))
+    plan = session.plan(eke.all_marginals(DOMAIN, 2), budget=0.5)
+    price = session.price(plan).cost
+    assert 0.4999 < price <= 0.5 == plan.budget
+    session.release(plan)
+    assert session.budget.spent == pytest.approx(price)
+    accurate = session.plan(eke.all_marginals(DOMAIN, 2), within=40)
+    assert session.price(accurate).cost == pytest.approx(accurate.budget, rel=0.01)
+    everything = session.plan([["sex"], ["city"]], budget=session.remaining)
+    session.release(everything)  # not refused for a few nano-units
+
+
 def test_what_a_workload_can_be_given_as(session):
     sets = {("sex",), ("city",), ("sex", "city"), ()}
     for given in (

@@ -74,6 +74,7 @@ def planned(
     workload: Workload,
     measure: Measure,
     neighbours: Neighbours,
+    rows_per_unit: int,
     *,
     budget: float | None,
     within: float | Mapping[Any, float] | None,
@@ -92,12 +93,13 @@ def planned(
             budget=float(budget or 0.0),
             strategy=strategy,
             neighbours=neighbours,
+            rows_per_unit=rows_per_unit,
         )
     if strategy != "auto":
         raise AccuracyError("with accuracies the strategy is chosen by cost; leave it out")
     each = _by_target(workload, within)
     errors = [standard_error(width, confidence, measure) for width in each]
-    return plan_for_accuracies(workload, errors, measure, neighbours=neighbours)
+    return plan_for_accuracies(workload, errors, measure, neighbours, rows_per_unit)
 
 
 def standard_error(within: float, confidence: float, measure: Measure) -> float:

@@ -41,6 +41,7 @@ def plan_for_accuracies(
     required: Sequence[float] | Mapping[tuple[str, ...], float],
     measure: Measure,
     neighbours: Neighbours = "add_remove",
+    rows_per_unit: int = 1,
 ) -> ReleasePlan:
     """The cheapest plan found in which every marginal has its required standard error or less.
 
@@ -58,12 +59,12 @@ def plan_for_accuracies(
     for option in options:
         cost = _cost(option, measure)
         section = MarginalSection(lattice, option, measure, cost, ())
-        sections.append((cost * loss_factor(section, measure, neighbours), section))
+        sections.append((cost * loss_factor(section, measure, neighbours, rows_per_unit), section))
     sections.sort(key=lambda pair: pair[0])
     budget, best = sections[0]
     listed = tuple(_alternative(lattice, cost, section.option) for cost, section in sections)
     chosen = MarginalSection(lattice, best.option, measure, best.budget, listed)
-    return ReleasePlan(workload, measure, budget, (chosen,))
+    return ReleasePlan(workload, measure, budget, (chosen,), rows_per_unit)
 
 
 def _marginal_strategies(

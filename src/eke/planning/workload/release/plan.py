@@ -50,8 +50,9 @@ class ReleasePlan:
 
     workload: Workload
     measure: Measure
-    budget: float  # epsilon or rho that a record may lose, under the neighbours asked for
+    budget: float  # epsilon or rho that a unit may lose, under the neighbours asked for
     sections: tuple[Section, ...]
+    rows_per_unit: int = 1
 
     @property
     def strategy(self) -> str:
@@ -70,7 +71,8 @@ class ReleasePlan:
         plan for all that is left must not fail by a few of them.
         """
         parts = self.parts
-        room = 1.0 + (len(parts) + 1) * _NANO / self.budget
+        nano = _NANO * self.measure.group_factor(self.rows_per_unit)
+        room = 1.0 + (len(parts) + 1) * nano / self.budget
         return tuple((p.measured, _law(p, self.measure, p.noise_scale * room)) for p in parts)
 
     @property
@@ -163,6 +165,7 @@ def plan_release(
     noise: Noise | None = None,
     recovery: Recovery = "least_squares",
     neighbours: Neighbours = "add_remove",
+    rows_per_unit: int = 1,
     compare: bool = True,
     only_marginals: bool = False,
 ) -> ReleasePlan:
@@ -183,7 +186,12 @@ def plan_release(
     if signs_cost and strategy == "auto" and not only_marginals:
         # A replaced record costs whole marginals half of what it costs blocks with both signs.
         candidates.append(made(only_marginals=True))
-    plans = [_shared_out(workload, units, measure, budget, neighbours) for units in candidates]
+    plans = [
+        _shared_out(
+            workload, units, measure, budget, neighbours=neighbours, rows_per_unit=rows_per_unit
+        )
+        for units in candidates
+    ]
     return min(plans, key=lambda plan: plan.rmse)
 
 
@@ -193,7 +201,7 @@ def plan_of_block(
     """The plan that measures one block of products, and nothing else, for a budget."""
     unit = section_of(block, measure, 1.0)
     workload = Workload(block.domain, (unit.target,))
-    return _shared_out(workload, [unit], measure, budget, neighbours)
+    return _shared_out(workload, [unit], measure, budget, neighbours=neighbours)
 
 
 def _shared_out(
@@ -201,10 +209,12 @@ def _shared_out(
     units: Sequence[Section],
     measure: Measure,
     budget: float,
+    *,
     neighbours: Neighbours,
+    rows_per_unit: int = 1,
 ) -> ReleasePlan:
     """The plan of sections at unit budget, each given its share of the budget."""
-    factors = [loss_factor(unit, measure, neighbours) for unit in units]
+    factors = [loss_factor(unit, measure, neighbours, rows_per_unit) for unit in units]
     errors = [
         variance_factor(measure, factor, 1.0) * unit.total_error
         for unit, factor in zip(units, factors, strict=True)
@@ -214,7 +224,7 @@ def _shared_out(
         unit.at(budget * share / factor)
         for unit, share, factor in zip(units, shares, factors, strict=True)
     )
-    return ReleasePlan(workload, measure, budget, sections)
+    return ReleasePlan(workload, measure, budget, sections, rows_per_unit)
 
 
 def _sections(
