@@ -112,6 +112,37 @@ def test_answers_last_and_can_be_taken_along(page: Page, analyst: str) -> None:
     expect(page.locator("#sql")).to_be_focused()
 
 
+def test_a_price_or_a_share_of_the_value_instead_of_a_half_width(
+    page: Page, place: Place, analyst: str
+) -> None:
+    """No price is filled in; what it bought is asked again for nothing, not for the price again."""
+    sign_in(page, place.token)
+    page.locator("#sql").fill("SELECT COUNT(*) FROM people WHERE age < 40")
+    page.get_by_label("How accurate").select_option("what a price buys")
+    expect(page.locator("#slider")).to_be_hidden()
+    expect(page.get_by_label("Cost at most")).to_have_value("")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_disabled()
+    page.get_by_label("Cost at most").fill("0.03")
+    expect(page.locator("#price")).to_have_text(re.compile(r"Would buy ±\d.* for epsilon 0\.0"))
+    expect(page.locator(WIDE_CURVE)).to_have_count(0)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".answer")).to_contain_text("of at most 0.03, which bought")
+    page.get_by_role("link", name="History").click()
+    line = page.get_by_label("Your answers").get_by_role("row", name=re.compile("age < 40"))
+    expect(line).to_contain_text("for epsilon 0.03 at most: ±")
+    line.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".answer .tag")).to_have_text("free")
+    line.first.get_by_role("button", name="Edit").click()
+    expect(page.get_by_label("How accurate")).to_have_value("spend")
+    expect(page.get_by_label("Cost at most")).to_have_value("0.03")
+    page.get_by_label("How accurate").select_option("± a share of the value")
+    page.get_by_label("% of the value").fill("90")
+    expect(page.locator("#price")).to_have_text(re.compile("Free"))
+    page.get_by_label("For groups of at least").fill("50")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".answer")).to_contain_text("free")
+
+
 def test_the_price_that_is_agreed_to_is_that_of_what_is_sent(
     page: Page, place: Place, analyst: str
 ) -> None:

@@ -124,3 +124,31 @@ def test_answers_from_before_are_listed_without_their_question_in_sql(session):
 
 def _key_of(session: eke.Session) -> str:
     return str(next(e for e in session.ledger_entries() if e.kind == "reserve").about["key"])
+
+
+@pytest.mark.parametrize(
+    "aim",
+    [
+        {"within": 90},
+        {"within": "30 %"},
+        {"within": {"mean": 2}},
+        {"spend": 0.03},
+        {"spend": 0.05, "groups_of": 100, "confidence": 0.9},
+        {"within": 2, "groups_of": 100},
+    ],
+)
+def test_what_was_asked_is_kept_as_it_was_said(session: eke.Session, aim: dict[str, Any]) -> None:
+    """Sent again, it is the same request: the same key gives the same answer for nothing."""
+    sql = MEAN if "groups_of" in aim or isinstance(aim.get("within"), dict) else COUNT
+    answer = session.ask(sql, key="k", **aim)
+    (kept,), _ = session.answers.of(session.analyst)
+    assert kept.asked is not None
+    asked = dict(kept.asked)
+    assert [asked.get(name) for name in ("spend", "groups_of")] == [
+        aim.get(name) for name in ("spend", "groups_of")
+    ]
+    spent = session.budget.spent
+    assert session.ask(asked.pop("sql"), key="k", **asked).flat_rows() == answer.flat_rows()
+    assert session.budget.spent == spent
+    again = session.answers.answer(session.analyst, kept.sequence)
+    assert again.flat_rows() == answer.flat_rows()

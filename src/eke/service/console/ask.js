@@ -1,11 +1,17 @@
 // Asking: the schema, the editor with its price, the accuracy, and the answers.
 import { answerCard } from "./answer.js";
 import { call, keyed, of } from "./api.js";
-import { askedBefore, draftOf, fitsTheForm, keepDraft } from "./asked.js";
+import { again, aimInWords, aimOf, askedBefore, draftOf, fitsTheForm, keepDraft } from "./asked.js";
 import { debounced, el, failure, label, number } from "./dom.js";
 import { costs } from "./draw.js";
 import { agreed, inWords } from "./price.js";
 
+// How accurate an answer is to be: a half-width, a share of the value, or what a price buys. No price is filled in.
+const AIMS = {
+  within: { choice: "± a number", field: "Off by at most ±", value: "100" },
+  share: { choice: "± a share of the value", field: "Off by at most, in % of the value", value: "2" },
+  spend: { choice: "what a price buys", field: "Cost at most", value: "" },
+};
 const NARROWEST = 0.1, WIDEST = 100000, STEPS = 600, POINTS = 13, RECENT = 8;
 const toSlider = (within) => Math.round((STEPS * Math.log(within / NARROWEST)) / Math.log(WIDEST / NARROWEST));
 const toWithin = (place) => Number((NARROWEST * (WIDEST / NARROWEST) ** (place / STEPS)).toPrecision(3));
@@ -50,8 +56,8 @@ function beforeCard(questions, fill) {
   if (!shown.length) return null;
   return el("section", { class: "card", "aria-label": "Asked before" }, el("h2", {}, "Asked before"),
     el("ul", { class: "schema" }, shown.map((one) => el("li", {},
-      el("button", { class: "name question", type: "button", title: "Put it into the form; to ask it again is free", onclick: () => fill(one.asked) }, one.question),
-      el("div", { class: "quiet" }, `±${number(one.within, 4)} at ${number(100 * one.confidence, 4)} %`)))),
+      el("button", { class: "name question", type: "button", title: "Put it into the form; to ask it again is free", onclick: () => fill(again(one)) }, one.question),
+      el("div", { class: "quiet" }, aimInWords(one))))),
     el("a", { href: "#/history" }, "All of your answers"));
 }
 
@@ -59,8 +65,13 @@ function questionEditor(dataset, me, answers, answered) {
   const sql = el("textarea", { id: "sql", rows: "4", spellcheck: "false", maxlength: "20000", "aria-label": "Question in SQL" });
   const draft = draftOf(me, dataset);
   sql.value = draft?.sql ?? `SELECT COUNT(*) FROM ${/^\w+$/.test(dataset) ? dataset : `"${dataset}"`}`;
-  const within = el("input", { id: "within", type: "number", min: "0", step: "any", value: draft?.within ?? "100" });
-  const slider = el("input", { id: "slider", type: "range", min: "0", max: String(STEPS), value: String(toSlider(Number(draft?.within) || 100)), "aria-label": "Accuracy: how far the answer may be off" });
+  const typed = { ...Object.fromEntries(Object.entries(AIMS).map(([name, one]) => [name, one.value])), ...draft?.typed };
+  const aim = el("select", { id: "aim" }, Object.entries(AIMS).map(([value, one]) => el("option", { value, selected: value === draft?.aim }, one.choice)));
+  const within = el("input", { id: "within", type: "number", min: "0", step: "any", value: typed[aim.value] });
+  const said = el("span", {}, AIMS[aim.value].field);
+  const groups = el("input", { id: "groups", type: "number", min: "1", step: "1", placeholder: "any size", value: draft?.groups ?? "" });
+  const slider = el("input", { id: "slider", type: "range", min: "0", max: String(STEPS), value: String(toSlider(Number(typed.within) || 100)), "aria-label": "Accuracy: how far the answer may be off" });
+  const sliding = el("label", { class: "field grow" }, el("span", {}, "Accuracy: finer ← → coarser"), slider);
   const confidence = el("select", { id: "confidence" }, ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"].map((value) => el("option", { value, selected: value === (draft?.confidence ?? "0.95") }, `${Number(value) * 100} %`)));
   const price = el("div", { class: "price", role: "status", id: "price" }, "…");
   const curve = el("div", { id: "curve" });
@@ -72,9 +83,14 @@ function questionEditor(dataset, me, answers, answered) {
 
   // A text may say its accuracy itself, and then nothing else says it.
   function question() {
-    keepDraft(me, dataset, { sql: sql.value, within: within.value, confidence: confidence.value });
-    const asked = { sql: sql.value };
-    if (!/\bERROR\s+WITHIN\b/i.test(sql.value)) asked.within = Number(within.value) || null;
+    typed[aim.value] = within.value;
+    keepDraft(me, dataset, { sql: sql.value, aim: aim.value, typed: { ...typed }, groups: groups.value, confidence: confidence.value });
+    const asked = { sql: sql.value }, amount = Number(within.value) || null;
+    if (!/\bERROR\s+WITHIN\b|\bSPEND\b/i.test(sql.value)) {
+      if (aim.value === "spend") asked.spend = amount;
+      else asked.within = aim.value === "share" && amount !== null ? `${amount} %` : amount;
+    }
+    if (Number(groups.value) && !/\bFOR\s+GROUPS\s+OF\b/i.test(sql.value)) asked.groups_of = Number(groups.value);
     if (!/\bAT\s+CONFIDENCE\b/i.test(sql.value)) asked.confidence = Number(confidence.value);
     return asked;
   }
@@ -106,7 +122,7 @@ function questionEditor(dataset, me, answers, answered) {
   }
 
   async function drawCurve(body, offer, turn) {
-    if (!body.within) { curve.replaceChildren(); return; } // a text with its own ERROR WITHIN has no curve
+    if (typeof body.within !== "number" || body.groups_of) { curve.replaceChildren(); return; } // half-widths alone have a curve
     const widths = Array.from({ length: POINTS }, (_, i) => Number((body.within * 10 ** ((i - 6) / 6)).toPrecision(4)));
     try {
       const found = await call("POST", of(dataset, "/curve"), { sql: body.sql, within: widths, confidence: body.confidence });
@@ -122,7 +138,18 @@ function questionEditor(dataset, me, answers, answered) {
   const soon = debounced(250, look);
   sql.addEventListener("input", soon);
   confidence.addEventListener("change", look);
-  within.addEventListener("input", () => { if (Number(within.value) > 0) slider.value = String(toSlider(Number(within.value))); soon(); });
+  groups.addEventListener("input", soon);
+  function choose(name, value, size = "") {
+    aim.value = name;
+    within.value = typed[name] = String(value);
+    groups.value = String(size);
+    said.textContent = AIMS[name].field;
+    sliding.hidden = name !== "within";
+    if (name === "within" && Number(value) > 0) slider.value = String(toSlider(Number(value)));
+  }
+  aim.addEventListener("change", () => { choose(aim.value, typed[aim.value], groups.value); look(); });
+  sliding.hidden = aim.value !== "within";
+  within.addEventListener("input", () => { if (aim.value === "within" && Number(within.value) > 0) slider.value = String(toSlider(Number(within.value))); soon(); });
   slider.addEventListener("input", () => { within.value = String(toWithin(Number(slider.value))); soon(); });
 
   async function ask(event) {
@@ -144,9 +171,11 @@ function questionEditor(dataset, me, answers, answered) {
   const form = el("form", { class: "card", "aria-label": "Question", onsubmit: ask },
     el("h1", {}, "Ask"), sql,
     el("div", { class: "row" },
-      el("label", { class: "field" }, el("span", {}, "Off by at most ±"), within),
+      el("label", { class: "field" }, el("span", {}, "How accurate"), aim),
+      el("label", { class: "field" }, said, within),
       el("label", { class: "field" }, el("span", {}, "Confidence"), confidence),
-      el("label", { class: "field grow" }, el("span", {}, "Accuracy: finer ← → coarser"), slider)),
+      el("label", { class: "field", title: "Averages: so accurate where a group has at least so many records; others get what the same noise gives" }, el("span", {}, "For groups of at least"), groups),
+      sliding),
     price, curve,
     el("div", { class: "row send" }, button, el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter (or ⌘+Enter) asks. Prices are looked up while you type, for free.")));
   look();
@@ -155,7 +184,7 @@ function questionEditor(dataset, me, answers, answered) {
     insert(name) { sql.setRangeText(name, sql.selectionStart, sql.selectionEnd, "end"); sql.focus(); soon(); },
     fill(asked) {
       sql.value = asked.sql;
-      if (asked.within !== undefined) { within.value = String(asked.within); slider.value = String(toSlider(asked.within)); }
+      if (aimOf(asked) !== null) choose(...aimOf(asked), asked.groups_of);
       if ([...confidence.options].some((one) => one.value === String(asked.confidence))) confidence.value = String(asked.confidence);
       form.scrollIntoView({ block: "nearest" });
       sql.focus();

@@ -1,7 +1,7 @@
 // Looking: one's own answers, everybody's measurements, and the budget.
 import { answerCard } from "./answer.js";
 import { call, keyed, of } from "./api.js";
-import { askedBefore, fitsTheForm, keepDraft } from "./asked.js";
+import { again, aimInWords, aimOf, askedBefore, fitsTheForm, keepDraft } from "./asked.js";
 import { el, failure, moment, number, sized, table } from "./dom.js";
 import { losses, meter, steps } from "./draw.js";
 import { agreed } from "./price.js";
@@ -25,15 +25,16 @@ function answersTable(dataset, me, { questions, more }, shown) {
     shown.scrollIntoView({ block: "nearest" });
   };
   const asked = (one) => async () => {
-    const offer = await call("POST", of(dataset, "/preview"), one.asked); // free, and looked at all the same
-    return offer.action === "refuse" || agreed(offer) ? send({ ...one.asked, posterior: true }) : null;
+    const body = again(one), offer = await call("POST", of(dataset, "/preview"), body); // free, and looked at all the same
+    return offer.action === "refuse" || agreed(offer, 0) ? send({ ...body, posterior: true }) : null;
   };
   const edited = (one) => () => {
-    keepDraft(me, dataset, { sql: one.asked.sql, within: String(one.asked.within ?? ""), confidence: String(one.asked.confidence ?? "0.95") });
+    const [aim, value] = aimOf(one.asked) ?? ["within", ""];
+    keepDraft(me, dataset, { sql: one.asked.sql, aim, typed: { [aim]: value }, groups: String(one.asked.groups_of ?? ""), confidence: String(one.asked.confidence ?? "0.95") });
     location.hash = "#/ask";
   };
   const act = (text, work) => el("button", { type: "button", class: "plain", onclick: work }, text);
-  const rows = questions.map((one) => [moment(one.at), one.question, `±${number(one.within, 4)} at ${number(100 * one.confidence, 4)} %`,
+  const rows = questions.map((one) => [moment(one.at), one.question, aimInWords(one),
     one.cost > 0 ? `${one.measure} ${number(one.cost, 4)}` : "free",
     one.asked === null ? el("span", { class: "quiet" }, "asked from a program") : el("span", { class: "actions" },
       act("Show", show(() => call("GET", of(dataset, `/answers/${one.entry}`)))),

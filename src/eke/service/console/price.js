@@ -13,13 +13,15 @@ export function inWords(offer) {
   if (offer.action === "refuse") return offer.sentence;
   if (offer.action === "history") return `Free: history gives ${known}.`;
   const price = `${offer.measure} ${number(offer.cost, 4)} of ${leftOf(offer)}; history gives ${known}.`;
+  if (offer.spend !== undefined && offer.first_step) return `A first step would cost ${price} How accurate ${number(offer.spend, 4)} in all makes it depends on how many records there are.`;
+  if (offer.spend !== undefined && offer.within !== null) return `Would buy ±${number(offer.within, 4)} for ${price}`;
   return offer.first_step ? `The next step would cost ${price} How much the whole costs depends on how many records there are.` : `Would cost ${price}`;
 }
 
-// Whether to go on with something that costs much of what is left, as whoever clicked says.
-export function agreed({ measure, cost, remaining, capped, first_step: inSteps }) {
-  const much = cost > MUCH * remaining;
-  if (!much && !(inSteps && cost > 0)) return true;
+// Whether to go on with something that costs more than a share of what is left, as whoever clicked says.
+export function agreed({ measure, cost: next, spend, remaining, capped, first_step }, most = MUCH) {
+  const cost = next > 0 && spend !== undefined ? spend : next, inSteps = first_step && spend === undefined; // a price is a price
+  if (cost <= most * remaining && !(inSteps && cost > 0)) return true;
   const share = `${measure} ${number(cost, 4)}, ${number((100 * cost) / remaining, 2)} % of ${capped ? "what your cap leaves you" : "what is left"}`;
   return confirm(inSteps
     ? `This is found out in steps. The next one spends ${share}; how much all of them spend depends on how many records there are. It cannot be undone. Go on?`

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from eke.errors import AccuracyError, PrivacyError
 from eke.privacy.budget import nano_floor
+from eke.privacy.record_loss import NANO
 from eke.question import Accuracy
 
 HalfWidth: TypeAlias = float | str
@@ -79,6 +80,12 @@ class Aim:
                 "spend must be a number between 1e-9 and about 1e9, in the dataset's own measure: "
                 "what the answer may cost, for example spend=0.05"
             ) from None
+
+
+def price_of_nano(nano: int) -> float:
+    """The shortest number that is so many nano-units, rounded down: what somebody may have said."""
+    prices = (float(f"{(nano + 0.5) / NANO:.{digits}g}") for digits in range(1, 18))
+    return next((price for price in prices if nano_floor(price) == nano), nano / NANO)
 
 
 def half_width(given: HalfWidth) -> tuple[float, bool]:

@@ -28,7 +28,6 @@ from eke.planning import (
 from eke.planning.online.effort import MOST_STEPS, PER_FORMULA, steps_for, table_steps
 from eke.planning.online.facts import MANY_CELLS
 from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
-from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query
 from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
@@ -42,7 +41,7 @@ from eke.session.answer.record import (
     read_text,
     stored_text,
 )
-from eke.session.ask.aim import Aim, HalfWidth, half_width
+from eke.session.ask.aim import Aim, HalfWidth, half_width, price_of_nano
 from eke.session.ask.known_cells import KnownCells, exact_posterior
 from eke.session.ask.work import Work, less_to_ask
 
@@ -249,7 +248,7 @@ class Request:
             return {}
         asked: dict[str, Any] = {"sql": sql, "policy": self.policy}
         if inline is None and self.spend is not None:
-            asked["spend"] = self.spend / NANO
+            asked["spend"] = price_of_nano(self.spend)
         elif inline is None:
             demand = self.demand
             widths: dict[str, HalfWidth] = {
