@@ -108,6 +108,11 @@ class Block(ABC):
         """
 
     @property
+    def by_columns(self) -> Self | None:
+        """Itself, if its answers are those of `grouped` attributes; else None."""
+        return self if self.grouped else None
+
+    @property
     @abstractmethod
     def matrices(self) -> tuple[IntMatrix, ...] | None:
         """A matrix for each attribute, (rows, values): the coefficients are their products.

@@ -76,6 +76,10 @@ class Partition:
         """None: the groups are not the combinations of values of some attributes."""
 
     @property
+    def by_columns(self) -> None:
+        """None, for the same reason."""
+
+    @property
     def description(self) -> str:
         """One line of text that says what is asked."""
         return f"{self.inside.description} by {', '.join(key.name for key in self.keys_by)}"

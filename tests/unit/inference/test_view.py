@@ -9,7 +9,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.history import Measurement
-from eke.inference import Inference
+from eke.inference import Inference, packed
 from eke.inference.packed import PackedFactor
 from eke.privacy.law import Laplace
 from eke.query import Query, count, marginal, total
@@ -84,8 +84,9 @@ def test_a_factor_that_is_updated_leaves_its_view_alone() -> None:
     np.testing.assert_array_equal(view.solve(right), before)
 
 
-def test_the_check_catches_a_view_that_shares_too_much() -> None:
+def test_the_check_catches_a_view_that_shares_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: without the copy before an update, the view would change."""
+    monkeypatch.setattr(packed, "SMALL", 0)  # what is small is replaced as a whole
     factor = PackedFactor()
     factor.append(np.empty(0), 2.0)
     view, right = factor.view(), np.array([1.0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from eke.errors import AccuracyError, QueryError
 from eke.inference import FormulaPosterior, Inference, Joint, table_weight
 from eke.planning.online.requirement import Demand, Requirement
-from eke.query import Marginal
+from eke.query import Block
 from eke.question import AskedBlock, Constant, Formula, Partition, Question
 
 MOST_ROWS = 4096
@@ -55,14 +55,11 @@ class QuestionDemand:
         return replace(self, within=within, relative=())
 
     @property
-    def is_table(self) -> bool:
-        """True when all that is asked is one plain table: counts of all records by columns."""
-        blocks = self.question.blocks
-        return (
-            len(blocks) == 1
-            and isinstance(blocks[0], Marginal)
-            and table_weight(blocks[0]) is not None
-        )
+    def table(self) -> Block | None:
+        """The plain table, counts of all records by columns, if that is all that is asked."""
+        first, *others = self.question.blocks
+        table = first.by_columns
+        return None if others or table is None or table_weight(table) is None else table
 
     def is_curved(self, column: int) -> bool:
         """True for a column whose formula is not linear."""
@@ -97,14 +94,14 @@ class QuestionDemand:
 def checked(demand: QuestionDemand) -> QuestionDemand:
     """The demand, if it can be carried out."""
     question = demand.question
-    limit = MOST_TABLE_ROWS if demand.is_table else MOST_ROWS
+    limit = MOST_TABLE_ROWS if demand.table else MOST_ROWS
     if any(block.grouped is None for block in question.blocks):
         limit = MOST_PARTITION_ROWS
     if len(question.places) > limit:
         counts = f" ({MOST_TABLE_ROWS:,} where only COUNT(*) of all records by columns is asked)"
         raise QueryError(
             f"the result has {len(question.places):,} groups and at most {limit:,} can be asked at "
-            f"once{'' if demand.is_table else counts}; group by fewer or coarser keys"
+            f"once{'' if demand.table else counts}; group by fewer or coarser keys"
         )
     selected = {i for column in question.columns for i in column.formula.aggregates()}
     if len(selected) < len(question.blocks):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from eke.errors import EstimateError
 from eke.inference import ExactPosterior, Inference, KnownTable
 from eke.query import Query
-from eke.question import Partition, Question
+from eke.question import Question
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,9 +25,8 @@ class KnownCells:
         """What history says about a question that it determines."""
         tables = {}
         for place, block in enumerate(question.blocks):
-            known = None
-            if not isinstance(block, (Partition, Query)):
-                known = inference.table(block)
+            table = block.by_columns
+            known = None if table is None else inference.table(table)
             if known is not None:
                 tables[place] = known
         return KnownCells(question, inference, tables, question.cells() if tables else ())

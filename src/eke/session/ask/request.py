@@ -28,7 +28,7 @@ from eke.planning import (
 from eke.planning.online.effort import MOST_STEPS, PER_FORMULA, steps_for, table_steps
 from eke.planning.online.facts import MANY_CELLS
 from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
-from eke.query import Marginal, Query
+from eke.query import Query
 from eke.question import Key, Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
@@ -106,8 +106,9 @@ class Request:
         """How much work deciding and answering take with what is known."""
         groups, curved = len(self.question.places), self.demand.curved
         blocks, rows = self.question.blocks, len(inference.rows)
-        if groups > MANY_CELLS and self.demand.is_table and isinstance(blocks[0], Marginal):
-            kinds = inference.kinds(blocks[0])
+        table = self.demand.table if groups > MANY_CELLS else None
+        if table is not None:
+            kinds = inference.kinds(table)
             prices = 1 if self.spend is None else 2
             steps = prices * table_steps(groups, kinds, rows)
             return Work(groups, steps, less_to_ask(self.question, 0))
