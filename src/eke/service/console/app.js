@@ -64,8 +64,14 @@ async function show() {
   const pages = allowed();
   let page = pages.find((one) => one.name === wanted) ?? pages[0];
   if (page.data && state.dataset === null) page = pages.find((one) => !one.data) ?? page;
-  document.getElementById("nav").replaceChildren(...pages.map((one) =>
-    el("a", { href: `#/${one.name}`, "aria-current": one === page ? "page" : null }, one.title)));
+  const nav = document.getElementById("nav"), shown = [...nav.children].map((one) => one.getAttribute("href"));
+  if (pages.some((one, i) => shown[i] !== `#/${one.name}`) || shown.length !== pages.length) {
+    nav.replaceChildren(...pages.map((one) => el("a", { href: `#/${one.name}` }, one.title)));
+  }
+  pages.forEach((one, i) => { // the links stay: a click on one that is replaced meanwhile would be lost
+    if (one === page) nav.children[i].setAttribute("aria-current", "page");
+    else nav.children[i].removeAttribute("aria-current");
+  });
   document.title = `${page.title} · eke`;
   if (page.data && state.dataset === null) {
     main.replaceChildren(el("p", {}, "There is no dataset that you may see yet. A curator can give you one."));
