@@ -118,7 +118,7 @@ __all__ = [
     "write_report",
 ]
 
-# The engine takes two seconds to load. Help pages, completion and mistyped commands should not wait
+# The engine takes a second to load. Help pages, completion and mistyped commands should not wait
 # for it, so each name is fetched when it is first used. Type checkers see the imports above, and
 # `tests/unit/test_package.py` checks that both tell the same.
 _HOMES = {

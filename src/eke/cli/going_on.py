@@ -6,13 +6,13 @@ charged is kept; the same command with the same key gets the result.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from eke.cli.screen import errors
 from eke.errors import BudgetExceeded, EkeError, ReleaseFailed, Unanswered
+from eke.session.single_use import single_use
 
 if TYPE_CHECKING:
     from eke.session import Dataset
@@ -27,7 +27,7 @@ def going_on(key: str | None, place: Dataset | None = None) -> Iterator[str]:
     With a dataset on this machine, the advice says what is charged; it is also given when something
     fails after the charge.
     """
-    own = key or new_key()
+    own = key or single_use()
     try:
         yield own
     except (ReleaseFailed, BudgetExceeded):  # final, or it says itself what was spent
@@ -39,11 +39,6 @@ def going_on(key: str | None, place: Dataset | None = None) -> Iterator[str]:
             raise
         reason = "interrupted" if isinstance(problem, KeyboardInterrupt) else _sentence(problem)
         raise Unanswered(f"{reason}. {_advice(charged, own)}") from None
-
-
-def new_key() -> str:
-    """A key for one request."""
-    return f"once-{secrets.token_hex(8)}"
 
 
 def _charged(place: Dataset | None, key: str) -> str | None:

@@ -9,7 +9,6 @@ Next: `reading.py` makes answers of what comes back.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -50,6 +49,7 @@ from eke.session import (
 from eke.session.answer.qualified import qualified
 from eke.session.ask.question import Posed, question_of
 from eke.session.release.measured import WorkloadLike, workload_of
+from eke.session.single_use import single_use
 
 
 def connect(
@@ -225,7 +225,7 @@ class RemoteSession(Dataset):
         The request is sent under a key in any case, so that a broken connection charges once.
         """
         _without(analyst)
-        own = key or f"once-{secrets.token_hex(16)}"
+        own = key or single_use()
         found = self._wire.post(f"{self._place}/releases", _own(plan).request, own)
         return read_release(found, self.domain)
 
@@ -248,7 +248,7 @@ class RemoteSession(Dataset):
         _without(analyst)
         body = {"mechanism": mechanism, "epsilon": epsilon, "rho": rho, "options": options}
         sent = {name: value for name, value in body.items() if value is not None}
-        own = key or f"once-{secrets.token_hex(16)}"
+        own = key or single_use()
         job = self._wire.post(f"{self._place}/publications", sent, own)
         made = publication_of(self._wire, self._place, job, progress)
         place = f"{self._place}/publications/{made}/rows?format=json"

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtpsv
 
 from eke.arrays import FloatArray
+from eke.inference.residues import PRIME, Residues
 
-Residues = NDArray[np.int32]
 Complexes = NDArray[np.complex128]
 
-PRIME = 2**29 - 3  # as in residues.py
 _BITS = 29
 _LOW = 2**_BITS - 1
 

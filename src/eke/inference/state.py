@@ -94,9 +94,8 @@ class Inference:
         """The same, but the regression waits for `settle`.
 
         Following a ledger with many tables then does that work once: what is single is told apart
-        anew after each of them. Tables of counts stay tables,
-        unless they are so few cells that single answers are cheaper; small ones that come again and
-        again are kept, too.
+        anew after each of them. Tables of counts stay tables, unless they are so few cells that
+        single answers are cheaper; small ones that come again and again are kept, too.
         """
         tables = [one for one in released if table_weight(one.query) is not None]
         cells = sum(len(one.values) for one in tables)

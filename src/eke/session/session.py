@@ -31,7 +31,7 @@ from eke.session import publish as publishing
 from eke.session import release as releasing
 from eke.session.answer.answer import Answer
 from eke.session.ask.aim import Aim, Within
-from eke.session.ask.answering import Answering, single_use
+from eke.session.ask.answering import Answering
 from eke.session.ask.question import Asked, question_of
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.request import Request, request_of
@@ -40,6 +40,7 @@ from eke.session.ask.work import FEWER_CELLS, Work
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.history import History
+from eke.session.single_use import single_use
 
 if TYPE_CHECKING:
     from eke.domain import Domain

@@ -43,8 +43,8 @@ def spend_on(
     """What to measure for at most `most` nano-units; half-widths of the demand do not count.
 
     `before` are the costs of the steps taken so far for the same request, and so many `plans` may
-    be tried. History is the answer
-    where nothing noticeably better can be bought, and when all steps are taken.
+    be tried. History is the answer where nothing noticeably better can be bought, and when all
+    steps are taken.
 
     Privacy: a function of public facts, as `decide`; formulas look at noisy values that were
     released before. What is planned costs at most `most`, with all steps before it.

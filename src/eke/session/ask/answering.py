@@ -6,8 +6,6 @@ The order in which charge, data, noise and answer follow each other is the engin
 
 from __future__ import annotations
 
-import re
-import secrets
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,10 +22,10 @@ from eke.session.ask.request import Request, finding_of
 from eke.session.ask.steps import Step, spent_on_steps, step_text, taken
 from eke.session.ask.turn import Turns, at_once
 from eke.session.ask.work import Work, combined_work
+from eke.session.single_use import is_single_use, single_use
 
 _MOST_STEPS = 40
 _TRIES_ON_A_MOVING_LEDGER = 5
-_SINGLE_USE = re.compile("once-[0-9a-f]{16,}")
 
 
 class Answering:
@@ -213,7 +211,7 @@ class Answering:
         A free answer under a key of eke's own making is found again as it was found now, and
         leaves no trace.
         """
-        if key is None or _SINGLE_USE.fullmatch(key):
+        if key is None or is_single_use(key):
             return text
         return self._vault.remember(request.analyst, key, request.digest, text)
 
@@ -241,8 +239,3 @@ class Answering:
             share=headline.share,
             capped=facts.limit < now.facts.limit,
         )
-
-
-def single_use() -> str:
-    """A key for a request that nobody will repeat."""
-    return f"once-{secrets.token_hex(16)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from eke.privacy.measure import Measure
 from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
 from eke.publish.patience import check_patience
 from eke.query import check_neighbours
+from eke.session.single_use import single_use
 
 # What `progress` raises at one of the first two ends a publication, and nothing was spent. Later,
 # the charge stays, and the same key goes on with what was drawn so far.
@@ -92,7 +92,7 @@ def _published(
     progress(CHECKING, 0.0)
     publisher = _publisher(vault, settings, measure, request)
     digest = request.digest
-    key = f"once-{secrets.token_hex(16)}" if request.key is None else request.key
+    key = single_use() if request.key is None else request.key
     if request.key is not None:
         kept = vault.ledger.find(request.analyst, rows_key(key), digest)
         if kept is not None and kept.answer is not None:
