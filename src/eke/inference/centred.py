@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
-from eke.inference.growing import GrowingMatrix
 from eke.query import Query
+from eke.query.growing import GrowingMatrix
 from eke.query.view import view_with
 
 Names = tuple[str, ...]

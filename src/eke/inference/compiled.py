@@ -1,18 +1,28 @@
 """Compiled loops for long histories, loaded when they pay.
 
-Numba and SciPy take longer to load than a short history takes to work through with NumPy alone. So
-whatever has a compiled twin in `loops.py` asks here first. Arithmetic on residues is exact, and
-gives the same either way; which way floating point goes follows from the history's size alone.
+Numba and SciPy take longer to load than NumPy takes to answer a few questions, or to work through a
+short history. So whatever has a compiled twin in `loops.py` asks here first. Arithmetic on residues
+is exact, and gives the same either way; floating point may differ in its last digits.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 SMALL = 256
 """Of so many rows NumPy makes short work."""
+FEW = 40
+"""So often NumPy may be slower, with more rows, before the compiled loops are loaded."""
+
+_long = count(1)
+
+
+def worth(rows: int) -> bool:
+    """Whether work on so many rows is for the compiled loops."""
+    return rows > SMALL and next(_long) > FEW
 
 
 @cache

@@ -22,7 +22,6 @@ from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
 from eke.inference.centred import CentredStack, Names, subsets_of
-from eke.inference.growing import GrowingMatrix
 from eke.inference.packed import PackedFactor
 from eke.inference.regression import (
     RESOLUTION,
@@ -37,6 +36,7 @@ from eke.inference.span import ExactSpan
 from eke.inference.tables import ReleasedTables
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
+from eke.query.growing import GrowingMatrix
 from eke.query.view import view_with
 
 

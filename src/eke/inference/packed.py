@@ -13,8 +13,9 @@ import math
 import numpy as np
 
 from eke.arrays import FloatArray
-from eke.inference.compiled import SMALL, loops
-from eke.inference.growing import GrowingMatrix
+from eke.inference.compiled import SMALL, loops, worth
+from eke.query.growing import GrowingMatrix
+from eke.query.parts import Parts
 from eke.query.view import view_with
 
 
@@ -45,17 +46,49 @@ class PackedFactor:
             _inverse=self._inverse.view(),
         )
 
+    def parts(self) -> Parts:
+        """Everything in it that does not follow from the rest, as arrays."""
+        return {"columns": self._buffer[: self.size * (self.size + 1) // 2]}
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> PackedFactor:
+        found = cls()
+        found._buffer, found._shared = parts["columns"], True
+        found.size = math.isqrt(2 * len(found._buffer))
+        if found.size <= SMALL:
+            for k in range(found.size):
+                found._lower.append(found._column(k))
+        return found
+
+    def _column(self, k: int) -> FloatArray:
+        """The column of U up to its diagonal."""
+        start = k * (k + 1) // 2
+        return self._buffer[start : start + k + 1]
+
     def solve_transposed(self, right: FloatArray) -> FloatArray:
         """U⁻ᵀ right."""
-        if self.size > SMALL:
+        if self.size <= SMALL:
+            return _refined(self._lower.array, self._inverted(), right)
+        if worth(self.size):
             return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=True))
-        return _refined(self._lower.array, self._inverted(), right)
+        solved = np.empty(self.size)
+        for k in range(self.size):
+            column = self._column(k)
+            solved[k] = (right[k] - column[:-1] @ solved[:k]) / column[-1]
+        return solved
 
     def solve(self, right: FloatArray) -> FloatArray:
         """U⁻¹ right."""
-        if self.size > SMALL:
+        if self.size <= SMALL:
+            return _refined(self._lower.array.T, self._inverted().T, right)
+        if worth(self.size):
             return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=False))
-        return _refined(self._lower.array.T, self._inverted().T, right)
+        rest = np.array(right[: self.size])
+        for k in range(self.size - 1, -1, -1):
+            column = self._column(k)
+            rest[k] /= column[-1]
+            rest[:k] -= rest[k] * column[:-1]
+        return rest
 
     def append(self, column: FloatArray, pivot: float) -> None:
         """Add the column [column; pivot] to U."""

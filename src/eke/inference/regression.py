@@ -24,14 +24,15 @@ from numpy.typing import NDArray
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
-from eke.inference.growing import GrowingMatrix
 from eke.inference.packed import PackedFactor
 from eke.inference.span import ExactSpan
 from eke.inference.tables import CellWeights
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
+from eke.query.growing import GrowingMatrix
+from eke.query.parts import Parts, under, within
 from eke.query.step_stack import StepStack
-from eke.query.view import view_with
+from eke.query.view import made_of, view_with
 
 RESOLUTION = 1e-7
 """Relative squared distance from the span below which a row counts as near-dependent.
@@ -101,6 +102,48 @@ class Regression:
             _precisions=list(self._precisions),
             _aside=self._aside.view(),
         )
+
+    def parts(self) -> Parts:
+        """Everything in it but the domain and the laws, as arrays."""
+        return {
+            "basis": np.array(self._basis, np.int64),
+            "dependent": np.array(self._dependent, np.int64),
+            "values": np.array(self._values),
+            "precisions": np.array(self._precisions),
+            "norms": np.array(self._norms),
+            "coordinates": self._coordinates.array,
+            **within("stack", self._stack.parts()),
+            **within("span", self._span.parts()),
+            **within("kernel", self._kernel.parts()),
+            **within("information", self._information.parts()),
+        }
+
+    @classmethod
+    def from_parts(
+        cls, domain: Domain, laws: Sequence[NoiseLaw], parts: Parts, aside: SetAside
+    ) -> Regression:
+        """A regression as it was when its parts were taken."""
+        return made_of(
+            cls,
+            domain=domain,
+            laws=list(laws),
+            _basis=parts["basis"].tolist(),
+            _dependent=parts["dependent"].tolist(),
+            _values=parts["values"].tolist(),
+            _precisions=parts["precisions"].tolist(),
+            _norms=parts["norms"].tolist(),
+            _coordinates=GrowingMatrix.of(parts["coordinates"]),
+            _stack=StepStack.from_parts(domain, under("stack", parts)),
+            _span=ExactSpan.from_parts(domain, under("span", parts)),
+            _kernel=PackedFactor.from_parts(under("kernel", parts)),
+            _information=PackedFactor.from_parts(under("information", parts)),
+            _aside=aside,
+        )
+
+    @property
+    def aside(self) -> SetAside:
+        """The rows that are used for their own question only."""
+        return self._aside
 
     def append(self, row: Row) -> None:
         """Take one more noisy answer into account: O(rank²)."""
@@ -178,6 +221,10 @@ class SetAside:
         found._rows = {direction: list(kept) for direction, kept in self._rows.items()}
         return found
 
+    def rows(self) -> list[int]:
+        """Their places in the history, in order."""
+        return sorted(index for kept in self._rows.values() for index, _, _ in kept)
+
     def add(self, index: int, row: Row) -> None:
         direction, factor = direction_of(row.query)
         self._rows.setdefault(direction, []).append((index, factor, row.value))
@@ -201,7 +248,7 @@ class SetAside:
 def norm_of(query: Query) -> float:
     """The query's norm, or 0 where it is too small, or its terms too alike, for floating point."""
     parts = [Query(query.domain, (term,), Fraction(0)) for term in query.terms]
-    stack = StepStack(query.domain, capacity=max(1, len(parts)))
+    stack = StepStack(query.domain)
     for part in parts:
         stack.append(part)
     square = largest = 0.0

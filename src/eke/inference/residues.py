@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference.compiled import SMALL, loops
-from eke.inference.growing import GrowingMatrix
-from eke.query.view import view_with
+from eke.inference.compiled import SMALL, loops, worth
+from eke.query.growing import GrowingMatrix, GrowingVector
+from eke.query.parts import Parts
+from eke.query.view import made_of
 
 Residues = NDArray[np.int32]
 
@@ -46,7 +47,7 @@ def multiply(first: NDArray[np.integer], second: NDArray[np.integer]) -> Residue
 
 def product(matrix: Residues, vector: Residues) -> Residues:
     """The matrix times the vector."""
-    if len(matrix) > SMALL:
+    if worth(matrix.size // _EXACT_COLUMNS):
         return np.asarray(loops().product(np.ascontiguousarray(matrix), vector))
     total = np.zeros(len(matrix), np.int64)
     for start in range(0, matrix.shape[1], _EXACT_COLUMNS):
@@ -60,60 +61,83 @@ def product(matrix: Residues, vector: Residues) -> Residues:
 class ResidueTriangle:
     """An invertible lower triangular matrix L that grows by one row at a time, packed by rows.
 
-    While it is small its inverse is kept as well, and solving is a product with that.
+    Of its first rows the inverse is kept as well, and solving begins with a product with that.
     """
 
-    __slots__ = ("_buffer", "_inverse", "_inverses", "size")
+    __slots__ = ("_inverse", "_inverses", "_rows")
 
     def __init__(self) -> None:
-        self.size = 0
-        self._buffer = np.empty(64, np.int32)  # the rows without their diagonal
-        self._inverses = np.empty(8, np.int32)  # of the diagonal
-        self._inverse = GrowingMatrix(np.int32)  # L⁻¹, up to SMALL rows
+        self._rows = GrowingVector(np.int32)  # without their diagonal
+        self._inverses = GrowingVector(np.int32)  # of the diagonal
+        self._inverse: GrowingMatrix[np.int32] = GrowingMatrix(np.int32)  # L⁻¹, up to SMALL rows
+
+    @property
+    def size(self) -> int:
+        return len(self._inverses)
 
     @property
     def nbytes(self) -> int:
-        return self._buffer.nbytes + self._inverses.nbytes
+        return self._rows.nbytes + self._inverses.nbytes
 
     def view(self) -> ResidueTriangle:
         """The rows so far, for good; they never change, so they are shared (see `growing.py`)."""
-        return view_with(
-            self,
-            _buffer=self._buffer[: self.size * (self.size - 1) // 2],
-            _inverses=self._inverses[: self.size],
-            _inverse=self._inverse.view(),
+        return self.from_parts(self.parts())
+
+    def parts(self) -> Parts:
+        """Everything in it, as arrays."""
+        return {
+            "rows": self._rows.array,
+            "inverses": self._inverses.array,
+            "inverse": self._inverse.array,
+        }
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> ResidueTriangle:
+        """A triangle as it was when its parts were taken."""
+        return made_of(
+            cls,
+            _rows=GrowingVector.of(parts["rows"]),
+            _inverses=GrowingVector.of(parts["inverses"]),
+            _inverse=GrowingMatrix.of(parts["inverse"]),
         )
 
     def append(self, row: Residues, diagonal: int) -> None:
         """Add the row [row, diagonal] to L."""
-        start = self.size * (self.size - 1) // 2
-        needed = start + self.size
-        self._buffer = _with_room(self._buffer, needed)
-        self._inverses = _with_room(self._inverses, self.size + 1)
-        self._buffer[start:needed] = row
-        self._inverses[self.size] = inverse(diagonal)
+        turned = inverse(diagonal)
         if self.size < SMALL:
-            turned = product(self._inverse.array.T, row)
-            before = multiply(turned, np.array(PRIME - inverse(diagonal)))
-            self._inverse.append(np.append(before, inverse(diagonal)))
-        self.size += 1
+            before = multiply(product(self._inverse.array.T, row), np.array(PRIME - turned))
+            self._inverse.append(np.append(before, turned))
+        self._rows.extend(row)
+        self._inverses.extend(turned)
 
     def solve(self, right: Residues) -> Residues:
         """L⁻¹ right."""
-        if self.size <= SMALL:
-            return product(self._inverse.array, right)
-        return np.asarray(loops().solve(self._buffer, self._inverses, self.size, right))
+        if worth(self.size):
+            return np.asarray(
+                loops().solve(self._rows.array, self._inverses.array, self.size, right)
+            )
+        solved = np.zeros(self.size, np.int64)
+        first = len(self._inverse)
+        solved[:first] = product(self._inverse.array, right[:first])
+        rows, inverses = self._rows.array, self._inverses.array.tolist()
+        for k in range(first, self.size):
+            start = k * (k - 1) // 2
+            rest = int(right[k]) - int((rows[start : start + k] * solved[:k] % PRIME).sum())
+            solved[k] = rest * inverses[k] % PRIME
+        return solved.astype(np.int32)
 
     def solve_transposed(self, right: Residues) -> Residues:
         """L⁻ᵀ right."""
-        if self.size <= SMALL:
-            return product(self._inverse.array.T, right)
-        return np.asarray(loops().solve_transposed(self._buffer, self._inverses, self.size, right))
-
-
-def _with_room(buffer: Residues, needed: int) -> Residues:
-    if needed <= len(buffer):
-        return buffer
-    grown = np.empty(max(needed, len(buffer) * 5 // 4 + 1024), np.int32)
-    grown[: len(buffer)] = buffer
-    return grown
+        if worth(self.size):
+            return np.asarray(
+                loops().solve_transposed(self._rows.array, self._inverses.array, self.size, right)
+            )
+        rest = right[: self.size].astype(np.int64)
+        first = len(self._inverse)
+        rows, inverses = self._rows.array, self._inverses.array.tolist()
+        for k in range(self.size - 1, first - 1, -1):
+            start = k * (k - 1) // 2
+            rest[k] = value = int(rest[k]) * inverses[k] % PRIME
+            rest[:k] = (rest[:k] - rows[start : start + k] * np.int64(value)) % PRIME
+        rest[:first] = product(self._inverse.array.T, rest[:first].astype(np.int32))
+        return rest.astype(np.int32)

@@ -12,14 +12,14 @@ them. A combination always passes. Anything else passes with a probability below
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
-from eke.inference.growing import GrowingMatrix
+from eke.inference.functionals import Functionals
 from eke.inference.residues import (
     PRIME,
     Residues,
@@ -30,9 +30,11 @@ from eke.inference.residues import (
     residue,
     residues,
 )
-from eke.inference.steps import StepRows, product_of_sums, sums
+from eke.inference.steps import StepRows
 from eke.query import Query
-from eke.query.view import view_with
+from eke.query.growing import GrowingMatrix, GrowingVector
+from eke.query.parts import Parts, under, within
+from eke.query.view import made_of, view_with
 
 Names = tuple[str, ...]
 _CHECKS = 4
@@ -63,16 +65,15 @@ class ExactSpan:
     def __init__(self, domain: Domain, known: Collection[Names] = ()) -> None:
         self._sizes = dict(zip(domain.names, domain.shape, strict=True))
         components = [names for names in known if all(self._sizes[n] > 1 for n in names)]
-        # Fixed on purpose: decisions must come out the same on every replay. Whoever crafts a query
-        # to pass the checks only fools themselves: what is inferred costs no privacy.
-        self._generator = np.random.Generator(np.random.PCG64(727))
-        self._functionals = _Functionals(self._sizes, components)
+        self._known = components
+        self._functionals = Functionals(self._sizes)
+        self._numbers = GrowingVector(np.int64)  # of the functionals: the checks, then one a row
+        self._numbers.extend(range(_CHECKS))
         self._rows = _TermResidues(self._sizes, components)
         self._lower = ResidueTriangle()  # L
         self._upper = ResidueTriangle()  # Uᵀ
-        self._check_columns = GrowingMatrix(np.int32, _CHECKS)  # L⁻¹·φ_check(rows)
-        for _ in range(_CHECKS):
-            self._functionals.append(self._draw())
+        # L⁻¹·φ_check(rows)
+        self._check_columns: GrowingMatrix[np.int32] = GrowingMatrix(np.int32, _CHECKS)
 
     @property
     def rank(self) -> int:
@@ -86,20 +87,41 @@ class ExactSpan:
 
     def view(self) -> ExactSpan:
         """The span as it is, for good; rows appended to either of the two are not in the other."""
-        # The generator is copied: both draw the same from here on.
         return view_with(
             self,
-            _generator=deepcopy(self._generator),
-            _functionals=self._functionals.view(),
+            _numbers=self._numbers.view(),
             _rows=self._rows.view(),
             _lower=self._lower.view(),
             _upper=self._upper.view(),
             _check_columns=self._check_columns.view(),
         )
 
+    def parts(self) -> Parts:
+        """Everything in it but the domain and what is known, as arrays."""
+        return {
+            "numbers": self._numbers.array,
+            "checks": self._check_columns.array,
+            **within("rows", self._rows.parts()),
+            **within("lower", self._lower.parts()),
+            **within("upper", self._upper.parts()),
+        }
+
+    @classmethod
+    def from_parts(cls, domain: Domain, parts: Parts) -> ExactSpan:
+        """A span without known components."""
+        empty = cls(domain)
+        return view_with(
+            empty,
+            _numbers=GrowingVector.of(parts["numbers"]),
+            _check_columns=GrowingMatrix.of(parts["checks"]),
+            _rows=_TermResidues.from_parts(empty._sizes, under("rows", parts)),
+            _lower=ResidueTriangle.from_parts(under("lower", parts)),
+            _upper=ResidueTriangle.from_parts(under("upper", parts)),
+        )
+
     def locate(self, query: Query) -> Place:
         """Whether the query lies in the span: O(rank²)."""
-        values = self._functionals.at(query)
+        values = self._values(query)
         multipliers = self._upper.solve(values[_CHECKS:])
         found = product(np.ascontiguousarray(self._check_columns.array.T), multipliers)
         gaps = (values[:_CHECKS].astype(np.int64) - found) % PRIME
@@ -114,9 +136,10 @@ class ExactSpan:
         if place.inside:
             raise ValueError("the row already lies in the span")
         self._rows.append(query)
+        number = int(self._numbers.array[-1])
         while True:  # a pivot of zero is a one in 2²⁹ chance
-            functional = self._draw()
-            values = self._rows.under(functional)
+            number += 1
+            values = self._rows.under(self._functionals, number)
             column = self._lower.solve(values[:-1])
             used = int(product(column[None, :], place.multipliers)[0])
             pivot = (int(values[-1]) - used) % PRIME
@@ -125,53 +148,18 @@ class ExactSpan:
         self._lower.append(place.multipliers, pivot)
         self._upper.append(column, 1)
         self._check_columns.append(multiply(place.gaps, np.array(inverse(pivot))))
-        self._functionals.append(functional)
+        self._numbers.extend(number)
 
-    def _draw(self) -> dict[str, Residues]:
-        """Random vectors that add up to 1, so that absent attributes can be left out."""
-        drawn = {}
-        for name, size in self._sizes.items():
-            while True:
-                vector = self._generator.integers(1, PRIME, size)
-                total = int(vector.sum()) % PRIME
-                if total:
-                    break
-            drawn[name] = multiply(vector, np.array(inverse(total)))
-        return drawn
-
-
-class _Functionals:
-    """Many functionals, to be evaluated at one query."""
-
-    def __init__(self, sizes: Mapping[str, int], known: Sequence[Names]) -> None:
-        self._sizes = sizes
-        self._known = known
-        self._sums = {name: GrowingMatrix(np.int32, size) for name, size in sizes.items()}
-        self._count = 0
-
-    @property
-    def nbytes(self) -> int:
-        return sum(matrix.nbytes for matrix in self._sums.values())
-
-    def view(self) -> _Functionals:
-        return view_with(
-            self,
-            _sums={name: matrix.view() for name, matrix in self._sums.items()},
-        )
-
-    def append(self, functional: Mapping[str, Residues]) -> None:
-        for name, vector in functional.items():
-            self._sums[name].append(sums(vector))
-        self._count += 1
-
-    def at(self, query: Query) -> Residues:  # (functionals,)
-        total = np.zeros(self._count, np.int64)
+    def _values(self, query: Query) -> Residues:  # (functionals,)
+        """What each functional finds in a query."""
+        numbers = self._numbers.array
+        total = np.zeros(len(numbers), np.int64)
         for term in query.terms:
-            weight = np.full(self._count, residue(term.weight), np.int32)
+            weight = np.full(len(numbers), residue(term.weight), np.int32)
             values, means = {}, {}
             for name, vector in term.factors:
-                values[name] = product_of_sums(self._sums[name].array, vector)
-                means[name] = np.full(self._count, _mean(vector, self._sizes[name]), np.int32)
+                values[name] = self._functionals.products(name, vector, numbers)
+                means[name] = np.full(len(numbers), _mean(vector, self._sizes[name]), np.int32)
             total += _without(self._known, weight, values, means)
         return residues(total)
 
@@ -182,45 +170,66 @@ class _TermResidues:
     def __init__(self, sizes: Mapping[str, int], known: Sequence[Names]) -> None:
         self._sizes = sizes
         self._known = known
-        self._means: dict[str, list[int]] = {name: [] for name in sizes}
         self._vectors = {name: StepRows() for name in sizes}
-        self._owners: dict[str, list[int]] = {name: [] for name in sizes}  # terms
-        self._weights: list[int] = []
-        self._starts: list[int] = []  # first term of each query
+        self._means = {name: GrowingVector(np.int32) for name in sizes}
+        self._owners = {name: GrowingVector(np.int64) for name in sizes}  # terms
+        self._weights = GrowingVector(np.int32)
+        self._starts = GrowingVector(np.int64)  # first term of each query
 
     @property
     def nbytes(self) -> int:
         return sum(matrix.nbytes for matrix in self._vectors.values())
 
     def view(self) -> _TermResidues:
-        return view_with(
-            self,
-            _vectors={name: matrix.view() for name, matrix in self._vectors.items()},
-            _means={name: list(means) for name, means in self._means.items()},
-            _owners={name: list(owners) for name, owners in self._owners.items()},
-            _weights=list(self._weights),
-            _starts=list(self._starts),
+        return self.from_parts(self._sizes, self.parts(), self._known)
+
+    def parts(self) -> Parts:
+        found: dict[str, NDArray[Any]] = {
+            "weights": self._weights.array,
+            "starts": self._starts.array,
+        }
+        for name in self._sizes:
+            found |= within(f"vectors/{name}", self._vectors[name].parts())
+            found[f"means/{name}"] = self._means[name].array
+            found[f"owners/{name}"] = self._owners[name].array
+        return found
+
+    @classmethod
+    def from_parts(
+        cls, sizes: Mapping[str, int], parts: Parts, known: Sequence[Names] = ()
+    ) -> _TermResidues:
+        return made_of(
+            cls,
+            _sizes=sizes,
+            _known=known,
+            _vectors={n: StepRows.from_parts(under(f"vectors/{n}", parts)) for n in sizes},
+            _means={name: GrowingVector.of(parts[f"means/{name}"]) for name in sizes},
+            _owners={name: GrowingVector.of(parts[f"owners/{name}"]) for name in sizes},
+            _weights=GrowingVector.of(parts["weights"]),
+            _starts=GrowingVector.of(parts["starts"]),
         )
 
     def append(self, query: Query) -> None:
-        self._starts.append(len(self._weights))
+        self._starts.extend(len(self._weights))
         for term in query.terms:
             for name, vector in term.factors:
                 self._vectors[name].append(vector)
-                self._owners[name].append(len(self._weights))
-                self._means[name].append(_mean(vector, self._sizes[name]))
-            self._weights.append(residue(term.weight))
+                self._owners[name].extend(len(self._weights))
+                self._means[name].extend(_mean(vector, self._sizes[name]))
+            self._weights.extend(residue(term.weight))
 
-    def under(self, functional: Mapping[str, Residues]) -> Residues:  # (queries,)
-        weights: NDArray[np.int32] = np.array(self._weights, np.int32)
+    def under(self, functionals: Functionals, number: int) -> Residues:  # (queries,)
+        """What one functional finds in each query."""
+        weights = self._weights.array
         values, means = {}, {}
-        for name, owners in self._owners.items():
-            if owners:
+        for name, own in self._owners.items():
+            if len(own):
                 values[name], means[name] = np.ones_like(weights), np.ones_like(weights)
-                values[name][owners] = self._vectors[name].products(functional[name])
-                means[name][owners] = self._means[name]
+                running = functionals.sums(name, number)
+                values[name][own.array] = self._vectors[name].products(running)
+                means[name][own.array] = self._means[name].array
         terms = _without(self._known, weights, values, means)
-        return residues(np.add.reduceat(terms, self._starts))
+        return residues(np.add.reduceat(terms, self._starts.array))
 
 
 def _mean(vector: NDArray[np.int64], size: int) -> int:

@@ -22,12 +22,14 @@ from eke.history import Measurement, Row
 from eke.history.measurement import PUBLIC
 from eke.inference.alike import Classes, alike, kinds_of, value_classes
 from eke.inference.known_table import KnownTable, summed_inside
+from eke.inference.late_rows import LateRows, ReadRows
 from eke.inference.mixed import MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
-from eke.inference.regression import LinearEstimate, Regression
+from eke.inference.regression import LinearEstimate, Regression, SetAside
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import NoiseLaw, law_from_json
 from eke.query import Block, Query
+from eke.query.parts import Parts, as_bytes, from_bytes, under, within
 from eke.query.view import view_with
 
 _MOST_REMEMBERED = 4096
@@ -52,7 +54,7 @@ class Inference:
 
     def __init__(self, domain: Domain, measurements: Iterable[Measurement] = ()) -> None:
         self.domain = domain
-        self.rows: list[Row] = []
+        self.rows = LateRows()
         self.tables = ReleasedTables(domain)
         self.kept: list[Kept] = []  # of each measurement, in the order they came
         self._total: int | None = None
@@ -75,10 +77,50 @@ class Inference:
         self._tables_shared = True
         return view_with(
             self,
-            rows=list(self.rows),
+            rows=self.rows.view(),
             kept=list(self.kept),
             _regression=self.regression.view(),
             _tables_shared=True,
+        )
+
+    def parts(self) -> Parts | None:
+        """Everything in it but the domain and the rows, as arrays; None with released tables."""
+        if not isinstance(self.regression, Regression):
+            return None
+        laws = list(dict.fromkeys(self.regression.laws))
+        places = {law: place for place, law in enumerate(laws)}
+        aside = self.regression.aside.rows()
+        rows = [] if not aside else [self.rows[place] for place in aside]
+        documents = {
+            "total": self._total,
+            "laws": [law.to_json() for law in laws],
+            "aside": [
+                [place, row.query.to_document(), row.value]
+                for place, row in zip(aside, rows, strict=True)
+            ],
+        }
+        return {
+            "documents": as_bytes(documents),
+            "law_of_row": np.array([places[law] for law in self.regression.laws], np.int64),
+            "kept": np.array([(one.rows.start, one.rows.stop) for one in self.kept]).reshape(-1, 2),
+            **within("regression", self.regression.parts()),
+        }
+
+    @classmethod
+    def from_parts(cls, domain: Domain, parts: Parts, read: ReadRows) -> Inference:
+        """What was known when the parts were taken; `read` gives the rows that it came from."""
+        documents = from_bytes(parts["documents"])
+        kinds = [law_from_json(document) for document in documents["laws"]]
+        laws = [kinds[place] for place in parts["law_of_row"].tolist()]
+        aside = SetAside()
+        for place, document, value in documents["aside"]:
+            aside.add(place, Row(Query.from_document(domain, document), value, laws[place]))
+        return view_with(
+            cls(domain),
+            rows=LateRows(len(laws), read),
+            kept=[Kept(range(start, stop)) for start, stop in parts["kept"].tolist()],
+            _total=documents["total"],
+            _regression=Regression.from_parts(domain, laws, under("regression", parts), aside),
         )
 
     def extend(self, measurement: Measurement) -> None:

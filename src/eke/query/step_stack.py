@@ -1,137 +1,236 @@
 """Inner products of queries under the uniform prior, by the steps of their vectors.
 
 With S_j = v_0 + … + v_j, a product Σ_i w_i v_i is Σ_j (w_j − w_{j+1}) S_j (w ends in a zero). Only
-the values at which w changes count: two for a range, however wide its attribute is. Vectors are
-whole numbers, so that sums below 2⁵³ are exact in doubles, and whatever could be larger is
-multiplied entry by entry. `TermStack` knows any prior, and looks at every entry.
+the values at which w changes count: two for a range, however wide its attribute is. Which of the
+two is taken by its steps is free: vectors that change rarely are kept as their steps, the others as
+their sums. Vectors are whole numbers, so that sums below 2⁵³ are exact in doubles, and whatever
+could be larger is multiplied entry by entry. `TermStack` knows any prior, and looks at every entry.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
+from eke.query.growing import GrowingMatrix, GrowingVector
 from eke.query.linear import Query
+from eke.query.parts import Parts, under, within
 from eke.query.vector import IntVector, absolute_sum
-from eke.query.view import view_with
+from eke.query.view import made_of, view_with
 
 _EXACT = 2**53
 _FEW = 8
-"""Vectors that change at fewer than one value in so many are worth being looked up there."""
+"""Vectors that change at fewer than one value in so many are kept, or looked up, by their steps."""
 
 
 class StepStack:
-    """The terms of many queries, stacked per attribute as running sums.
+    """The terms of many queries, their vectors stacked per attribute.
 
-    An attribute gets its matrix when the first term varies along it; until then all its factors
-    are one, and wide attributes that nobody asks about cost nothing.
+    Wide attributes that nobody asks about cost nothing: where a term has no vector, all are ones.
     """
 
-    def __init__(self, domain: Domain, capacity: int = 64) -> None:
-        self.rows = 0  # queries held
+    def __init__(self, domain: Domain) -> None:
         self._sizes = dict(zip(domain.names, domain.shape, strict=True))
-        self._terms = 0
-        self._capacity = max(1, capacity)
-        self._sums: dict[str, FloatArray] = {}  # (capacity, |A_k|) each
-        self._largest: dict[str, int] = {}  # no sum is larger
-        self._plain: dict[str, FloatArray] = {}  # the vectors themselves, where sums are not exact
-        self._weight = np.zeros(self._capacity)
-        self._start: list[int] = []  # first term of each query
+        self._vectors: dict[str, _Vectors] = {}
+        self._weights = GrowingVector(np.float64)  # of the terms
+        self._starts = GrowingVector(np.int64)  # first term of each query
+
+    @property
+    def rows(self) -> int:
+        """How many queries are held."""
+        return len(self._starts)
 
     @property
     def nbytes(self) -> int:
-        parts = (*self._sums.values(), *self._plain.values())
-        return self._weight.nbytes + sum(part.nbytes for part in parts)
+        return self._weights.nbytes + sum(part.nbytes for part in self._vectors.values())
 
     def view(self) -> StepStack:
-        """The queries so far, for good; what is added to either of the two is not in the other.
-
-        Terms never change, so they are shared; a view has no room, and moves when it grows.
-        """
+        """The queries so far, for good; what is added to either of the two is not in the other."""
         return view_with(
             self,
-            _capacity=self._terms,
-            _sums={name: part[: self._terms] for name, part in self._sums.items()},
-            _largest=dict(self._largest),
-            _plain={name: part[: self._terms] for name, part in self._plain.items()},
-            _weight=self._weight[: self._terms],
-            _start=list(self._start),
+            _vectors={name: part.view() for name, part in self._vectors.items()},
+            _weights=self._weights.view(),
+            _starts=self._starts.view(),
+        )
+
+    def parts(self) -> Parts:
+        """Everything in it, as arrays."""
+        return {
+            "weights": self._weights.array,
+            "starts": self._starts.array,
+            **{
+                name: array
+                for attribute, vectors in self._vectors.items()
+                for name, array in within(attribute, vectors.parts()).items()
+            },
+        }
+
+    @classmethod
+    def from_parts(cls, domain: Domain, parts: Parts) -> StepStack:
+        """A stack as it was when its parts were taken."""
+        sizes = dict(zip(domain.names, domain.shape, strict=True))
+        own = {name: under(name, parts) for name in sizes}
+        return made_of(
+            cls,
+            _sizes=sizes,
+            _vectors={n: _Vectors.from_parts(sizes[n], held) for n, held in own.items() if held},
+            _weights=GrowingVector.of(parts["weights"]),
+            _starts=GrowingVector.of(parts["starts"]),
         )
 
     def append(self, query: Query, divisor: float = 1.0) -> None:
         """Add a query, its coefficients divided by `divisor`. A zero query is one zero term."""
-        self._start.append(self._terms)
-        self.rows += 1
-        if not query.terms:
-            self._new_term()
+        self._starts.extend(len(self._weights))
         for term in query.terms:
-            row = self._new_term()
-            self._weight[row] = float(term.weight) / divisor
             for name, vector in term.factors:
-                self._write(name, row, vector)
+                if name not in self._vectors:
+                    self._vectors[name] = _Vectors(self._sizes[name])
+                self._vectors[name].append(len(self._weights), vector)
+            self._weights.extend(float(term.weight) / divisor)
+        if not query.terms:
+            self._weights.extend(0.0)
 
     def against(self, query: Query) -> FloatArray:
         """The inner products ⟨row, query⟩ of every row held; shape (rows,)."""
-        total = np.zeros(self._terms)
-        held = {*self._sums, *self._plain}
+        terms = len(self._weights)
+        total = np.zeros(terms)
         for term in query.terms:
-            product = np.full(self._terms, float(term.weight))
+            product = np.full(terms, float(term.weight))
             vectors = dict(term.factors)
-            for name in self._sizes:
-                if name in vectors or name in held:
-                    product *= self._along(name, vectors.get(name))
+            for name, size in self._sizes.items():
+                if name in vectors or name in self._vectors:
+                    vector = vectors.get(name)
+                    along = np.full(terms, 1.0 if vector is None else np.sum(vector / size))
+                    if name in self._vectors:
+                        self._vectors[name].write_means(vector, along)
+                    product *= along
             total += product
-        total *= self._weight[: self._terms]
-        return total if self._terms == self.rows else np.add.reduceat(total, self._start)
+        total *= self._weights.array
+        starts = self._starts.array
+        return total if terms == len(starts) else np.add.reduceat(total, starts)
 
-    def _along(self, name: str, vector: IntVector | None) -> FloatArray | float:
-        """The mean of term · vector along one attribute, for every term; no vector is all ones."""
-        size = self._sizes[name]
-        if name in self._plain:
-            own = self._plain[name][: self._terms]
-            return own.sum(axis=1) / size if vector is None else own @ (vector / size)
-        if name not in self._sums:
-            return 1.0 if vector is None else float(np.sum(vector / size))
-        sums = self._sums[name][: self._terms]
-        if vector is None:
-            return sums[:, -1] / size
-        changes = vector - np.append(vector[1:], 0)  # below 2⁶³: vectors are below 2⁶²
-        places = np.flatnonzero(changes)
-        if absolute_sum(changes[places]) * self._largest[name] >= _EXACT:
-            return np.diff(sums, axis=1, prepend=0.0) @ (vector / size)
-        if len(places) * _FEW > size:
-            return np.asarray(sums @ changes / size)
-        return np.asarray(sums[:, places] @ changes[places] / size)
 
-    def _write(self, name: str, row: int, vector: IntVector) -> None:
-        """Keep a vector as a row; a new attribute gets a matrix of ones first."""
-        if name in self._plain:
-            self._plain[name][row] = vector
-            return
-        size, weight = self._sizes[name], absolute_sum(vector)
-        if name not in self._sums:
-            self._sums[name] = self._ones(name)
-            self._largest[name] = size
+class _Vectors:
+    """Vectors along one attribute, each of one term."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._terms = GrowingVector(np.int64)
+        self._totals = GrowingVector(np.float64)  # of the entries
+        # Those that change rarely: where, and by how much.
+        self._thin = GrowingVector(np.int64)  # the terms
+        self._starts = GrowingVector(np.int64)  # the first step of each
+        self._places = GrowingVector(np.int32)
+        self._steps = GrowingVector(np.float64)
+        # The others: their running sums.
+        self._thick = GrowingVector(np.int64)  # the terms
+        self._sums: GrowingMatrix[np.float64] = GrowingMatrix(np.float64, size)
+        # Those whose sums no double holds, entry by entry.
+        self._huge = GrowingVector(np.int64)  # the terms
+        self._entries: GrowingMatrix[np.float64] = GrowingMatrix(np.float64, size)
+        self._bounds = np.zeros(2, np.int64)  # on the sum of all steps, and on a sum of entries
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts().values())
+
+    def view(self) -> _Vectors:
+        return self.from_parts(self._size, self.parts())
+
+    def parts(self) -> Parts:
+        return {
+            "terms": self._terms.array,
+            "totals": self._totals.array,
+            "thin": self._thin.array,
+            "starts": self._starts.array,
+            "places": self._places.array,
+            "steps": self._steps.array,
+            "thick": self._thick.array,
+            "sums": self._sums.array,
+            "huge": self._huge.array,
+            "entries": self._entries.array,
+            "bounds": self._bounds,
+        }
+
+    @classmethod
+    def from_parts(cls, size: int, parts: Parts) -> _Vectors:
+        vectors = ("terms", "totals", "thin", "starts", "places", "steps", "thick", "huge")
+        return made_of(
+            cls,
+            _size=size,
+            _bounds=parts["bounds"],
+            **{f"_{name}": GrowingVector.of(parts[name]) for name in vectors},
+            **{f"_{name}": GrowingMatrix.of(parts[name]) for name in ("sums", "entries")},
+        )
+
+    def append(self, term: int, vector: IntVector) -> None:
+        """Keep the vector of a term."""
+        weight = absolute_sum(vector)
+        self._terms.extend(term)
+        self._totals.extend(float(np.sum(vector, dtype=np.float64)))
         if weight >= _EXACT:
-            self._plain[name] = np.diff(self._sums.pop(name), axis=1, prepend=0.0)
-            self._plain[name][row] = vector
+            self._huge.extend(term)
+            self._entries.append(vector)
             return
-        self._sums[name][row] = np.cumsum(vector)
-        self._largest[name] = max(self._largest[name], weight)
+        places, steps = _steps(vector)
+        if len(places) * _FEW > self._size:
+            self._thick.extend(term)
+            self._sums.append(np.cumsum(vector))
+        else:
+            self._thin.extend(term)
+            self._starts.extend(len(self._places))
+            self._places.extend(places)
+            self._steps.extend(steps)
+        self._bounds = np.maximum(self._bounds, [absolute_sum(steps), weight])
 
-    def _ones(self, name: str) -> FloatArray:
-        return np.tile(np.arange(1.0, self._sizes[name] + 1.0), (self._capacity, 1))
+    def write_means(self, vector: IntVector | None, into: FloatArray) -> None:
+        """The mean of each vector · this one, into the places of their terms; none is all ones."""
+        if vector is None:
+            into[self._terms.array] = self._totals.array / self._size
+            return
+        if len(self._huge):
+            into[self._huge.array] = self._entries.array @ (vector / self._size)
+        weight = absolute_sum(vector)
+        places, steps = _steps(vector)
+        most_steps, most = (int(bound) for bound in self._bounds)
+        if max(most_steps * weight, absolute_sum(steps) * most) >= _EXACT:
+            into[self._thin.array] = self._expanded() @ (vector / self._size)
+            rows = np.diff(self._sums.array, axis=1, prepend=0.0)
+            into[self._thick.array] = rows @ (vector / self._size)
+            return
+        if len(self._thin):
+            products = self._steps.array * np.cumsum(vector)[self._places.array]
+            into[self._thin.array] = np.add.reduceat(products, self._starts.array) / self._size
+        if len(self._thick):
+            sums = self._sums.array
+            changes = steps.astype(np.float64)
+            if len(places) * _FEW > self._size:
+                changes = np.zeros(self._size)
+                changes[places] = steps
+                into[self._thick.array] = sums @ changes / self._size
+            else:
+                into[self._thick.array] = sums[:, places] @ changes / self._size
 
-    def _new_term(self) -> int:
-        if self._terms == self._capacity:
-            self._capacity = self._capacity * 3 // 2 + 8
-            self._weight = np.append(self._weight, np.zeros(self._capacity - self._terms))
-            for name, before in self._sums.items():
-                grown = self._sums[name] = self._ones(name)
-                grown[: self._terms] = before
-            for name, before in self._plain.items():
-                grown = self._plain[name] = np.ones((self._capacity, self._sizes[name]))
-                grown[: self._terms] = before
-        self._terms += 1
-        return self._terms - 1
+    def _expanded(self) -> FloatArray:
+        """Every entry of the vectors that are kept as steps."""
+        steps = np.zeros((len(self._thin), self._size))
+        owners = np.repeat(
+            np.arange(len(self._thin)),
+            np.diff(np.append(self._starts.array, len(self._places))),
+        )
+        steps[owners, self._places.array] = self._steps.array
+        return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+
+
+def _steps(vector: IntVector) -> tuple[NDArray[np.intp], IntVector]:
+    """(places, steps): where a vector differs from the value after it, and by how much.
+
+    There is always one, of zero if need be.
+    """
+    changes = vector - np.append(vector[1:], 0)  # below 2⁶³: vectors are below 2⁶²
+    places = np.flatnonzero(changes)
+    if not len(places):
+        places = np.zeros(1, np.intp)
+    return places, changes[places]

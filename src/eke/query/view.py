@@ -1,4 +1,4 @@
-"""Views: copies of what only grows, which share all that is there already."""
+"""Objects made of given parts, and views: copies that share all that is there already."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from copy import copy
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def made_of(kind: type[T], **parts: Any) -> T:
+    """An object that has just these parts, whatever its constructor would make."""
+    found = kind.__new__(kind)
+    for name, part in parts.items():
+        setattr(found, name, part)
+    return found
 
 
 def view_with(original: T, **parts: Any) -> T:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def full_weights(estimate: LinearEstimate, size: int) -> np.ndarray:
     return weights
 
 
-def assert_is_blue(rows: list[Row], question: Query, estimate: LinearEstimate) -> None:
+def assert_is_blue(rows: Sequence[Row], question: Query, estimate: LinearEstimate) -> None:
     """Unbiased, of least variance, and the value that belongs to the weights."""
     history, wanted = matrix_of([row.query for row in rows]), matrix_of([question])[0]
     variances = np.array([row.law.variance for row in rows])

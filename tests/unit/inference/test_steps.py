@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from eke.inference.functionals import Functionals
 from eke.inference.residues import PRIME, Residues
-from eke.inference.steps import StepRows, product_of_sums, steps_of, sums
+from eke.inference.steps import StepRows, steps_of
 
 LARGE = st.integers(-(2**62) + 1, 2**62 - 1)
 RUNS = st.lists(st.tuples(LARGE | st.integers(-2, 2), st.integers(1, 40)), min_size=1, max_size=6)
@@ -30,14 +31,36 @@ def drawn(rows: int, size: int, seed: int) -> Residues:
     return generator.integers(0, PRIME, (rows, size)).astype(np.int32)
 
 
-@given(RUNS, st.integers(0, 2**32))
+def sums(vector: Residues) -> Residues:
+    return (np.cumsum(vector, dtype=np.int64) % PRIME).astype(np.int32)
+
+
+@given(RUNS, st.integers(0, 20))
 @settings(max_examples=60, deadline=None)
-def test_products_with_many_functionals(runs: list[tuple[int, int]], seed: int) -> None:
+def test_products_with_many_functionals(runs: list[tuple[int, int]], first: int) -> None:
+    """By hashes alone, and by sums that are kept: both are the product with the vector itself."""
     vector = expanded(runs)
-    functionals = drawn(5, len(vector), seed)
-    held = np.array([sums(one) for one in functionals])
-    expected = [slow_product(vector, one) for one in functionals]
-    assert product_of_sums(held, vector).tolist() == expected
+    functionals = Functionals({"other": 3, "a": len(vector)})
+    numbers = np.arange(first, first + 5)
+    expected = []
+    for number in numbers.tolist():
+        running = functionals.sums("a", number)
+        assert running[-1] == 1
+        expected.append(slow_product(vector, np.diff(running, prepend=0)))
+    assert functionals.products("a", vector, numbers).tolist() == expected
+    assert functionals.products("a", np.zeros_like(vector), numbers).tolist() == [0] * 5
+
+
+def test_functionals_are_random_and_differ() -> None:
+    """Sums are spread over all residues, and those of one attribute say nothing of another's."""
+    sizes = {"a": 4001, "b": 4001}
+    drawn = [Functionals(sizes).sums(name, number)[:-1] for name in sizes for number in (0, 1)]
+    for place, one in enumerate(drawn):
+        counts = np.bincount(one // (PRIME // 16 + 1), minlength=16)
+        assert ((counts - 250.0) ** 2 / 250.0).sum() < 50.0  # χ² with 15 degrees: p = 1e-5
+        for other in drawn[:place]:
+            assert abs(np.corrcoef(one, other)[0, 1]) < 0.08  # five deviations
+    assert np.array_equal(drawn[0], Functionals(sizes).sums("a", 0)[:-1])
 
 
 @given(st.lists(st.lists(LARGE, min_size=7, max_size=7), max_size=5), st.integers(0, 2**32))
@@ -48,7 +71,7 @@ def test_products_of_many_vectors(vectors: list[list[int]], seed: int) -> None:
     for vector in vectors:
         held.append(np.array(vector, np.int64))
     expected = [slow_product(np.array(v, np.int64), functional) for v in vectors]
-    assert held.products(functional).tolist() == expected
+    assert held.products(sums(functional)).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -71,11 +94,16 @@ def test_steps_are_where_a_vector_changes(
 def test_wide_vectors_are_looked_up_where_they_change() -> None:
     """Both ways: a range changes twice, a sum at every value."""
     size = 5000
-    functionals = drawn(3, size, 1)
-    held = np.array([sums(one) for one in functionals])
-    for vector in (np.arange(size), (np.arange(size) > 3000).astype(np.int64)):
-        expected = [slow_product(vector, one) for one in functionals]
-        assert product_of_sums(held, vector).tolist() == expected
+    functionals, numbers = Functionals({"a": size}), np.arange(3)
+    kept = []
+    for vector in ((np.arange(size) > 3000).astype(np.int64), np.arange(size)):
+        expected = [
+            slow_product(vector, np.diff(functionals.sums("a", number), prepend=0))
+            for number in range(3)
+        ]
+        assert functionals.products("a", vector, numbers).tolist() == expected
+        kept.append(functionals.nbytes > 0)
+    assert kept == [False, True]
 
 
 def test_a_view_and_its_original_grow_apart() -> None:
@@ -91,8 +119,8 @@ def test_a_view_and_its_original_grow_apart() -> None:
     for vector in vectors[8:]:
         second.append(vector)
     expected = [slow_product(vector, functional) for vector in vectors]
-    assert first.products(functional).tolist() == expected[:8]
-    assert second.products(functional).tolist() == [*expected[:4], *expected[8:]]
+    assert first.products(sums(functional)).tolist() == expected[:8]
+    assert second.products(sums(functional)).tolist() == [*expected[:4], *expected[8:]]
     assert first.nbytes > 0
 
 
@@ -101,4 +129,4 @@ def test_a_product_with_another_functional_is_another() -> None:
     one, other = drawn(2, 7, 4)
     held = StepRows()
     held.append(np.arange(7))
-    assert held.products(one).tolist() != [slow_product(np.arange(7), other)]
+    assert held.products(sums(one)).tolist() != [slow_product(np.arange(7), other)]

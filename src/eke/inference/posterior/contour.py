@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference.compiled import SMALL, loops
+from eke.inference.compiled import loops, worth
 from eke.inference.posterior.composed import ComposedNoise
 
 Reals = NDArray[np.float64]
@@ -120,7 +120,7 @@ class _Unit:
 
 def _product_of_inverses(factors: Reals, squares: Complexes) -> Complexes:
     """Π_i 1/(1 − factors_i·square_k) for each k."""
-    if len(factors) > SMALL:
+    if worth(len(factors)):
         return np.asarray(
             loops().product_of_inverses(factors, squares.real.copy(), squares.imag.copy())
         )

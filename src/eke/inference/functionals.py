@@ -1,0 +1,87 @@
+"""Random functionals, as many as needed, whose numbers are worked out where they are looked at.
+
+A functional has a vector r for each attribute, random residues that add up to 1, and what is used
+of it are the running sums S_j = r_0 + … + r_j. Sums that are random and independent, but for the
+last, which is 1, have vectors that are. So S_j is a hash of the functional's number, the attribute
+and j: nothing is stored, and a question that changes at two values looks at two of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.inference.residues import PRIME, Residues, product
+from eke.inference.steps import steps_of
+from eke.query.growing import GrowingMatrix
+
+Numbers: TypeAlias = NDArray[np.int64]
+
+# Fixed on purpose: decisions must come out the same on every replay. Whoever crafts a query to pass
+# the checks only fools themselves: what is inferred costs no privacy.
+_SEED = 727
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_FEW = 8
+"""Vectors that change at fewer than one value in so many are looked up there."""
+
+
+class Functionals:
+    """The functionals 0, 1, 2, … over the attributes of a domain. Threads may share them."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._sizes = sizes
+        self._seeds = {name: np.uint64(_SEED + place) for place, name in enumerate(sizes)}
+        # All sums of the first functionals, along attributes where something changes often.
+        self._sums: dict[str, GrowingMatrix[np.int32]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(matrix.nbytes for matrix in self._sums.values())
+
+    def sums(self, name: str, number: int) -> Residues:  # (|A_k|,)
+        """The running sums of one functional along an attribute."""
+        (found,) = self._drawn(name, np.array([number]), np.arange(self._sizes[name]))
+        return np.asarray(found)
+
+    def products(self, name: str, vector: NDArray[np.int64], numbers: Numbers) -> Residues:
+        """Σ_i vector_i r_i of each of these functionals, whose numbers increase."""
+        places, steps = steps_of(vector)
+        size = self._sizes[name]
+        if len(places) * _FEW <= size:
+            return product(self._drawn(name, numbers, places), steps)
+        whole = np.zeros(size, np.int32)
+        whole[places] = steps
+        return product(self._kept(name, numbers), whole)
+
+    def _kept(self, name: str, numbers: Numbers) -> Residues:
+        """All sums of these functionals; they never change, and are kept for the next time."""
+        last = int(numbers[-1]) + 1
+        with self._lock:
+            kept = self._sums.setdefault(name, GrowingMatrix(np.int32, self._sizes[name]))
+            for number in range(len(kept), last):
+                kept.append(self.sums(name, number))
+            found = kept.array
+        return found[:last] if last == len(numbers) else found[numbers]
+
+    def _drawn(self, name: str, numbers: Numbers, places: NDArray[np.intp]) -> Residues:
+        """The sums of these functionals at these places, (numbers, places)."""
+        rows = _mixed(_mixed(self._seeds[name]) + numbers.astype(np.uint64) * _GOLDEN)
+        hashes = _mixed(rows[:, None] + places.astype(np.uint64) * _GOLDEN)
+        found: Residues = ((hashes >> np.uint64(35)) % np.uint64(PRIME)).astype(np.int32)
+        found[:, places == self._sizes[name] - 1] = 1
+        return found
+
+
+def _mixed(bits: Any) -> Any:
+    """A hash of 64 bits (the finalizer of SplitMix64)."""
+    with np.errstate(over="ignore"):  # of single numbers; arrays wrap in silence
+        bits = bits + _GOLDEN
+        bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
+        bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
+        return bits ^ (bits >> np.uint64(31))
