@@ -13,7 +13,16 @@ import numpy as np
 from eke.domain import Categorical, Domain, Integer
 from eke.history import Measurement
 from eke.inference import FormulaPosterior, Inference, Joint
-from eke.planning import Decision, Facts, Policy, QuestionDemand, checked, decide, top_up
+from eke.planning import (
+    AccountsAtHand,
+    Decision,
+    Facts,
+    Policy,
+    QuestionDemand,
+    checked,
+    decide,
+    top_up,
+)
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
@@ -61,7 +70,11 @@ def carried_out(
     deciding: Callable[[QuestionDemand, Facts, Policy], Decision] = decide,
 ) -> tuple[Facts, list[Any]]:
     """The facts after all steps, and the decisions; `stretch` makes the noise larger than told."""
-    facts = Facts(Inference(DOMAIN), Accountant(DOMAIN, measure, "add_remove"), round(limit * NANO))
+    facts = Facts(
+        Inference(DOMAIN),
+        AccountsAtHand(Accountant(DOMAIN, measure, "add_remove")),
+        round(limit * NANO),
+    )
     decisions = []
     for _ in range(40):
         decision = deciding(demand, facts, top_up)

@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from benchmarks.lab.traces import Table, Trace
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
-from eke.planning import Demand, Facts, Part, Plan, Policy, decide_demands, direct, part_for
+from eke.planning import (
+    AccountsAtHand,
+    Demand,
+    Facts,
+    Part,
+    Plan,
+    Policy,
+    decide_demands,
+    direct,
+    part_for,
+)
 from eke.planning.online.facts import Missing
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import NoiseLaw
@@ -105,7 +115,7 @@ class Deciding:
     ) -> None:
         self._table, self._rng, self._policy = table, rng, WithoutAdvice(policy)
         accountant = Accountant(table.domain, measure, "add_remove")
-        self.facts = Facts(Inference(table.domain), accountant, limit)
+        self.facts = Facts(Inference(table.domain), AccountsAtHand(accountant), limit)
         self.plans: list[Plan] = []
         # What was free once stays free: history only grows.
         self._met: dict[tuple[str, float, float], Reply] = {}

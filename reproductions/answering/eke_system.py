@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain, Integer
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
-from eke.planning import Demand, Facts, Policy, Requirement, decide_demands
+from eke.planning import AccountsAtHand, Demand, Facts, Policy, Requirement, decide_demands
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import Laplace, NoiseLaw
 from eke.privacy.pure import PURE
@@ -36,7 +36,9 @@ class EkeSystem:
         limit = UNBOUNDED if math.isinf(budget) else round(budget * NANO)
         self._source = source
         self._policy = policy
-        self._facts = Facts(Inference(domain), Accountant(domain, PURE, "add_remove"), limit)
+        self._facts = Facts(
+            Inference(domain), AccountsAtHand(Accountant(domain, PURE, "add_remove")), limit
+        )
 
     @property
     def spent(self) -> float:

@@ -33,6 +33,7 @@ from eke.inference import Inference
 from eke.ledger import Entry
 from eke.mechanism import reveal_with_noise
 from eke.planning import (
+    AccountsAtHand,
     Decision,
     Facts,
     Past,
@@ -294,7 +295,7 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
     if settings["public_rows"] is not None:
         everyone = float(settings["public_rows"])
         inference.append(Row(count().on(domain), everyone, PUBLIC))
-    facts = Facts(inference, accountant, entries[0]["about"]["limit"])
+    facts = Facts(inference, AccountsAtHand(accountant), entries[0]["about"]["limit"])
     found, waiting = [], list(made)
     for entry in entries:
         if entry["kind"] == "reserve":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from eke.engine.accounts import Books
 from eke.engine.share import Shares
 from eke.history import Measurement
 from eke.inference import Inference
@@ -25,18 +26,30 @@ class Snapshot:
 
     sequence: int  # the last entry that it takes into account
     facts: Facts
-    shares: Shares
-    measurements: tuple[Measurement, ...]
+    capped: frozenset[str]  # analysts with a cap
+    last_release: int  # the last entry that holds measurements
+    _books: Callable[[], Books]
     _inferred: Callable[[Sequence[Measurement]], Inference]
+
+    @property
+    def shares(self) -> Shares:
+        """Who has spent how much, and who may spend how much."""
+        return self._books().shares
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Everything released."""
+        return tuple(self._books().measurements)
 
     def facts_for(self, analyst: str) -> Facts:
         """The facts with the limit that this analyst's cap leaves."""
-        facts = self.facts
-        limit = self.shares.limit_for(analyst, facts.limit, facts.accountant.spent)
-        return replace(facts, limit=limit)
+        if analyst not in self.capped:
+            return self.facts
+        limit = self.shares.limit_for(analyst, self.facts.limit, self.facts.spent)
+        return replace(self.facts, limit=limit)
 
     def inference_through(self, sequence: int) -> Inference:
         """What was known right after a ledger entry: for answers given in the past."""
-        if not self.measurements or self.measurements[-1].sequence <= sequence:
+        if self.last_release <= sequence:
             return self.facts.inference
         return self._inferred([one for one in self.measurements if one.sequence <= sequence])

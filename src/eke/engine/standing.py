@@ -1,70 +1,107 @@
 """Standing: what follows from the ledger alone, without any data.
 
-Measurements, estimates, accounts, caps and the plans of reservations, brought up to date entry by
-entry. The same entries give the same standing on every machine, so that a decision can be
-replayed from an exported ledger.
+Estimates and the limit are brought up to date entry by entry; accounts, shares, plans and lists of
+measurements when somebody asks for them (`accounts.py`). The same entries give the same standing on
+every machine, so that a decision can be replayed from an exported ledger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
-from typing import Any
 
 from eke.domain import Domain
+from eke.engine.accounts import Books, LateAccounts, Reserved, blocks_of, mapping, released, whole
 from eke.engine.share import CAP, Shares
 from eke.engine.snapshot import Snapshot
-from eke.errors import LedgerError
 from eke.history import Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
-from eke.planning import Facts, Past, Plan
+from eke.planning import Facts
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
-from eke.query.kinds import ReadBlocks
+from eke.query.parts import Parts, as_bytes, from_bytes, under, within
 from eke.query.view import view_with
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved:
-    """What a reservation in the ledger is for."""
+class Beginning:
+    """What is known before the first entry."""
 
-    analyst: str
-    plan: Plan
-    cost: int
-    at: str  # when it was charged
+    domain: Domain
+    measure: Measure
+    neighbours: Neighbours
+    rows_per_unit: int = 1
+    public_rows: tuple[Row, ...] = ()
+
+    def books(self, entries: Iterable[Entry] = ()) -> Books:
+        """The books after the first entries."""
+        accountant = Accountant(self.domain, self.measure, self.neighbours, self.rows_per_unit)
+        books = Books(self.domain, accountant)
+        for entry in entries:
+            books.take_in(entry, ())
+        return books
+
+    def inference(self, known: Sequence[Measurement]) -> Inference:
+        """What follows from public facts and these measurements."""
+        inference = Inference(self.domain)
+        for row in self.public_rows:
+            inference.append(row)
+        for _, together in groupby(known, key=lambda one: one.sequence):
+            inference.take_in(list(together))
+        inference.settle()
+        return inference
 
 
 class Standing:
     """What is known, spent and allowed after the entries `take_in` was given."""
 
-    def __init__(
-        self,
-        domain: Domain,
-        measure: Measure,
-        neighbours: Neighbours,
-        rows_per_unit: int,
-        public_rows: tuple[Row, ...],
-    ) -> None:
+    def __init__(self, beginning: Beginning) -> None:
         self.seen = 0
+        self.head = ""  # the hash of the last entry seen
         self.last_change = 0
+        self.last_release = 0
         self.limit = 0
-        self.shares = Shares()
-        self.measurements: list[Measurement] = []
-        self.reservations: dict[int, Reserved] = {}
-        self._unmeasured: dict[int, ReadBlocks] = {}  # what open reservations are going to measure
-        self.accountant = Accountant(domain, measure, neighbours, rows_per_unit)
-        self._past = Past()
-        self._domain = domain
-        self._public_rows = public_rows
-        self._inference = self._inference_from([])
+        self.capped: frozenset[str] = frozenset()  # analysts who may not spend the whole limit
+        self._beginning = beginning
+        self._accounts = LateAccounts(cache(beginning.books), beginning.measure)
+        self._inference = beginning.inference([])
+        self._learned: Sequence[Measurement] = ()
+
+    @property
+    def accountant(self) -> Accountant:
+        """The losses of everything charged."""
+        return self._accounts.accountant
+
+    @property
+    def shares(self) -> Shares:
+        """Who has spent how much, and who may spend how much."""
+        return self._accounts.books().shares
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """Everything released."""
+        return [*self._accounts.books().measurements, *self._learned]
+
+    def read_accounts(self) -> None:
+        """Read what would be read when it is first needed."""
+        self._accounts.books()
+
+    def reservation(self, sequence: int) -> Reserved:
+        """What was reserved by an entry."""
+        return self._accounts.books().reservations[sequence]
+
+    @property
+    def rows(self) -> int:
+        """How many noisy answers inference works on."""
+        return len(self._inference.rows)
 
     def facts(self) -> Facts:
         """History and accounts as they are now, for good, as planning takes them."""
-        return Facts(self._inference.view(), copy(self.accountant), self.limit, self._past.view())
+        return Facts(self._inference.view(), self._accounts.view(), self.limit)
 
     def view(self) -> Standing:
         """The standing as it is now, for good: neither of the two sees what the other takes in.
@@ -73,11 +110,7 @@ class Standing:
         """
         return view_with(
             self,
-            measurements=list(self.measurements),
-            reservations=dict(self.reservations),
-            _unmeasured=dict(self._unmeasured),
-            accountant=copy(self.accountant),
-            _past=self._past.view(),
+            _accounts=self._accounts.view(),
             _inference=self._inference.view(),
         )
 
@@ -85,11 +118,14 @@ class Standing:
         """What readers are shown of this standing, which takes nothing in any more."""
         return Snapshot(
             self.seen,
-            Facts(self._inference, self.accountant, self.limit, self._past),
-            self.shares,
-            tuple(self.measurements),
-            self._inference_from,
+            Facts(self._inference, self._accounts, self.limit),
+            self.capped,
+            self.last_release,
+            self._accounts.books,
+            self._beginning.inference,
         )
+
+    # -- following the ledger ------------------------------------------------------------------
 
     def take_in(self, entries: Iterable[Entry]) -> None:
         """Follow the ledger by its next entries."""
@@ -101,101 +137,83 @@ class Standing:
 
     def _take_in(self, entry: Entry) -> None:
         if entry.kind == "reserve":
-            self._reserve(entry)
+            whole(entry.payload["cost"])
+            mapping(entry.payload["plan"])  # what is in it is read when it is needed
+            self._accounts.note(entry)
         elif entry.kind == "commit":
-            measured = self._released(entry)
-            self.measurements.extend(measured)
+            whole(entry.about["reservation"])
+            measured = released(self._beginning.domain, entry)
             self._inference.take_in(measured)
+            self._note_release(entry, measured)
         elif entry.kind in {"genesis", "limit"}:
-            self.limit = _whole(entry.about["limit"])
+            self.limit = whole(entry.about["limit"])
         elif entry.kind == CAP:
-            self.shares = self.shares.capped(entry.payload)
+            caps = Shares(caps=dict.fromkeys(self.capped, 0)).capped(entry.payload).caps
+            self.capped = frozenset(caps)
+            self._accounts.note(entry)
         if entry.kind in _CHANGES:
             self.last_change = entry.sequence
-        self.seen = entry.sequence
+        self.seen, self.head = entry.sequence, entry.hash
+
+    def _note_release(self, entry: Entry, measured: Sequence[Measurement]) -> None:
+        self._accounts.note(entry, blocks_of(entry, measured))
+        self.last_release = entry.sequence
 
     def learn(self, measured: Sequence[Measurement]) -> None:
-        """Take in what was measured together."""
-        self.measurements.extend(measured)
+        """Take in what was measured together, before the ledger holds it."""
+        self._learned = tuple(measured)
         self._inference.extend_all(measured)
 
     @property
     def is_ahead(self) -> bool:
         """True between `learn` and `stepped_over`: it holds what the ledger may never hold."""
-        return bool(self.measurements) and self.measurements[-1].sequence > self.seen
+        return bool(self._learned)
 
     def stepped_over(self, entry: Entry) -> bool:
-        """True when this commit was learned before it was stored and nothing came between.
-
-        Who and when, which only the entry knows, are filled in.
-        """
-        own = self._released(entry)
-        learned = self.measurements[-len(own)].sequence == entry.sequence
-        if self.seen + 1 != entry.sequence or not learned:
+        """True when this commit was learned before it was stored and nothing came between."""
+        own = {one.sequence for one in self._learned}
+        if self.seen + 1 != entry.sequence or own != {entry.sequence}:
             return False
-        self.measurements[-len(own) :] = own
+        self._note_release(entry, self._learned)
+        self._learned = ()
         self.seen = self.last_change = entry.sequence
+        self.head = entry.hash
         return True
 
-    def _reserve(self, entry: Entry) -> None:
-        analyst, cost = str(entry.about["analyst"]), _whole(entry.payload["cost"])
-        document = _mapping(entry.payload["plan"])
-        plan = Plan.from_document(self._domain, document)
-        spent_after = _whole(entry.about["spent_after"])
-        for part in plan.parts:
-            self.accountant.add(part.query, part.law, spent_after)
-        self.accountant.charge_everyone(plan.flat_loss, spent_after)
-        self._past.learn(plan)
-        self.shares = self.shares.charged(analyst, cost)
-        self.reservations[entry.sequence] = Reserved(analyst, plan, cost, entry.at)
-        self._unmeasured[entry.sequence] = [
-            (part["query"], own.query)
-            for part, own in zip(document["parts"], plan.parts, strict=True)
-        ]
+    # -- being written down, and taken up again ------------------------------------------------
 
-    def _released(self, entry: Entry) -> list[Measurement]:
-        """The measurements that a commit holds."""
-        documents = entry.payload["measurements"]
-        if not isinstance(documents, list):
-            raise LedgerError("the ledger holds a release of an unknown form")
-        reservation = _whole(entry.about["reservation"])
-        reserved = self.reservations[reservation]
-        # What was measured is nearly always what was reserved, and is read once then.
-        read = self._unmeasured.pop(reservation, ())
-        return [
-            Measurement.from_document(
-                self._domain,
-                _mapping(document),
-                read=read,
-                sequence=entry.sequence,
-                analyst=reserved.analyst,
-                # The charge's time: that of the release would tell how long the data took.
-                at=reserved.at,
-            )
-            for document in documents
-        ]
+    def parts(self) -> Parts | None:
+        """Everything that free answers need, as arrays; None where that is not to be had."""
+        inference = None if self.is_ahead else self._inference.parts()
+        if inference is None:
+            return None
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        document = {**numbers, "spent": self._accounts.spent, "capped": sorted(self.capped)}
+        return {"document": as_bytes(document), **within("inference", inference)}
 
-    def _inference_from(self, known: Sequence[Measurement]) -> Inference:
-        inference = Inference(self._domain)
-        for row in self._public_rows:
-            inference.append(row)
-        for _, released in groupby(known, key=lambda one: one.sequence):
-            inference.take_in(list(released))
-        inference.settle()
-        return inference
+    @classmethod
+    def from_parts(
+        cls, beginning: Beginning, parts: Parts, entries: Callable[[int], Iterable[Entry]]
+    ) -> Standing:
+        """The standing whose parts these are; `entries` reads those up to one that it had seen."""
+        document = from_bytes(parts["document"])
+        begin = cache(lambda: beginning.books(entries(document["seen"])))
+
+        def rows() -> list[Row]:
+            kept = zip(begin().measurements, inference.kept, strict=False)
+            own = [row for one, held in kept if held.rows for row in one.rows()]
+            return [*beginning.public_rows, *own]
+
+        inference = Inference.from_parts(beginning.domain, under("inference", parts), rows)
+        return view_with(
+            cls(beginning),
+            **{name: document[name] for name in _NUMBERS},
+            capped=frozenset(document["capped"]),
+            _accounts=LateAccounts(begin, beginning.measure, document["spent"]),
+            _inference=inference,
+        )
 
 
+_NUMBERS = ("seen", "head", "last_change", "last_release", "limit")
 _CHANGES = {"reserve", "commit", "genesis", "limit", CAP}
 """The kinds of entries that a decision depends on."""
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int:
-        raise LedgerError("the ledger holds an amount that is no whole number")
-    return value
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise LedgerError("the ledger holds a document of an unknown form")
-    return value

@@ -12,12 +12,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from eke.data import Source
 from eke.domain import Domain
 from eke.engine.adaptive import Desk
 from eke.engine.checked import checked_plan
+from eke.engine.checkpoint import NO_CHECKPOINT, Checkpoint
 from eke.engine.draws import Answered, Draws
 from eke.engine.failed import FAILED, told
 from eke.engine.measuring import (
@@ -30,7 +30,7 @@ from eke.engine.measuring import (
 )
 from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.snapshot import Snapshot
-from eke.engine.standing import Standing
+from eke.engine.standing import Beginning, Standing
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement, Row
 from eke.inference import Inference
@@ -65,6 +65,7 @@ class Vault:
         neighbours: Neighbours,
         rows_per_unit: int = 1,
         public_rows: tuple[Row, ...] = (),
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         self.ledger = ledger
         self.domain = domain
@@ -74,7 +75,8 @@ class Vault:
         self._neighbours: Neighbours = neighbours
         self._rows_per_unit = rows_per_unit
         self._public_rows = public_rows
-        self._at_first = partial(Standing, domain, measure, neighbours, rows_per_unit, public_rows)
+        self._beginning = Beginning(domain, measure, neighbours, rows_per_unit, public_rows)
+        self._checkpoint = checkpoint
         self._standing = self._at_first()  # of writers, who hold `lock`
         self._catching_up = threading.Lock()
         self._published = self._standing.view()  # of readers; replaced as a whole, never changed
@@ -112,6 +114,7 @@ class Vault:
         entries = self.ledger.entries(after=self._published.seen)
         if entries:
             self._published = self._after(entries)
+            self._checkpoint.keep(self._published)
         return self._published.snapshot()
 
     def _after(self, entries: Sequence[Entry]) -> Standing:
@@ -158,6 +161,7 @@ class Vault:
             neighbours=self._neighbours,
             rows_per_unit=self._rows_per_unit,
             public_rows=self._public_rows,
+            checkpoint=self._checkpoint,
         )
 
     def remember(
@@ -243,6 +247,7 @@ class Vault:
             # 0: a missing or changed table must show before anything is paid.
             self._source.load([*needed_by_parts(plan), *sets])
             rows = self._source.rows() if plan.row_loss else None
+            self._standing.read_accounts()  # now, and not while others wait for the ledger
             with self.ledger.exclusive() as book:  # 1 to 4: charged, or found to be
                 request = book.find(analyst, key, digest)
                 if request is not None and request.answer is not None:
@@ -255,7 +260,7 @@ class Vault:
                         book, plan, analyst=analyst, key=key, digest=digest, at_most=at_most
                     )
                 else:
-                    held = self._standing.reservations[request.sequence]
+                    held = self._standing.reservation(request.sequence)
                     plan, cost = held.plan, held.cost
                     token = book.entry(request.sequence).hash
                     reservation = Reservation(sequence=request.sequence, token=token)
@@ -307,7 +312,7 @@ class Vault:
             return told(request.answer)
         with self.lock:
             self.facts()
-            plan = self._standing.reservations[request.sequence].plan
+            plan = self._standing.reservation(request.sequence).plan
             return self.release(
                 plan,
                 analyst=analyst,
@@ -374,6 +379,12 @@ class Vault:
         if not self._standing.stepped_over(closing.entry):
             self._standing = self._at_first()
         return closing.answer
+
+    def _at_first(self) -> Standing:
+        def until(sequence: int) -> list[Entry]:
+            return [entry for entry in self.ledger.entries() if entry.sequence <= sequence]
+
+        return self._checkpoint.standing(self._beginning, self.ledger.hash_of, until)
 
     def _follow(self, ledger: Ledger | Book) -> None:
         self._standing.take_in(ledger.entries(after=self._standing.seen))

@@ -30,6 +30,10 @@ class Look:
     entries: tuple[Entry, ...]  # without their payloads
     _links: tuple[Link, ...]
 
+    def hash_of(self, sequence: int) -> str | None:
+        """The hash of one entry; None when there is none."""
+        return self._links[sequence - 1].hash if 0 < sequence <= len(self._links) else None
+
     def text(self, sequence: int) -> str:
         """One entry's document as it is stored."""
         return self._links[sequence - 1].document

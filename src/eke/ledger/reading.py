@@ -64,6 +64,12 @@ def read_one(connection: Connection, sequence: int) -> Entry:
     return read_entry(link)
 
 
+def hash_at(connection: Connection, sequence: int) -> str | None:
+    """The hash of the entry with this sequence number; None when there is none."""
+    link = _link_at(connection, sequence)
+    return None if link is None else link.hash
+
+
 def _link_at(connection: Connection, sequence: int) -> Link | None:
     row = connection.execute(_LINK_AT, {"at_sequence": sequence}).one_or_none()
     return None if row is None else Link(*row)

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,11 +28,12 @@ from eke.ledger.reading import (
     account_state,
     extend,
     find_request,
+    hash_at,
     private_texts,
     read_entries,
     read_one,
 )
-from eke.ledger.replay import ChainState, advance
+from eke.ledger.replay import ChainState, advance, read_about
 from eke.ledger.required import require_amount
 from eke.ledger.verify import verify
 
@@ -94,6 +96,7 @@ class Ledger:
         """An existing ledger, brought up to date and verified from its first entry to its last.
 
         Privacy: `LedgerTampered` when any row was edited, or when the mark is not on the chain.
+        Payloads must have the hash that their entry has, and are read when somebody asks for them.
         """
         place = dialect.locate(where)
         if isinstance(place, dialect.File) and not place.path.is_file():
@@ -115,7 +118,8 @@ class Ledger:
         else:
             migrate.require_current(version, migrate.MIGRATIONS)
         with ledger._transaction(write=False) as connection:
-            report, state = verify(StoredTables(connection), () if mark is None else (mark,))
+            marks = () if mark is None else (mark,)
+            report, state = verify(StoredTables(connection), marks, read_about)
             report.require()
             ledger._genesis = read_one(connection, 1)
         ledger._seen = state
@@ -171,6 +175,17 @@ class Ledger:
         head = found[-1].sequence if found else after
         self._quiet = None if stamp is None else (stamp, head)
         return found
+
+    def hash_of(self, sequence: int) -> str | None:
+        """The hash of one entry; None when there is none."""
+        with self._reading() as connection:
+            return hash_at(connection, sequence)
+
+    def beside(self, ending: str) -> Path | None:
+        """The path of a file beside the ledger's that is called like it; None on a server."""
+        if isinstance(self._place, Server):
+            return None
+        return self._place.path.with_name(self._place.path.name + ending)
 
     def find(self, analyst: str, key: str, digest: str | None = None) -> StoredRequest | None:
         """What is stored under an analyst's key, without taking the write lock; see `Book.find`."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from eke.planning.look_ahead.suggestion import Point, Suggestion, suggestions
     from eke.planning.online.decide import decide
     from eke.planning.online.decision import Decision, decide_demands
-    from eke.planning.online.facts import Facts, known_errors
+    from eke.planning.online.facts import AccountsAtHand, Facts, known_errors
     from eke.planning.online.past import Past
     from eke.planning.online.plan import Part, Plan, part_for
     from eke.planning.online.policy import (
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "POLICIES",
+    "AccountsAtHand",
     "Decision",
     "Demand",
     "Facts",
@@ -97,7 +98,7 @@ if not TYPE_CHECKING:
             "look_ahead.suggestion": "Point Suggestion suggestions",
             "online.decide": "decide",
             "online.decision": "Decision decide_demands",
-            "online.facts": "Facts known_errors",
+            "online.facts": "AccountsAtHand Facts known_errors",
             "online.past": "Past",
             "online.plan": "Part Plan part_for",
             "online.policy": "POLICIES FallsShort Policy PolicyName only_history policy_named",

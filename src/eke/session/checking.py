@@ -12,7 +12,7 @@ from eke.domain import Domain, read_domain
 from eke.errors import PrivacyError
 from eke.ledger import Ledger
 from eke.privacy.unit import Unit
-from eke.session.opening import unit_of
+from eke.session.beginning import unit_of
 from eke.session.settings import domain_of
 
 

@@ -10,15 +10,14 @@ from typing import Any
 from eke.data import TableCheck
 from eke.data.reopening import reopen_source
 from eke.domain import Domain, domain_to_document, read_domain
-from eke.engine import Vault
+from eke.engine import ENDING, Checkpoint, Vault
 from eke.errors import DomainError, LedgerError, PrivacyError
-from eke.history import PUBLIC, Row
 from eke.ledger import HighWaterMark, Ledger
 from eke.planning import policy_named
 from eke.privacy.budget import Limit
-from eke.privacy.measures import measure_named
 from eke.privacy.unit import Unit
-from eke.query import Neighbours, check_neighbours, count
+from eke.query import check_neighbours
+from eke.session.beginning import beginning_of, unit_of
 from eke.session.session import Session
 from eke.session.settings import FORMAT, domain_of, user_name
 
@@ -122,32 +121,21 @@ def open_dataset(
 def _session(
     ledger: Ledger, document: Mapping[str, Any], source: Any, analyst: str | None
 ) -> Session:
-    declared = domain_of(document)
-    relation: Neighbours = check_neighbours(str(document["neighbours"]))
-    unit = unit_of(document)
-    rows: tuple[Row, ...] = ()
-    if document["public_rows"] is not None:
-        everyone = count().on(declared)
-        rows = (Row(everyone, float(document["public_rows"]), PUBLIC),)
+    beginning = beginning_of(document)
     vault = Vault(
         ledger,
         source,
-        domain=declared,
-        measure=measure_named(str(document["measure"])),
-        neighbours=relation,
-        rows_per_unit=1 if unit is None else unit.rows,
-        public_rows=rows,
+        domain=beginning.domain,
+        measure=beginning.measure,
+        neighbours=beginning.neighbours,
+        rows_per_unit=beginning.rows_per_unit,
+        public_rows=beginning.public_rows,
+        checkpoint=Checkpoint(ledger.beside(ENDING)),
     )
     return Session(
         vault,
-        measure=measure_named(str(document["measure"])),
+        measure=beginning.measure,
         policy=str(document["policy"]),
         analyst=analyst or user_name(),
         settings=document,
     )
-
-
-def unit_of(document: Mapping[str, Any]) -> Unit | None:
-    """The unit that the document of a dataset describes; None protects single rows."""
-    unit = document["unit"]
-    return None if unit is None else Unit(unit["column"], unit["rows"])

@@ -37,6 +37,7 @@ from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once
 from eke.session.ask.work import FEWER_CELLS, Work
+from eke.session.beginning import unit_caveats
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset, PlannedRelease
 from eke.session.history import History
@@ -176,7 +177,7 @@ class Session(Dataset):
             else self._turns(analyst or self.analyst, work.steps)
         ):
             estimate = kept[1].estimate(asked, method, sure, progress)
-        return estimate.with_caveats(caveats(question) + self._unit_caveats())
+        return estimate.with_caveats(caveats(question) + unit_caveats(self.settings))
 
     # -- releasing -----------------------------------------------------------------------------
 
@@ -383,15 +384,7 @@ class Session(Dataset):
     def _read(self, request: Request, text: str) -> Answer:
         """The answer to a request from its stored text."""
         answer = request.answer(text, self._vault.inference_through)
-        return replace(answer, caveats=answer.caveats + self._unit_caveats())
-
-    def _unit_caveats(self) -> tuple[str, ...]:
-        """What the unit leaves out of every answer."""
-        unit = self.settings["unit"]
-        if unit is None:
-            return ()
-        rows = "one record is" if unit["rows"] == 1 else f"{unit['rows']:,} records are"
-        return (f"Of each {unit['column']} at most {rows} counted.",)
+        return replace(answer, caveats=answer.caveats + unit_caveats(self.settings))
 
     def _question(self, query: Asked) -> Question:
         if isinstance(query, str):

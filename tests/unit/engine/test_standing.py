@@ -10,7 +10,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.engine.share import CAP, cap_document
-from eke.engine.standing import Standing
+from eke.engine.standing import Beginning, Standing
 from eke.errors import LedgerError
 from eke.history import PUBLIC, Measurement, Row
 from eke.ledger import Entry, Ledger
@@ -41,7 +41,7 @@ def fresh(
     rows: int = 1,
     public: tuple[Row, ...] = (),
 ) -> Standing:
-    return Standing(DOMAIN, measure, neighbours, rows, public)
+    return Standing(Beginning(DOMAIN, measure, neighbours, rows, public))
 
 
 def reserve(ledger: Ledger, plan: Plan, cost: int, key: str = "one", analyst: str = "ann") -> int:
@@ -83,7 +83,7 @@ def test_entries_are_taken_in_one_by_one(ledger):
     assert standing.accountant.after(OTHER, law, NANO) == 3 * NANO // 8
     assert standing.accountant.after(QUERY, law, NANO) == 5 * NANO // 8
     assert standing.shares.spent == {"ann": 3 * NANO // 8}
-    held = standing.reservations[number]
+    held = standing.reservation(number)
     assert (held.analyst, held.cost) == ("ann", 3 * NANO // 8)
     assert held.plan == plan_of(0.25, later=NANO // 8)
     assert held.at == ledger.entries()[1].at
@@ -124,13 +124,16 @@ def test_a_view_sees_nothing_that_comes_later(ledger, what):
     standing.take_in(ledger.entries(after=1))
     assert standing.facts().accountant.spent == NANO // 4
     if what == "view":
-        assert (view.seen, view.measurements, view.reservations) == (1, [], {})
+        assert (view.seen, view.measurements) == (1, [])
+        with pytest.raises(KeyError):
+            view.reservation(2)
         assert view.accountant.spent == 0
         assert view.shares.spent == {}
         assert value_of(view) is None
         view.take_in(ledger.entries(after=1))  # and the other way round
         assert value_of(view) == 5.5
-        assert len(standing.measurements) == len(standing.reservations) == 1
+        assert len(standing.measurements) == 1
+        assert standing.reservation(2) == view.reservation(2)
         assert standing.accountant.sequential == NANO // 4
     elif what == "facts":
         assert facts.accountant.spent == 0
@@ -154,7 +157,7 @@ def test_a_snapshot_tells_what_was_known_and_allowed(ledger):
     assert snapshot.facts.limit == snapshot.facts_for("bob").limit == NANO
     assert snapshot.facts_for("ann").limit == 3 * NANO // 4
     assert snapshot.facts_for("ann").accountant is snapshot.facts.accountant
-    assert snapshot.facts.past is standing._past
+    assert snapshot.facts.spent == snapshot.facts.accountant.spent == NANO // 2
     assert [one.sequence for one in snapshot.measurements] == [3, 5]
     known = [snapshot.inference_through(number).linear(QUERY) for number in range(1, 7)]
     assert known[0] is None
@@ -277,7 +280,7 @@ def test_a_question_is_read_once_however_often_an_entry_holds_it(ledger):
     number = reserve(ledger, plan, 10)
     commit(ledger, number, 7.0, 8.0)
     standing.take_in(ledger.entries())
-    stored = standing.reservations[number].plan
+    stored = standing.reservation(number).plan
     assert stored == plan
     assert stored.demands[0].query is stored.parts[0].query
     assert all(one.query is stored.parts[0].query for one in standing.measurements)

@@ -59,12 +59,14 @@ def forged(path, edit, document):
 
 
 def test_payloads_are_read_when_they_are_asked_for(ledger, path, spend, edit):
-    """A whole forgery whose payload is no JSON: opening notices, looking not before it reads it."""
+    """A whole forgery whose payload is no JSON: noticed by whoever reads it, and by verifying."""
     spend(ledger, "key")
     text = look(path).text(3)
     forged(path, edit, text[: text.index(',"payload":')] + ',"payload":{"measurements":oops}}')
+    opened = Ledger.open(path)
+    assert opened.verify().problems
     with pytest.raises(LedgerTampered, match="cannot be read"):
-        Ledger.open(path)
+        opened.entries()
     seen = look(path)
     assert seen.balance.spent == 10
     with pytest.raises(LedgerTampered, match="cannot be read"):

@@ -16,7 +16,16 @@ from eke.domain import Domain, Integer
 from eke.history import Measurement, Row
 from eke.inference import Inference, halfwidth
 from eke.mechanism import Secret
-from eke.planning import Decision, Facts, Requirement, direct, known_errors, part_for, top_up
+from eke.planning import (
+    AccountsAtHand,
+    Decision,
+    Facts,
+    Requirement,
+    direct,
+    known_errors,
+    part_for,
+    top_up,
+)
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteLaplace
@@ -33,7 +42,9 @@ MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 def empty(measure: Measure = PURE, limit: float = 1.0, neighbours="add_remove") -> Facts:
     return Facts(
-        Inference(DOMAIN), Accountant(DOMAIN, measure, neighbours), math.floor(limit * NANO)
+        Inference(DOMAIN),
+        AccountsAtHand(Accountant(DOMAIN, measure, neighbours)),
+        math.floor(limit * NANO),
     )
 
 
@@ -213,7 +224,7 @@ def test_an_exhausted_budget_buys_nothing(asked, measure):
     decision = decide(asked.on(DOMAIN), Requirement(10, 0.95), facts, top_up)
     assert facts.accountant.spent == facts.limit
     assert decision.action in ("refuse", "measure")
-    over = Facts(facts.inference, facts.accountant, facts.limit - 1)
+    over = Facts(facts.inference, facts.accounts, facts.limit - 1)
     refused = decide(asked.on(DOMAIN), Requirement(10, 0.95), over, top_up)
     assert refused.action == "refuse"
     assert refused.narrowest is None

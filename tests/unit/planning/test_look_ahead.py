@@ -13,6 +13,7 @@ from eke.history import Measurement
 from eke.inference import Inference, halfwidth
 from eke.planning import (
     POLICIES,
+    AccountsAtHand,
     Decision,
     Demand,
     Facts,
@@ -40,7 +41,7 @@ MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
 
 def empty(measure: Measure = PURE, limit: float = 1e3) -> Facts:
     accountant = Accountant(DOMAIN, measure, "add_remove")
-    return Facts(Inference(DOMAIN), accountant, math.floor(limit * NANO))
+    return Facts(Inference(DOMAIN), AccountsAtHand(accountant), math.floor(limit * NANO))
 
 
 def learn(facts: Facts, decision: Decision, rng: np.random.Generator | None = None) -> None:

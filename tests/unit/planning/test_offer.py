@@ -10,7 +10,7 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.inference import Inference
-from eke.planning import Decision, Demand, Facts, Requirement, part_for, top_up
+from eke.planning import AccountsAtHand, Decision, Demand, Facts, Requirement, part_for, top_up
 from eke.planning.look_ahead.look_ahead import RESERVE, look_ahead
 from eke.planning.look_ahead.offer import Offer, offers
 from eke.planning.look_ahead.prospect import Prospect, prospect_of
@@ -125,7 +125,7 @@ def test_the_quick_variance_is_near_the_exact_one(confidence):
 
 def empty(measure: Measure, limit: float = 1e3) -> Facts:
     accountant = Accountant(LONG, measure, "add_remove")
-    return Facts(Inference(LONG), accountant, math.floor(limit * NANO))
+    return Facts(Inference(LONG), AccountsAtHand(accountant), math.floor(limit * NANO))
 
 
 def take_in(facts: Facts, decision: Decision) -> None:

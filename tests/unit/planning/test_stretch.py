@@ -8,7 +8,15 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.inference import Inference
-from eke.planning import Decision, Demand, Facts, Requirement, decide_demands, top_up
+from eke.planning import (
+    AccountsAtHand,
+    Decision,
+    Demand,
+    Facts,
+    Requirement,
+    decide_demands,
+    top_up,
+)
 from eke.planning.online.facts import known_errors
 from eke.planning.online.rent import Rent, loss_after, released_as_zeros
 from eke.privacy.accountant import Accountant
@@ -26,10 +34,12 @@ def facts_of(measure: Measure, *, known: bool, limit: float = 1.0) -> Facts:
     inference, accountant = Inference(DOMAIN), Accountant(DOMAIN, measure, "add_remove")
     if known:
         for demand in demands(400.0)[:2]:
-            part = top_up.plan([(demand, [None])], Facts(inference, accountant, NANO)).parts[0]
+            part = top_up.plan(
+                [(demand, [None])], Facts(inference, AccountsAtHand(accountant), NANO)
+            ).parts[0]
             inference.extend(released_as_zeros(part))
             accountant.add(part.query, part.law, accountant.after(part.query, part.law, NANO))
-    return Facts(inference, accountant, accountant.spent + int(limit * NANO))
+    return Facts(inference, AccountsAtHand(accountant), accountant.spent + int(limit * NANO))
 
 
 def demands(within: float) -> list[Demand]:

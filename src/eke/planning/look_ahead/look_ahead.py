@@ -207,7 +207,7 @@ def _steps_to_look(missing: Sequence[Missing], facts: Facts) -> int:
 def _affordable(plan: Plan, facts: Facts) -> bool:
     """Whether the limit allows a plan; a look at the prices is often enough."""
     price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
-    return facts.accountant.spent + price <= facts.limit or loss_after(plan, facts) <= facts.limit
+    return facts.spent + price <= facts.limit or loss_after(plan, facts) <= facts.limit
 
 
 def _present(missing: Sequence[Missing], rented: Plan, facts: Facts) -> list[Prospect] | None:

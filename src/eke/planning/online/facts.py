@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,20 +12,74 @@ from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning.online.past import Past
 from eke.planning.online.requirement import Demand
 from eke.privacy.accountant import Accountant
+from eke.privacy.measure import Measure
 from eke.query import Block
 
 MANY_CELLS = 4096
 """Of a block: of more, it is first counted whether history can know them all."""
 
 
+class Accounts(Protocol):
+    """What was charged so far, and for what; some are read when they are needed."""
+
+    @property
+    def accountant(self) -> Accountant: ...
+
+    @property
+    def past(self) -> Past: ...
+
+    @property
+    def spent(self) -> int: ...
+
+    @property
+    def measure(self) -> Measure: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AccountsAtHand:
+    """Accounts that need not be read."""
+
+    accountant: Accountant
+    past: Past = field(default_factory=Past)
+
+    @property
+    def spent(self) -> int:
+        """The certified loss so far."""
+        return self.accountant.spent
+
+    @property
+    def measure(self) -> Measure:
+        """What losses are measured in."""
+        return self.accountant.measure
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """History and accounts, without any data; `past` is what was paid for before."""
+    """History and accounts, without any data."""
 
     inference: Inference
-    accountant: Accountant
+    accounts: Accounts
     limit: int
-    past: Past = field(default_factory=Past)
+
+    @property
+    def accountant(self) -> Accountant:
+        """The losses of everything charged."""
+        return self.accounts.accountant
+
+    @property
+    def past(self) -> Past:
+        """What was paid for before."""
+        return self.accounts.past
+
+    @property
+    def spent(self) -> int:
+        """The certified loss so far; known before the accounts are read."""
+        return self.accounts.spent
+
+    @property
+    def measure(self) -> Measure:
+        """What losses are measured in; known before the accounts are read."""
+        return self.accounts.measure
 
 
 Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]

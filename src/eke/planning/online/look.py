@@ -22,7 +22,7 @@ def coarse(
     demand: QuestionDemand, facts: Facts, blocks: Iterable[int], share: float = _COARSE
 ) -> list[Demand]:
     """A first look at some blocks of a question of which history says nothing."""
-    measure = facts.accountant.measure
+    measure = facts.measure
     budget = share * max(1, facts.limit) / NANO
     found: list[Demand] = []
     for index in blocks:
@@ -36,7 +36,7 @@ def coarse(
 
 def looked(decision: Decision, facts: Facts) -> Decision:
     """A decision to look first, refused when it would use up much of what is left."""
-    left = facts.limit - facts.accountant.spent
+    left = facts.limit - facts.spent
     if decision.action == "measure" and decision.cost > _MOST_ON_A_LOOK * left:
         hint = "only to see how large the numbers behind it are; no more than a tenth goes to that"
         return replace(decision, action="refuse", plan=None, stretch=None, hint=hint)

@@ -18,7 +18,8 @@ from eke.privacy.law import (
 )
 from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
-from eke.query import Block, block_from_document
+from eke.query import Block
+from eke.query.kinds import ReadBlocks, block_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,11 @@ class Part:
         return {"query": self.query.to_document(), "law": self.law.to_json()}
 
     @staticmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Part:
+    def from_document(domain: Domain, document: Mapping[str, Any], read: ReadBlocks = ()) -> Part:
         law = law_from_json(document["law"])
         if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
             raise PrivacyError("only discrete noise is ever drawn")
-        return Part(block_from_document(domain, document["query"]), law)
+        return Part(block_read(domain, document["query"], read), law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,9 @@ class Plan:
         return document
 
     @staticmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Plan:
+    def from_document(domain: Domain, document: Mapping[str, Any], read: ReadBlocks = ()) -> Plan:
         def parts(kind: str) -> tuple[Part, ...]:
-            return tuple(Part.from_document(domain, part) for part in document.get(kind, ()))
+            return tuple(Part.from_document(domain, part, read) for part in document.get(kind, ()))
 
         measured = parts("parts")
         # Demands are nearly always the questions that are measured, and are read once then.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
-from eke.planning.online.facts import Facts, Missing, known_errors, offered
+from eke.planning.online.facts import AccountsAtHand, Facts, Missing, known_errors, offered
 from eke.planning.online.noise_rule import NoiseRule, combined, direct_noise, top_up_noise
 from eke.planning.online.plan import Part, Plan, part_for
 from eke.planning.online.requirement import Demand, Requirement
@@ -46,7 +46,7 @@ class Rent:
         """The plan that meets all demands with the least loss."""
         plan = _one_by_one(missing, facts, self)
         if len(missing) > 1:
-            shared = common_cells([demand for demand, _ in missing], facts.accountant.measure)
+            shared = common_cells([demand for demand, _ in missing], facts.measure)
             if shared is not None:
                 plan = min(plan, Plan((shared,)), key=lambda one: loss_after(one, facts))
         return plan
@@ -72,7 +72,7 @@ class Rent:
             if is_free(stretch):
                 return 0
             relaxed = [(demand.relaxed(stretch), errors) for demand, errors in missing]
-            return loss_after(self.plan(relaxed, facts), facts) - facts.accountant.spent
+            return loss_after(self.plan(relaxed, facts), facts) - facts.spent
 
         most = least_with_noise(rents, facts)
         if most is None or is_free(most):  # with so little left, history is better
@@ -95,7 +95,7 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         ((demand, errors),) = missing
         measured = demand.query.without_constant()
         return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
-    longer = Facts(facts.inference.view(), facts.accountant, facts.limit)
+    longer = Facts(facts.inference.view(), AccountsAtHand(facts.accountant), facts.limit)
     parts: list[Part] = []
     for place, (demand, _) in enumerate(missing, start=1):
         errors = known_errors(demand.query, longer.inference)
@@ -124,7 +124,7 @@ def _sufficient(
     facts: Facts,
 ) -> Part:
     """What the policy measures, with less noise where a cell would still miss the requirement."""
-    measure, confidence = facts.accountant.measure, requirement.confidence
+    measure, confidence = facts.measure, requirement.confidence
     known = [noise for noise in errors if noise is not None]
     worst = None
     if len(known) == len(errors):
@@ -182,7 +182,7 @@ def narrowest_affordable(
     noise_scale = _least_affordable_noise(measured, confidence, facts)
     if noise_scale is None:
         return None
-    measure = facts.accountant.measure
+    measure = facts.measure
     within = noise_scale / direct(Requirement(1.0, confidence), None, measure)
     if policy is not direct and None not in errors:
         together = [combined(n, noise_scale, measure) for n in errors if n is not None]
@@ -197,7 +197,7 @@ def narrowest_affordable(
 
 def _least_affordable_noise(measured: Block, confidence: float, facts: Facts) -> float | None:
     """The smallest noise scale, to a hundredth, that the remaining budget allows."""
-    measure = facts.accountant.measure
+    measure = facts.measure
 
     def affordable(noise_scale: float) -> bool:
         part = part_for(measured, noise_scale, measure)
@@ -206,7 +206,7 @@ def _least_affordable_noise(measured: Block, confidence: float, facts: Facts) ->
     # Start where the measurement by itself costs what is left: often that is the answer.
     high = direct(Requirement(1.0, confidence), None, measure)
     price = facts.accountant.price(measured, part_for(measured, high, measure).law)
-    excess = max(1, price) / max(1, facts.limit - facts.accountant.spent)
+    excess = max(1, price) / max(1, facts.limit - facts.spent)
     high *= 1.001 * measure.root(excess)
     low = high / 1.01
     for _ in range(80):

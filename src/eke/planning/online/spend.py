@@ -49,7 +49,7 @@ def spend_on(
     Privacy: a function of public facts, as `decide`; formulas look at noisy values that were
     released before. What is planned costs at most `most`, with all steps before it.
     """
-    left = facts.limit - facts.accountant.spent
+    left = facts.limit - facts.spent
     known = known_width(demand, facts)
     if not before and most > left:
         return Decision("refuse", most, known)
@@ -161,7 +161,7 @@ class _Shop:
 
     def _start(self, most: int) -> float:
         """The stretch at which the demands would cost so much if each were measured by itself."""
-        measure = self.facts.accountant.measure
+        measure = self.facts.measure
         together = 0.0
         for demand, _ in self.wanted:
             reach = demand.query.inside

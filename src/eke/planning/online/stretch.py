@@ -23,8 +23,8 @@ _NARROWINGS = 2
 def least_with_noise(rents: Sequence[Part], facts: Facts) -> float | None:
     """The least factor, to a hundredth, by which noise makes the measurements affordable."""
     # Loss falls with noise as 1/s, or as 1/s²: often the first guess is the answer.
-    over = _grown(rents, 1.0, facts) / max(1, facts.limit - facts.accountant.spent)
-    guess = facts.accountant.measure.root(over)
+    over = _grown(rents, 1.0, facts) / max(1, facts.limit - facts.spent)
+    guess = facts.measure.root(over)
     low, high = 1.0, max(_FINE, 1.001 * guess)
     while not _affords(rents, high, facts):
         low, high = high, high * 2.0
@@ -46,7 +46,7 @@ def least_affordable(
 
     `planned` is the growth of the loss by the plan for demands relaxed so; `most` is about enough.
     """
-    left = facts.limit - facts.accountant.spent
+    left = facts.limit - facts.spent
     high = most
     for attempt in range(_TRIES):
         cost = planned(high)
@@ -73,7 +73,7 @@ def least_affordable(
 
 
 def _affords(rents: Sequence[Part], stretch: float, facts: Facts) -> bool:
-    return _grown(rents, stretch, facts) <= facts.limit - facts.accountant.spent
+    return _grown(rents, stretch, facts) <= facts.limit - facts.spent
 
 
 def _grown(rents: Sequence[Part], stretch: float, facts: Facts) -> int:
@@ -82,6 +82,6 @@ def _grown(rents: Sequence[Part], stretch: float, facts: Facts) -> int:
     for part in rents:
         law = part.law
         noise_scale = law.laplace_scale or math.sqrt(law.gaussian_variance)
-        wider = part_for(part.query, noise_scale * stretch, facts.accountant.measure)
+        wider = part_for(part.query, noise_scale * stretch, facts.measure)
         measured.append((wider.query, wider.law))
-    return facts.accountant.after_all(measured, facts.limit) - facts.accountant.spent
+    return facts.accountant.after_all(measured, facts.limit) - facts.spent

@@ -229,7 +229,7 @@ class Answering:
             decision.known if is_free else request.if_useful(decision.known),
             None if request.demand.relative else request.if_useful(decision.narrowest),
             self._measure.name,
-            (facts.limit - facts.accountant.spent) / NANO,
+            (facts.limit - facts.spent) / NANO,
             first_step=request.in_steps
             and decision.action == "measure"
             and not (spends and decision.within is not None),

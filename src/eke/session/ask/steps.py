@@ -30,7 +30,7 @@ def step_text(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
     """The stored text of a step."""
     price = sum(facts.accountant.price(one.query, one.law) for one in released)
     noise = noise_text([one.law for one in released])
-    return json.dumps(asdict(Step(cost, price, noise, facts.accountant.measure.name)))
+    return json.dumps(asdict(Step(cost, price, noise, facts.measure.name)))
 
 
 def taken(steps: Sequence[Step], through: int, known: float | None) -> Finding:

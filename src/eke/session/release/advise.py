@@ -158,7 +158,7 @@ class Advice:
 
 def advice_from(facts: Facts, settings: Mapping[str, Any]) -> Advice:
     """The suggestions that follow from the ledger of a dataset with these settings."""
-    measure = facts.accountant.measure
+    measure = facts.measure
     unit = settings["unit"]
     rows = 1 if unit is None else int(unit["rows"])
     factor = measure.group_factor(rows)

@@ -35,7 +35,7 @@ def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) ->
     """The price of a plan; of none, that nothing is measured."""
     now = vault.snapshot()
     facts = now.facts_for(analyst)
-    spent = after = facts.accountant.spent
+    spent = after = facts.spent
     if plan is not None:
         parts = [(part.query, part.law) for part in plan.parts]
         after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)

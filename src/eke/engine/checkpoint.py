@@ -1,0 +1,137 @@
+"""Checkpoint: a standing written down beside the ledger, so that opening costs what is new.
+
+It saves work and decides nothing about charges. It holds what follows from the ledger's entries up
+to one of them, and is bound to that entry by its hash; one that is missing, damaged or of another
+ledger is left aside and made anew.
+
+Privacy: it holds what was released before, and no accounts. Whatever is charged is reckoned from
+the entries themselves (`accounts.py`).
+
+The file is a line, a header in JSON with the place of each array, and the arrays. It is read as a
+whole, and not mapped into memory: somebody may copy another over it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from eke.engine.standing import Beginning, Standing
+from eke.ledger import Entry
+from eke.query.parts import Parts
+
+LEAST_ROWS = 16
+"""Fewer are worked through as fast."""
+NEW_SHARE = 16
+"""A checkpoint is made anew once more than one row in so many is new."""
+MOST_BYTES = 2**28
+LAYOUT = 1
+"""To be raised whenever the meaning of a part changes: others are left aside."""
+
+_FIRST_LINE = b"eke checkpoint\n"
+_ALIGNED = 64
+_KINDS = ("<i4", "<i8", "<f8", "|u1")
+
+
+class Checkpoint:
+    """The checkpoint of one ledger, in a file; without a path there is none."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._rows = 0  # of the one that is there
+
+    def standing(
+        self,
+        beginning: Beginning,
+        hash_of: Callable[[int], str | None],
+        entries: Callable[[int], Iterable[Entry]],
+    ) -> Standing:
+        """Where following a ledger begins: at the checkpoint, or before the first entry.
+
+        `hash_of` gives the hash of one entry, `entries` reads those up to one.
+        """
+        if self._path is None:
+            return Standing(beginning)
+        try:
+            parts = read_arrays(self._path)
+            standing = Standing.from_parts(beginning, parts, entries)
+        except (OSError, ValueError, LookupError, TypeError, ArithmeticError):
+            return Standing(beginning)
+        if hash_of(standing.seen) != standing.head:
+            return Standing(beginning)
+        self._rows = standing.rows
+        return standing
+
+    def keep(self, standing: Standing) -> None:
+        """Write a standing down, if enough of it is new; a failure to do so is no failure."""
+        rows = standing.rows
+        if self._path is None or rows < LEAST_ROWS or (rows - self._rows) * NEW_SHARE <= rows:
+            return
+        self._rows = rows
+        parts = standing.parts()
+        if parts is not None and sum(array.nbytes for array in parts.values()) <= MOST_BYTES:
+            write_arrays(self._path, parts)
+
+
+NO_CHECKPOINT = Checkpoint(None)
+ENDING = "-checkpoint"
+"""Of the file, after the name of the ledger's."""
+
+
+def write_arrays(path: Path, parts: Parts) -> None:
+    """Replace a file by one that holds these arrays, as a whole or not at all."""
+    places, at, checksum = {}, 0, 0
+    for name, array in parts.items():
+        places[name] = [array.dtype.str, list(array.shape), at]
+        at += _padded(array.nbytes)
+    chunks = [
+        bytes(np.ascontiguousarray(array)).ljust(_padded(array.nbytes), b"\0")
+        for array in parts.values()
+    ]
+    for chunk in chunks:
+        checksum = zlib.crc32(chunk, checksum)
+    header = json.dumps({"layout": LAYOUT, "checksum": checksum, "size": at, "arrays": places})
+    first = _FIRST_LINE + header.encode() + b"\n"
+    own = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(first.ljust(_padded(len(first)), b" "))
+            for chunk in chunks:
+                file.write(chunk)
+        own.replace(path)
+    except OSError:  # no room, or no permission: opening takes longer, that is all
+        own.unlink(missing_ok=True)
+
+
+def read_arrays(path: Path) -> Parts:
+    """The arrays of a file that `write_arrays` wrote; `ValueError` when it is not intact."""
+    with path.open("rb") as file:
+        if file.readline(len(_FIRST_LINE)) != _FIRST_LINE:
+            raise ValueError("no checkpoint")
+        header = json.loads(file.readline())
+        start = _padded(file.tell())
+        if header["layout"] != LAYOUT:
+            raise ValueError("a checkpoint of another layout")
+        content = np.empty(max(0, min(header["size"], 2 * MOST_BYTES)), np.uint8)
+        file.seek(start)
+        complete = file.readinto(content.data) == header["size"] and not file.read(1)
+    if not complete or zlib.crc32(content.data) != header["checksum"]:
+        raise ValueError("a damaged checkpoint")
+    found = {}
+    for name, (kind, shape, at) in header["arrays"].items():
+        if kind not in _KINDS:
+            raise ValueError("a checkpoint of unknown numbers")
+        flat = np.frombuffer(content, kind, math.prod(shape), at)
+        found[name] = flat.reshape(shape)
+    return found
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
