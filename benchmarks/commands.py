@@ -4,7 +4,7 @@ Each command runs in a process of its own, on a dataset after so many measuremen
 over boxes of six attributes, one of them with 5,000 values, and a grouped answer among every seven.
 A table of 20,000 rows and the datasets are made first. Times are user and system time of the child,
 the median of some rounds in which all commands and the yardstick take turns, after one round that
-warms up (bytecode, Numba's cache).
+warms up (bytecode, Numba's cache, checkpoints).
 
 Last, the first paid answer of a process against the second: the processor time of two calls of
 `session.ask` in one process, after the session was opened.
@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 import eke
+from eke.engine import ENDING
 
 YARDSTICK = [sys.executable, "-c", "import sqlite3, rich"]
 EKE = [sys.executable, "-c", "from eke.cli import main; main()"]
@@ -122,6 +123,11 @@ def processor_seconds(command: list[str]) -> tuple[float, str]:
     return usage.ru_utime + usage.ru_stime, printed
 
 
+def beside(path: Path) -> Path:
+    """Where the checkpoint of a dataset is."""
+    return path.with_name(path.name + ENDING)
+
+
 def commands(path: Path, *, answered: bool) -> dict[str, list[str]]:
     """What is run on one dataset, by its name in the table."""
     found = {
@@ -145,7 +151,9 @@ def measure(places: dict[int, Path], rounds: int) -> Times:
             for name, arguments in commands(path, answered=size > 0).items():
                 row[f"{name} after {size}"] = processor_seconds([*EKE, *arguments])[0]
             with tempfile.TemporaryDirectory() as folder:
-                own = shutil.copy(path, Path(folder) / "own.eke")
+                own = Path(shutil.copy(path, Path(folder) / "own.eke"))
+                if beside(path).exists():
+                    shutil.copy(beside(path), beside(own))
                 asking = [sys.executable, "-c", IN_ONE_PROCESS, str(own)]
                 opening, first, second = json.loads(processor_seconds(asking)[1])
                 row[f"eke.open after {size}"] = opening

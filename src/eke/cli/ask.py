@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import eke
+from eke.cli.answer_picture import present_answer
 from eke.cli.going_on import going_on
 from eke.cli.opening import opened
 from eke.cli.options import (
@@ -27,13 +26,8 @@ from eke.cli.options import (
     half_widths_or_shares,
     question_text,
 )
-from eke.cli.picture import show_answer
 from eke.cli.schema_picture import present_schema
-from eke.cli.screen import errors, output, working
-from eke.cli.shape import answer_document, json_text
-
-if TYPE_CHECKING:
-    from eke.session import Answer
+from eke.cli.screen import working
 
 EXAMPLES = """\
 Examples:
@@ -92,25 +86,4 @@ def ask(
                 policy=policy,
                 key=own,
             )
-        screen = output()
-        if as_json:
-            screen.raw(json_text(answer_document(answer)))
-        elif as_csv:
-            screen.raw(csv_text(answer).rstrip("\n"))
-            for caveat in answer.caveats:
-                errors().print(f"Note: {errors().escape(caveat)}")
-        else:
-            show_answer(screen, answer)
-
-
-def csv_text(answer: Answer) -> str:
-    """The rows as CSV: each value is followed by the ends of its interval."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    if answer.is_number:
-        writer.writerow(["value", "low", "high"])
-        writer.writerow([answer.value, *answer.interval])
-        return written.getvalue()
-    writer.writerow(answer.flat_columns)
-    writer.writerows(answer.flat_rows())
-    return written.getvalue()
+        present_answer(answer, as_json=as_json, as_csv=as_csv)

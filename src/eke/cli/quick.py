@@ -1,16 +1,19 @@
-"""Light commands, answered without Typer and without a session: help, budget, history, schema.
+"""Light commands, without Typer and without a session: help, budget, history, schema, free answers.
 
 A small parser knows the plain forms of these commands. Anything else is left to the program, which
 then says what is wrong: unknown options, help of one command, servers, addresses, missing files,
-ledgers that are not intact, analysts with a cap. So both print the same, and only one can fail.
+ledgers that are not intact, analysts with a cap. So both print the same, and only one can fail, and
+only one can spend: a question that history does not answer is left to the program as well.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from eke.errors import EkeError
 
@@ -23,6 +26,10 @@ class Words:
     path: Path
     last: int | None = None
     as_json: bool = False
+    as_csv: bool = False
+    sql: str = ""
+    within: float | None = None
+    confidence: float | None = None
 
 
 def answered(words: Sequence[str]) -> bool:
@@ -44,24 +51,33 @@ def read_words(words: Sequence[str]) -> Words | None:
     """The words of a light command in one of its plain forms, else None."""
     if not words or words[0] not in _SHOWN:
         return None
-    paths: list[str] = []
-    last, as_json = None, False
+    asks = words[0] == "ask"
+    plain: list[str] = []
+    options: dict[str, Any] = {}
     rest = iter(words[1:])
     for word in rest:
         if word == "--json":
-            as_json = True
+            options["as_json"] = True
+        elif word == "--csv" and asks:
+            options["as_csv"] = True
         elif word in ("-n", "--last") and words[0] == "history":
             number = next(rest, "")
             if not number.isascii() or not number.isdecimal() or int(number) < 1:
                 return None
-            last = int(number)
+            options["last"] = int(number)
+        elif word in _NUMBERS and asks and _NUMBERS[word] not in options:
+            number = next(rest, "")
+            if not _PLAIN_NUMBER.fullmatch(number):
+                return None
+            options[_NUMBERS[word]] = float(number)
         elif word.startswith("-"):
             return None
         else:
-            paths.append(word)
-    if len(paths) != 1 or "://" in paths[0] or not paths[0]:
+            plain.append(word)
+    twice = "as_json" in options and "as_csv" in options
+    if len(plain) != 1 + asks or "://" in plain[0] or not all(plain) or twice:
         return None
-    return Words(words[0], Path(paths[0]), last, as_json)
+    return Words(words[0], Path(plain[0]), sql=plain[-1] if asks else "", **options)
 
 
 def _show_budget(typed: Words) -> bool:
@@ -110,4 +126,29 @@ def _show_schema(typed: Words) -> bool:
     return True
 
 
-_SHOWN = {"budget": _show_budget, "history": _show_history, "schema": _show_schema}
+def _show_answer(typed: Words) -> bool:
+    # Many small matrices: threads of BLAS would mostly wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from eke.session.ask.aim import Aim  # noqa: PLC0415
+    from eke.session.free_answer import free_answer  # noqa: PLC0415
+
+    try:
+        found = free_answer(typed.path, typed.sql, Aim(typed.within, typed.confidence))
+    except (EkeError, OSError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        return False
+    if found is None:
+        return False
+    from eke.cli.answer_picture import present_answer  # noqa: PLC0415
+
+    present_answer(found, as_json=typed.as_json, as_csv=typed.as_csv)
+    return True
+
+
+_NUMBERS = {"-w": "within", "--within": "within", "-c": "confidence", "--confidence": "confidence"}
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+_SHOWN = {
+    "ask": _show_answer,
+    "budget": _show_budget,
+    "history": _show_history,
+    "schema": _show_schema,
+}

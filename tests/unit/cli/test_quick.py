@@ -93,6 +93,39 @@ def test_the_same_is_printed(printed, asked: Path, words: tuple[str, ...], width
     assert printed(*words, asked, COLUMNS=width) == whole.out
 
 
+@pytest.mark.parametrize("sql", [*QUESTIONS, "SELECT COUNT(*) FROM people ERROR WITHIN 1e6"])
+@pytest.mark.parametrize("options", [(), ("--json",), ("-c", "0.9"), ("--confidence", ".5")])
+def test_free_answers_are_printed_alike(
+    printed, asked: Path, sql: str, options: tuple[str, ...]
+) -> None:
+    within = () if "ERROR" in sql else ("--within", "200")
+    call("ask", asked, sql, *within)  # paid, if it must be
+    whole = call("ask", asked, sql, *within, *options, COLUMNS="80")
+    assert whole.code == 0
+    said = printed("ask", *options, asked, sql, *within)
+    assert said == (whole.out if ".5" not in options else None)
+
+
+def test_caveats_of_csv_are_printed_alike(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("ask", asked, QUESTIONS[1], "-w", "200", "--csv")
+    whole = call(*words, COLUMNS="80")
+    capsys.readouterr()
+    assert quick.answered([str(word) for word in words])
+    shown = capsys.readouterr()
+    assert shown.out == whole.out
+    assert " ".join(shown.err.split()) == " ".join(whole.err.split())
+    assert "Note:" in shown.err
+
+
+def test_what_is_not_free_is_left_to_the_program(printed, asked: Path) -> None:
+    before = asked.read_bytes()
+    assert printed("ask", asked, "SELECT COUNT(*) FROM people WHERE age = 44", "-w", "3") is None
+    assert printed("ask", asked, "SELECT COUNT( FROM people", "-w", "3") is None
+    assert printed("ask", asked, "SELECT COUNT(*) FROM people") is None
+    assert printed("ask", asked, "DESCRIBE people") is None
+    assert asked.read_bytes() == before
+
+
 def test_a_new_dataset_has_no_history(printed, people, tmp_path: Path, run: Run) -> None:
     path = tmp_path / "new.eke"
     assert run("init", *people, "--epsilon", 1, "-o", path).code == 0
@@ -124,6 +157,19 @@ def test_a_new_dataset_has_no_history(printed, people, tmp_path: Path, run: Run)
         ("budget", "postgresql://host/base?dataset=adult"),
         ("budget", ""),
         ("ask", "a.eke"),
+        ("ask", "a.eke", "-"),
+        ("ask", "a.eke", ""),
+        ("ask", "a.eke", "SELECT", "more"),
+        ("ask", "a.eke", "SELECT", "-w"),
+        ("ask", "a.eke", "SELECT", "-w", "2%"),
+        ("ask", "a.eke", "SELECT", "-w", "n=2"),
+        ("ask", "a.eke", "SELECT", "-w", "1e3"),
+        ("ask", "a.eke", "SELECT", "-w", "2", "--within", "3"),
+        ("ask", "a.eke", "SELECT", "--json", "--csv"),
+        ("ask", "a.eke", "SELECT", "--key", "k"),
+        ("ask", "a.eke", "SELECT", "--data", "t.csv"),
+        ("ask", "a.eke", "SELECT", "--analyst", "ann"),
+        ("budget", "a.eke", "--csv"),
     ],
 )
 def test_other_words_are_left_to_the_program(words: tuple[str, ...]) -> None:
@@ -199,6 +245,7 @@ def test_light_commands_load_next_to_nothing(asked: Path) -> None:
     assert loaded_by("history", asked) == set()
     assert loaded_by("schema", asked) == set()
     assert {"numpy", "sqlalchemy", "typer"} <= loaded_by("history", asked, "-n1"), "control"
+    assert loaded_by("ask", asked, QUESTIONS[0], "-w", 200) == {"numpy", "sqlglot"}
 
 
 def test_no_kind_of_column_makes_them_heavy(tmp_path: Path) -> None:
