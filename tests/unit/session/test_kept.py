@@ -50,6 +50,8 @@ def test_the_list_is_that_of_a_slow_look_at_the_ledger_whenever_it_is_asked_for(
         lambda: session.ask(COUNT, within=60, analyst="ann"),  # free, without a key: not kept
         lambda: session.release(session.plan([["sex"]], budget=0.05), key="t", analyst="ann"),
         lambda: session.ask(MEAN, within=2, key="m", analyst="ann"),
+        lambda: session.ask(MEAN, within=1, analyst="ben"),  # in steps, without a key: kept
+        lambda: session.ask(MEAN, within=1, analyst="ann"),  # and free for others: not kept
         lambda: session.publish("lda", epsilon=0.1, target="sex", key="r", analyst="ann"),
         lambda: session.publish("max_entropy", from_history=True, key="h", analyst="ben"),
         lambda: session.change_cap("ann", 5.0),
@@ -62,7 +64,7 @@ def test_the_list_is_that_of_a_slow_look_at_the_ledger_whenever_it_is_asked_for(
             kept, following = session.answers.of(analyst)
             assert [one.sequence for one in kept] == slowly(session, analyst)
             assert following is None
-    assert [len(slowly(session, analyst)) for analyst in ("ann", "ben", "zoe")] == [3, 2, 0]
+    assert [len(slowly(session, analyst)) for analyst in ("ann", "ben", "zoe")] == [3, 3, 0]
     assert session.answers.of("zoe") == ([], None)
 
 

@@ -31,7 +31,7 @@ Format = Annotated[FileFormat, Query(alias="format")]
 
 @router.get("", **roles(*EVERYONE))
 def answers(session: Dataset, who: Who, before: Before = None, most: Most = 100) -> dict[str, Any]:
-    """The caller's own answers, newest first: paid ones, and those with a key, free or in steps."""
+    """The caller's own answers, newest first: paid ones, and free ones that had a key."""
     found, following = session.answers.of(who.name, before=before, most=most)
     return finite({"answers": [_listed(one) for one in found], "next": following})
 

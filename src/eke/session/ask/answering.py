@@ -176,8 +176,10 @@ class Answering:
             with self._turn(request, self._work(request, now, is_begun=bool(steps))):
                 decision = request.decide(allowed, before=costs)
                 if decision.action == "history":
-                    found = taken(steps, now.sequence, known)
-                    return self._kept(request, key, request.text(now.facts, found))
+                    text = request.text(now.facts, taken(steps, now.sequence, known))
+                    if steps:  # paid for, and kept like every answer that was
+                        return self._vault.remember(request.analyst, name, request.digest, text)
+                    return self._kept(request, key, text)
             if decision.plan is None:
                 refusal = self._preview(request, decision, now)
                 raise Refused(advice(refusal, spent_on_steps(steps)), refusal)

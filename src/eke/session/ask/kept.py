@@ -1,7 +1,6 @@
 """Kept answers: what an analyst asked before, as the ledger keeps it, to be read again.
 
-The ledger keeps every paid answer, and a free one that was asked with a key. A formula that took
-several steps is kept under its key; without one, only what was measured for it is.
+The ledger keeps every paid answer, and a free one that was asked with a key.
 
 Privacy: everything here was released, to the analyst who asked; reading it again costs nothing.
 """
