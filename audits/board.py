@@ -18,12 +18,15 @@ from tests.postgresql_server import programs
 
 BEGIN = "<!-- from: make audit -->"
 END = "<!-- end of make audit -->"
-HEADINGS = ("check", "N", "figure", "positive control", "verdict")
+HEADINGS = ("check", "N", "figure", "positive control", "verdict", "commit")
+_SHOWN = 11  # of a hash, with its quote
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """The texts of a row, in the order of the headings."""
-    return row.title, row.samples, row.figure, row.control, row.verdict
+    short = row.commit[:_SHOWN] + "`" if row.commit.startswith("`") else row.commit
+    changed = " with changes" if row.commit.endswith("changes") else ""
+    return row.title, row.samples, row.figure, row.control, row.verdict, f"{short}{changed}"
 
 
 def show(rows: Sequence[Row], console: Console) -> None:
@@ -31,18 +34,20 @@ def show(rows: Sequence[Row], console: Console) -> None:
     table = Table(*HEADINGS, show_lines=True)
     for row in rows:
         colour = "green" if row.verdict == "passed" else "bold red"
-        *texts, verdict = cells(row)
-        table.add_row(*texts, f"[{colour}]{verdict}[/]")
+        *texts, verdict, state = cells(row)
+        table.add_row(*texts, f"[{colour}]{verdict}[/]", state)
     console.print(table)
 
 
-def markdown(rows: Sequence[Row], scale: Scale, minutes: float) -> str:
-    """The table with the state of the code and the versions it was measured with."""
+def markdown(rows: Sequence[Row], scale: Scale, missing: Sequence[str] = ()) -> str:
+    """The table with the versions it was measured with; each row says its commit."""
     failed = sum(row.verdict != "passed" for row in rows)
     outcome = "all passed, every control caught" if not failed else f"{failed} NOT passed"
+    unmeasured = [f"Not measured yet: {', '.join(missing)}.", ""] if missing else []
     lines = [
-        f"{len(rows)} rows at scale `{scale.name}`: {outcome}; {minutes:.0f} minutes.",
+        f"{len(rows)} rows at scale `{scale.name}`: {outcome}.",
         "",
+        *unmeasured,
         *(f"- {name}: {value}" for name, value in circumstances().items()),
         "",
         f"| {' | '.join(HEADINGS)} |",
@@ -62,9 +67,8 @@ def write(page: Path, text: str) -> None:
 
 
 def circumstances() -> dict[str, str]:
-    """Commit, date, and the versions of everything whose behaviour the figures depend on."""
+    """The date, and the versions of everything whose behaviour the figures depend on."""
     return {
-        "commit": commit(),
         "date": datetime.now(UTC).date().isoformat(),
         "Python": platform.python_version(),
         "OpenDP": version("opendp"),

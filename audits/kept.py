@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from audits.board import commit
 from audits.row import ROOT, Check, Row, Scale
@@ -24,14 +25,18 @@ class Kept:
 
     def find(self, check: Check, scale: Scale) -> tuple[Row, ...] | None:
         """The rows of these sources, if all of them passed; None when there are none."""
-        place = self._place(check, scale)
-        if place is None or not place.exists():
+        before = self._read(check, scale)
+        if before is None:
             return None
-        document = json.loads(place.read_text("utf-8"))
-        rows = tuple(Row(**one) for one in document["rows"])
+        rows = _rows(before)
         passed = all(row.verdict == "passed" for row in rows)
         now = sources(check)
-        return rows if passed and now is not None and document.get("sources") == now else None
+        return rows if passed and now is not None and before.get("sources") == now else None
+
+    def last(self, check: Check, scale: Scale) -> tuple[Row, ...]:
+        """The rows that were measured last, on whichever sources; none when there are none."""
+        before = self._read(check, scale)
+        return () if before is None else _rows(before)
 
     def put(self, check: Check, scale: Scale, rows: tuple[Row, ...]) -> None:
         """Keep the rows of a check."""
@@ -42,8 +47,20 @@ class Kept:
             now = {"sources": sources(check), "commit": commit(), "rows": documents}
             place.write_text(json.dumps(now), "utf-8")
 
+    def _read(self, check: Check, scale: Scale) -> dict[str, Any] | None:
+        place = self._place(check, scale)
+        if place is None or not place.exists():
+            return None
+        document: dict[str, Any] = json.loads(place.read_text("utf-8"))
+        return document
+
     def _place(self, check: Check, scale: Scale) -> Path | None:
         return None if self.folder is None else self.folder / f"{check.name}-{scale.name}.json"
+
+
+def _rows(document: dict[str, Any]) -> tuple[Row, ...]:
+    """The rows of a stored result, each with its commit."""
+    return tuple(replace(Row(**one), commit=document["commit"]) for one in document["rows"])
 
 
 def sources(check: Check) -> str | None:

@@ -37,7 +37,7 @@ class Row:
     """What one check found.
 
     `control` says what the same check made of a version that is broken on purpose, and `caught`
-    whether it noticed: a check that cannot fail shows nothing.
+    whether it noticed: a check that cannot fail shows nothing. `commit` is what was checked.
     """
 
     title: str
@@ -46,6 +46,7 @@ class Row:
     control: str
     passed: bool
     caught: bool
+    commit: str = ""
 
     def __post_init__(self) -> None:
         for text in (self.title, self.samples, self.figure, self.control):

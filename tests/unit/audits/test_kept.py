@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from audits import kept
@@ -24,8 +26,18 @@ def test_what_passed_on_these_sources_is_found(tmp_path, monkeypatch):
     assert store.find(CHECK, FULL) is None
     store.put(CHECK, FULL, (ROW,))
     monkeypatch.setattr(kept, "commit", lambda: "`abd`")  # of other files
-    assert store.find(CHECK, FULL) == (ROW,)
+    assert store.find(CHECK, FULL) == (replace(ROW, commit="`abc`"),)
     assert store.find(CHECK, TINY) is None
+
+
+def test_what_was_measured_last_is_found_whatever_changed_since(tmp_path, monkeypatch):
+    store = Kept(tmp_path / "kept")
+    assert store.last(CHECK, FULL) == ()
+    store.put(CHECK, FULL, (ROW, FAILED))
+    monkeypatch.setattr(kept, "commit", lambda: "`abd`")
+    monkeypatch.setattr(kept, "sources", lambda _: "others")
+    found = store.last(CHECK, FULL)
+    assert found == tuple(replace(one, commit="`abc`") for one in (ROW, FAILED))
 
 
 def test_what_failed_is_measured_again(tmp_path):

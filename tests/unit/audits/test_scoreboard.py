@@ -7,12 +7,13 @@ are not run again here, nor is the row that reads the last result of a script.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from audits.board import BEGIN, END, HEADINGS, markdown, write
+from audits.board import BEGIN, END, HEADINGS, cells, markdown, write
 from audits.checks import CHECKS
 from audits.measured import mutant_row
 from audits.row import FULL, ROOT, TINY, Check, Row, broken
@@ -62,20 +63,29 @@ def test_what_is_missing_is_a_failure() -> None:
 def test_the_page_is_written_between_its_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
-    write(page, markdown([row(), row(caught=False)], FULL, 12))
+    write(page, markdown([row(), row(caught=False)], FULL, ["timing", "mutants"]))
     text = page.read_text("utf-8")
     assert text.startswith("before\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "old" not in text
     assert "1 NOT passed" in text
     assert f"| {' | '.join(HEADINGS)} |" in text
-    for name in ("commit", "Python", "OpenDP", "DuckDB", "SQLite", "PostgreSQL", "Spark"):
+    assert "Not measured yet: timing, mutants." in text
+    for name in ("date", "Python", "OpenDP", "DuckDB", "SQLite", "PostgreSQL", "Spark"):
         assert re.search(rf"^- {name}: \S", text, re.MULTILINE)
     write(page, "once more")
     assert page.read_text("utf-8").count(BEGIN) == 1
     page.write_text("no marks", "utf-8")
     with pytest.raises(SystemExit, match="goes between"):
         write(page, "text")
+
+
+def test_a_row_says_what_was_checked() -> None:
+    long = "`" + 4 * "0123456789" + "`"
+    assert cells(replace(row(), commit=long))[-1] == "`0123456789`"
+    assert cells(replace(row(), commit=f"{long} with changes"))[-1] == "`0123456789` with changes"
+    assert cells(replace(row(), commit="unknown"))[-1] == "unknown"
+    assert "| passed | `0123456789` |" in markdown([replace(row(), commit=long)], FULL)
 
 
 def test_the_documentation_has_a_place_for_the_table() -> None:
