@@ -19,6 +19,7 @@ import os
 import secrets
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +108,8 @@ def write_arrays(path: Path, parts: Parts) -> None:
                 file.write(chunk)
         own.replace(path)
     except OSError:  # no room, or no permission: opening takes longer, that is all
-        own.unlink(missing_ok=True)
+        with suppress(OSError):
+            own.unlink()
 
 
 def read_arrays(path: Path) -> Parts:

@@ -54,7 +54,12 @@ class StepRows:
     @classmethod
     def from_parts(cls, parts: Parts) -> StepRows:
         """The vectors as they were when their parts were taken."""
-        return made_of(cls, **{f"_{name}": GrowingVector.of(parts[name]) for name in parts})
+        return made_of(
+            cls,
+            _ends=GrowingVector.of(parts["ends"]),
+            _places=GrowingVector.of(parts["places"]),
+            _steps=GrowingVector.of(parts["steps"]),
+        )
 
     def append(self, vector: NDArray[np.int64]) -> None:
         places, steps = steps_of(vector)

@@ -71,11 +71,11 @@ class StepStack:
     def from_parts(cls, domain: Domain, parts: Parts) -> StepStack:
         """A stack as it was when its parts were taken."""
         sizes = dict(zip(domain.names, domain.shape, strict=True))
-        own = {name: under(name, parts) for name in sizes}
+        held = [name for name in sizes if f"{name}/bounds" in parts]
         return made_of(
             cls,
             _sizes=sizes,
-            _vectors={n: _Vectors.from_parts(sizes[n], held) for n, held in own.items() if held},
+            _vectors={name: _Vectors.from_parts(sizes[name], under(name, parts)) for name in held},
             _weights=GrowingVector.of(parts["weights"]),
             _starts=GrowingVector.of(parts["starts"]),
         )

@@ -18,8 +18,11 @@ from eke.engine import checkpoint
 from eke.engine.checkpoint import Checkpoint, read_arrays, write_arrays
 from eke.engine.standing import Beginning, Standing
 from eke.errors import LedgerError
+from eke.history import Measurement
+from eke.inference import Inference
 from eke.inference.regression import Regression
 from eke.ledger import Entry, Ledger
+from eke.privacy.law import Laplace
 from eke.privacy.pure import PURE
 from eke.query.parts import Parts
 from eke.session import Session
@@ -302,6 +305,19 @@ def test_few_rows_and_few_new_ones_are_not_written(
         session.ask(f"SELECT COUNT(*) FROM t WHERE a < {high}", 60)
         at += [high] * (len(written) - len(at))
     assert at == [16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 39, 42, 45, 49, 53, 57]
+
+
+def test_attributes_may_have_names_like_those_of_parts() -> None:
+    names = ("a", "a/ends", "a/b/terms", "weights", "rows/vectors/a")
+    domain = eke.Domain(dict.fromkeys(names, eke.Integer(0, 3)))
+    asked = [eke.count({name: (1, 2)}).on(domain) for name in names[1:]]
+    known = Inference(domain, [Measurement(one, Laplace(2.0), (5.0,)) for one in asked])
+    parts = known.parts()
+    assert parts is not None
+    again = Inference.from_parts(domain, parts, list)
+    for one in [*asked, asked[0] - asked[1] * 2, eke.count({"a": 1}).on(domain)]:
+        assert (again.linear(one) is None) == (known.linear(one) is None)
+        assert str(again.posterior(one)) == str(known.posterior(one))
 
 
 def test_arrays_come_back_as_they_were(folder: Path) -> None:
