@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 import eke
-from eke.engine import ENDING
+from eke.engine import CHECKPOINT_ENDING
 
 YARDSTICK = [sys.executable, "-c", "import sqlite3, rich"]
 EKE = [sys.executable, "-c", "from eke.cli import main; main()"]
@@ -125,7 +125,7 @@ def processor_seconds(command: list[str]) -> tuple[float, str]:
 
 def beside(path: Path) -> Path:
     """Where the checkpoint of a dataset is."""
-    return path.with_name(path.name + ENDING)
+    return path.with_name(path.name + CHECKPOINT_ENDING)
 
 
 def commands(path: Path, *, answered: bool) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.engine.adaptive import ChoiceOption, Desk, Selection
-    from eke.engine.checkpoint import ENDING, Checkpoint
+    from eke.engine.checkpoint import CHECKPOINT_ENDING, Checkpoint
     from eke.engine.failed import is_failed, told
     from eke.engine.measuring import PARTS_ALONE, Measuring, RowScoring, ScoreRows, Selecting
     from eke.engine.row_scores import RowScores
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eke.engine.vault import AnswerText, Stale, Vault
 
 __all__ = [
-    "ENDING",
+    "CHECKPOINT_ENDING",
     "PARTS_ALONE",
     "AnswerText",
     "Checkpoint",
@@ -40,7 +40,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "adaptive": "ChoiceOption Desk Selection",
-            "checkpoint": "ENDING Checkpoint",
+            "checkpoint": "CHECKPOINT_ENDING Checkpoint",
             "failed": "is_failed told",
             "measuring": "PARTS_ALONE Measuring RowScoring ScoreRows Selecting",
             "row_scores": "RowScores",

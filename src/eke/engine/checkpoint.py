@@ -82,7 +82,7 @@ class Checkpoint:
 
 
 NO_CHECKPOINT = Checkpoint(None)
-ENDING = "-checkpoint"
+CHECKPOINT_ENDING = "-checkpoint"
 """Of the file, after the name of the ledger's."""
 
 

@@ -77,7 +77,8 @@ class Vault:
         self._public_rows = public_rows
         self._beginning = Beginning(domain, measure, neighbours, rows_per_unit, public_rows)
         self._checkpoint = checkpoint
-        self._standing = self._at_first()  # of writers, who hold `lock`
+        # Of writers, who hold `lock`.
+        self._standing = checkpoint.standing(self._beginning, ledger.hash_of, self._until)
         self._catching_up = threading.Lock()
         self._published = self._standing.view()  # of readers; replaced as a whole, never changed
 
@@ -372,19 +373,17 @@ class Vault:
                 closing = book.commit(reservation, released, text)
                 failpoint("engine.stored")
         except BaseException:
-            self._standing = self._at_first()  # it may hold what the ledger does not
+            # It may hold what the ledger does not. No checkpoint: whatever failed, this must not.
+            self._standing = Standing(self._beginning)
             raise
         failpoint("engine.committed")
         draws.forget()
         if not self._standing.stepped_over(closing.entry):
-            self._standing = self._at_first()
+            self._standing = Standing(self._beginning)
         return closing.answer
 
-    def _at_first(self) -> Standing:
-        def until(sequence: int) -> list[Entry]:
-            return [entry for entry in self.ledger.entries() if entry.sequence <= sequence]
-
-        return self._checkpoint.standing(self._beginning, self.ledger.hash_of, until)
+    def _until(self, sequence: int) -> list[Entry]:
+        return [entry for entry in self.ledger.entries() if entry.sequence <= sequence]
 
     def _follow(self, ledger: Ledger | Book) -> None:
         self._standing.take_in(ledger.entries(after=self._standing.seen))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from eke.engine.checkpoint import ENDING, Checkpoint
+from eke.engine.checkpoint import CHECKPOINT_ENDING, Checkpoint
 from eke.ledger import Entry
 from eke.planning import FallsShort, only_history
 from eke.session.answer.answer import Answer
@@ -37,7 +37,7 @@ def free_answer(path: Path, sql: str, aim: Aim) -> Answer | None:
         return [ledger.whole(number) for number in range(1, sequence + 1)]
 
     file = path.resolve()
-    checkpoint = Checkpoint(file.with_name(file.name + ENDING))
+    checkpoint = Checkpoint(file.with_name(file.name + CHECKPOINT_ENDING))
     standing = checkpoint.standing(beginning_of(settings), ledger.hash_of, until)
     last = len(ledger.entries)
     if last - standing.seen > MOST_NEW_ENTRIES:

@@ -10,7 +10,7 @@ from typing import Any
 from eke.data import TableCheck
 from eke.data.reopening import reopen_source
 from eke.domain import Domain, domain_to_document, read_domain
-from eke.engine import ENDING, Checkpoint, Vault
+from eke.engine import CHECKPOINT_ENDING, Checkpoint, Vault
 from eke.errors import DomainError, LedgerError, PrivacyError
 from eke.ledger import HighWaterMark, Ledger
 from eke.planning import policy_named
@@ -130,7 +130,7 @@ def _session(
         neighbours=beginning.neighbours,
         rows_per_unit=beginning.rows_per_unit,
         public_rows=beginning.public_rows,
-        checkpoint=Checkpoint(ledger.beside(ENDING)),
+        checkpoint=Checkpoint(ledger.beside(CHECKPOINT_ENDING)),
     )
     return Session(
         vault,

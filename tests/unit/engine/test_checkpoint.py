@@ -21,7 +21,7 @@ from eke.errors import LedgerError
 from eke.history import Measurement
 from eke.inference import Inference
 from eke.inference.regression import Regression
-from eke.ledger import Entry, Ledger
+from eke.ledger import Book, Entry, Ledger
 from eke.privacy.law import Laplace
 from eke.privacy.pure import PURE
 from eke.query.parts import Parts
@@ -197,6 +197,28 @@ def test_the_ledger_is_not_locked_while_accounts_are_read(
         session.release(session.plan([("a", "b")], budget=1.0))
         assert not isinstance(session._vault.facts().inference.regression, Regression)
     assert read_while_locked == [False]
+
+
+def test_after_a_failed_commit_nothing_is_kept_whatever_else_fails(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a release that the ledger does not hold, on a disk that cannot be read either."""
+    session = eke.open(path, data=TABLE)
+    before = session._vault.facts().inference.rows[:]
+
+    def broken(*_: object) -> None:
+        raise LedgerError("the disk failed")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(Book, "commit", broken)
+        failing.setattr(Ledger, "hash_of", broken)
+        with pytest.raises(LedgerError, match="the disk failed"):
+            session.ask("SELECT COUNT(*) FROM t WHERE a = 7", 12, key="k")
+        assert not session._vault._standing.is_ahead
+        assert session._vault.facts().inference.rows[:] == before
+    answer = session.ask("SELECT COUNT(*) FROM t WHERE a = 7", 12, key="k")
+    assert "paid" in repr(answer)
+    assert len(session._vault.facts().inference.rows) == len(before) + 1
 
 
 def damages(content: bytes) -> Iterator[bytes]:

@@ -81,7 +81,9 @@ def test_it_goes_on_from_a_checkpoint(
     monkeypatch.setattr(checkpoint, "LEAST_ROWS", 1)
     session.ask("SELECT COUNT(*) FROM people WHERE age > 19", 20)
     session.ask("SELECT COUNT(*) FROM people WHERE age > 19", 1e6)
-    assert place_of(session).with_name(place_of(session).name + checkpoint.ENDING).exists()
+    assert (
+        place_of(session).with_name(place_of(session).name + checkpoint.CHECKPOINT_ENDING).exists()
+    )
     monkeypatch.setattr(module, "MOST_NEW_ENTRIES", 0)
     assert answers(session) > len(PAID)
     monkeypatch.setattr(checkpoint, "LEAST_ROWS", 10**9)
