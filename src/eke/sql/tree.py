@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from sqlglot import exp, parse
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from eke.errors import SqlError
 from eke.sql.guard import SqlToken
+from eke.sql.parser import DIALECT, TooTangled, trees_of
 from eke.sql.place import SqlText, echo
 from eke.sql.refusal import argument_advice, node_advice
 
-DIALECT = "duckdb"
 MOST_LEVELS = 80
 """Levels of the tree; what a chain of ANDs or sums adds on its left side does not count."""
 
@@ -126,9 +126,13 @@ def parsed(
 ) -> exp.Select:
     """The tree of one SELECT made of allow-listed nodes and arguments."""
     try:
-        trees = parse(cleaned, dialect=DIALECT)
+        trees = trees_of(cleaned)
     except SqlglotError as problem:
         raise _unreadable(text, problem) from None
+    except TooTangled:
+        raise text.error(
+            0, "the text can be read in too many ways; write a shorter question, without joins"
+        ) from None
     except Exception as problem:  # noqa: BLE001 - whatever the parser does, the asker gets our error
         raise text.error(
             0,

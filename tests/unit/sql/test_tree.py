@@ -49,7 +49,7 @@ def test_whatever_the_parser_raises_becomes_an_error_of_ours(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("a fault in the parser")
 
-    monkeypatch.setattr(tree, "parse", broken)
+    monkeypatch.setattr(tree, "trees_of", broken)
     with pytest.raises(SqlError, match=r"cannot be read \(ZeroDivisionError\)"):
         parse("SELECT COUNT(*) FROM adult", DOMAIN)
 
