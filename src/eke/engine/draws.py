@@ -62,7 +62,7 @@ class Draws:
     made of it.
     """
 
-    def __init__(self, ledger: Ledger, reservation: Reservation) -> None:
+    def __init__(self, ledger: Ledger, reservation: Reservation, *, is_new: bool = False) -> None:
         self._ledger = ledger
         self._reservation = reservation.sequence
         self._token = reservation.token
@@ -70,7 +70,8 @@ class Draws:
         self._seen = reservation.sequence
         self._stored: dict[int, tuple[str, list[int]]] = {}
         self.problem: BaseException | None = None  # why the ledger could not be used, if so
-        self._take_in(ledger)
+        if not is_new:
+            self._take_in(ledger)
 
     def take(self, wanted: Sequence[Wanted]) -> list[list[int]]:
         """What the next places gave, one for each thing wanted, stored together."""

@@ -123,8 +123,9 @@ class Vault:
         if self.lock.acquire(blocking=False):
             try:
                 if not self._standing.is_ahead:
-                    if self._standing.seen == self._published.seen:
-                        self._standing.take_in(entries)  # they are read already
+                    seen = self._standing.seen
+                    if seen >= self._published.seen:  # what writers have not seen is read already
+                        self._standing.take_in([each for each in entries if each.sequence > seen])
                     else:
                         self._follow(self.ledger)
                     return self._standing.view()
@@ -268,7 +269,7 @@ class Vault:
                     check_losses(plan, measuring)
             failpoint("engine.reserved")
             try:  # 5 to 7: counted, drawn and stored, first the parts, then what follows from them
-                draws = Draws(self.ledger, reservation)
+                draws = Draws(self.ledger, reservation, is_new=request is None)
                 counts = self._source.counts([*needed_by_parts(plan), *sets])
                 own, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
                 measured = measured_parts(plan, own, draws)
@@ -359,8 +360,7 @@ class Vault:
         try:
             with self.ledger.exclusive() as book:
                 self._follow(book)
-                about = book.entry(reservation).about
-                request = book.find(str(about["analyst"]), str(about["key"]))
+                request = book.request(reservation)
                 if request is not None and request.answer is not None:
                     return request.answer  # another process was faster
                 placed = [replace(one, sequence=book.state.sequence + 1) for one in measured]

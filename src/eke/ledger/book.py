@@ -69,6 +69,9 @@ class Book:
         self._state = state
         self._owner = os.getpid()
         self._usable = True
+        # Nobody else writes meanwhile, so what was looked up stays as it is until it is changed.
+        self._new_keys: set[tuple[str, str]] = set()
+        self._requests: dict[int, StoredRequest | None] = {}
 
     @property
     def spent(self) -> int:
@@ -87,7 +90,8 @@ class Book:
 
     def entries(self, after: int = 0) -> list[Entry]:
         """The entries after a sequence number, in order, this transaction's included."""
-        return read_entries(self._reading(), after)
+        connection = self._reading()
+        return [] if after >= self._state.sequence else read_entries(connection, after)
 
     def entry(self, sequence: int) -> Entry:
         """The entry with this sequence number."""
@@ -98,7 +102,20 @@ class Book:
 
         With a digest, a key that belongs to another request raises `KeyConflict`.
         """
-        return find_request(self._reading(), analyst, key, digest)
+        connection = self._reading()
+        if (analyst, key) in self._new_keys:
+            return None
+        found = find_request(connection, analyst, key, digest)
+        if found is None:
+            self._new_keys.add((analyst, key))
+        return found
+
+    def request(self, sequence: int) -> StoredRequest | None:
+        """The request that an entry opened; None when it opened none."""
+        connection = self._reading()
+        if sequence not in self._requests:
+            self._requests[sequence] = request_of(connection, sequence)
+        return self._requests[sequence]
 
     def reserve(
         self,
@@ -133,7 +150,7 @@ class Book:
         Privacy: exactly one call per reservation is `first`. Every other caller must forget its own
         noisy value and release `Closing.answer`, which it gets here.
         """
-        request = request_of(self._reading(), reservation)
+        request = self.request(reservation)
         if request is None:
             raise LedgerError(
                 f"entry {reservation} is no reservation; reserve before measuring, and commit with "
@@ -155,6 +172,7 @@ class Book:
             if closed.rowcount != 1:
                 raise LedgerError("the reservation was closed meanwhile; retry with the same key")
             failpoint("ledger.recorded")
+            del self._requests[reservation]
         return Closing(answer, entry, first=True)
 
     def remember(
@@ -276,6 +294,7 @@ class Book:
         return {"analyst": analyst, "key": key, "digest": digest}
 
     def _record(self, about: Mapping[str, object], sequence: int, answer: str | None) -> None:
+        self._new_keys.discard((str(about["analyst"]), str(about["key"])))
         self._connection.execute(
             _INSERT_REQUEST,
             {

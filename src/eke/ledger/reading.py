@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import cast
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, or_, select
 
 from eke.errors import KeyConflict, LedgerError, LedgerTampered
 from eke.ledger import schema
@@ -24,7 +24,9 @@ _LINKS_AFTER = (
     .limit(_PAGE)
 )
 _LINK_AT = select(schema.entry).where(_ENTRY.sequence == bindparam("at_sequence"))
-_LINK_CLOSING = select(schema.entry).where(_ENTRY.closes == bindparam("reservation"))
+_LINKS_OF_REQUEST = select(schema.entry).where(
+    or_(_ENTRY.sequence == bindparam("opened_by"), _ENTRY.closes == bindparam("opened_by"))
+)
 _STATE = select(_ACCOUNT.head_sequence, _ACCOUNT.head_hash, _ACCOUNT.spent, _ACCOUNT.spending_limit)
 _STATE_LOCKED = _STATE.with_for_update()
 _REQUEST_UNDER = select(schema.request).where(
@@ -92,13 +94,18 @@ def extend(connection: Connection, known: ChainState, claimed: ChainState) -> Ch
     what the chain says. A file that was put back, edited at its head or refilled is caught before
     anything is charged to it.
     """
-    link = _link_at(connection, known.sequence)
-    if known.sequence and (link is None or link.hash != known.hash):
-        raise LedgerTampered(
-            "the ledger went back to an older state while in use; restore the newest intact copy"
-        )
-    with closing(links(connection, known.sequence)) as new:
-        state = walk(known, new)
+    with closing(links(connection, known.sequence - 1)) as stored:
+        last = next(stored, None) if known.sequence else None
+        if last is None:
+            is_there = not known.sequence
+        else:
+            is_there = (last.sequence, last.hash) == (known.sequence, known.hash)
+        if not is_there:
+            raise LedgerTampered(
+                "the ledger went back to an older state while in use; restore the newest intact "
+                "copy"
+            )
+        state = walk(known, stored)
     if state != claimed:
         raise LedgerTampered(
             "the account does not agree with the entries; restore the newest intact copy"
@@ -136,10 +143,10 @@ def request_of(connection: Connection, sequence: int) -> StoredRequest | None:
 def check_request(connection: Connection, row: Row[tuple[object, ...]]) -> StoredRequest:
     """The request in a row of the table, or `LedgerTampered` when its entries say otherwise."""
     request = as_request(row)
-    opened = read_one(connection, request.sequence)
-    closing = connection.execute(_LINK_CLOSING, {"reservation": request.sequence}).one_or_none()
-    closed = read_entry(Link(*closing)) if closing is not None else None
-    if request != expected_request(opened, closed, request.answer):
+    rows = connection.execute(_LINKS_OF_REQUEST, {"opened_by": request.sequence}).all()
+    entries = {link.closes: read_entry(link) for link in (Link(*row) for row in rows)}
+    opened, closed = entries.get(None), entries.get(request.sequence)
+    if opened is None or request != expected_request(opened, closed, request.answer):
         raise LedgerTampered(
             f"the stored request of entry {request.sequence} does not agree with the chain; "
             "restore the newest intact copy"

@@ -171,7 +171,7 @@ class Ledger:
         if stamp is not None and self._quiet == (stamp, after):
             return []
         with self._reading() as connection:
-            found = read_entries(connection, after)
+            found = [] if after >= self._seen.sequence else read_entries(connection, after)
         head = found[-1].sequence if found else after
         self._quiet = None if stamp is None else (stamp, head)
         return found

@@ -109,19 +109,25 @@ class Answering:
         now = self._vault.glance()
         work = self._work(request, now)
         if not work.is_light:
-            return self._decided(request, key, insist=insist)
+            return self._decided(request, key, self._vault.snapshot(), insist=insist)
         try:
             is_free = request.decide(now.facts, only_history).action == "history"
         except FallsShort:
             is_free = False
         if is_free:
             return self._from_history(request, key, now)
+        if self._payers.acquire(blocking=False):
+            try:  # nobody was before us, so that hardly anything can have changed
+                return self._decided(request, key, now, insist=insist)
+            finally:
+                self._payers.release()
         with self._payers:
-            return self._decided(request, key, insist=insist)
+            return self._decided(request, key, self._vault.snapshot(), insist=insist)
 
-    def _decided(self, request: Request, key: str | None, *, insist: bool) -> str | None:
+    def _decided(
+        self, request: Request, key: str | None, now: Snapshot, *, insist: bool
+    ) -> str | None:
         """The same for a request that may have to be planned and paid for."""
-        now = self._vault.snapshot()
         allowed = now.facts_for(request.analyst)
         with self._turn(request, self._work(request, now)):
             decision = request.decide(allowed)
