@@ -40,6 +40,8 @@ KINDS = (
     ("WHERE", "HAVING", "GROUP", "ORDER", "FILTER"),
 )
 SECOND = 1.0
+KNOWN = "SELECT COUNT(*) FROM adult WHERE " + " AND ".join(["age > 3"] * 500)
+KNOWN_SECONDS = 0.2  # an idle processor of today takes less
 
 
 def mutated(rng: np.random.Generator, text: str, other: str) -> str:
@@ -124,6 +126,7 @@ def heavy(rng: np.random.Generator) -> str:
         f"SELECT {', '.join(counts)} FROM t",
         f"SELECT CASE {' '.join(labels)} END AS k, COUNT(*) FROM t GROUP BY k",
         f"SELECT FLOOR(age / {n}) AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT age * age + {n} AS k, COUNT(*) FROM t GROUP BY k",
         f"SELECT {keys}, COUNT(*) FROM t GROUP BY {keys}",
         f"SELECT COUNT(*) FROM t WHERE {' OR '.join(['sex LIKE ' + repr('%v1%' * 9)] * n)}",
         f"SELECT {' / '.join(['COUNT(*)'] * n)} FROM t",
@@ -184,6 +187,18 @@ def outcome(domain: Domain, text: str) -> tuple[bool, float]:
     return False, seconds
 
 
+def seconds_here(domain: Domain, text: str, seconds: float) -> float:
+    """So many seconds, or, if these are too many, what they are on a machine that is not busy.
+
+    Other programs slow even processor time down: then a text is measured again beside one whose
+    time is known, and the best of three counts.
+    """
+    if seconds < SECOND:
+        return seconds
+    again = [(outcome(domain, text)[1], outcome(compact_domain(), KNOWN)[1]) for _ in range(3)]
+    return min(seconds, *(own / max(known / KNOWN_SECONDS, 1.0) for own, known in again))
+
+
 def fuzz(seed: list[int], number: int, mix: Mix = THOROUGH) -> int:
     """How many texts were accepted; an error when one fails otherwise, or takes too long."""
     rng = np.random.default_rng(seed)
@@ -191,10 +206,8 @@ def fuzz(seed: list[int], number: int, mix: Mix = THOROUGH) -> int:
     for domain, text in texts(rng, number, mix):
         fine, seconds = outcome(domain, text)
         accepted += fine
-        if seconds > SECOND:  # other programs slow even processor time down: the least of four
-            seconds = min(seconds, *(outcome(domain, text)[1] for _ in range(3)))
-        if seconds > slowest:
-            slowest, slow_text = seconds, text
+        if seconds > slowest and (shown := seconds_here(domain, text, seconds)) > slowest:
+            slowest, slow_text = shown, text
     assert slowest < SECOND, f"{slowest:.2f} s for {slow_text[:2000]}"
     # Fuzzing that is refused at the door shows little: some of it must get through.
     assert number // 20 < accepted < number // 2
@@ -244,7 +257,7 @@ def test_a_hundred_thousand_texts(part):
 )
 def test_hostile_texts_are_answered_quickly(text):
     accepted, seconds = outcome(compact_domain(), text)
-    assert seconds < SECOND
+    assert seconds_here(compact_domain(), text, seconds) < SECOND
     assert len(text) <= 20_000 or not accepted
 
 
