@@ -12,7 +12,7 @@ DEMO    := $(BIN)/eke demo
 PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv servers demo browser test lint test-long audit mutants format bench reproductions clean
+.PHONY: help .venv servers demo browser test lint test-long audit mutants reference format bench reproductions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ audit: $(STAMP) servers ## the scoreboard of privacy and reliability, in full, i
 mutants: $(STAMP) ## small changes of the release path that no test notices, into audits/mutants.json
 	@$(INSTALL) -e '.[mutants]'
 	MPLBACKEND=Agg $(BIN)/python audits/mutants.py --jobs $(WORKERS)
+
+reference: $(STAMP) ## docs/reference/python.md, from the docstrings
+	$(BIN)/python docs/generator/run.py
 
 format: $(STAMP) ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .

@@ -24,7 +24,15 @@ from __future__ import annotations
 
 
 class EkeError(Exception):
-    """Root of everything that eke raises on purpose."""
+    """Root of everything that eke raises on purpose; see docs/reference/errors.md.
+
+    Example:
+        >>> try:
+        ...     eke.Integer(9, 0)
+        ... except eke.EkeError as problem:
+        ...     print(problem)
+        Integer(9, 0): the lower bound is the larger; swap them
+    """
 
 
 class DomainError(EkeError, ValueError):
@@ -64,7 +72,18 @@ class BudgetExceeded(EkeError):
 
 
 class Refused(BudgetExceeded):
-    """A question was refused without spending; `refusal` says what is available instead."""
+    """A question was refused without spending; `refusal` says what is available instead.
+
+    Attributes:
+        refusal: a `Preview`, with the half-width that is free now and the narrowest one to be had.
+
+    Example:
+        >>> try:
+        ...     session.ask(eke.count(sex="F"), within=1)
+        ... except eke.Refused as refused:
+        ...     print(round(refused.refusal.narrowest, 2))
+        3.0
+    """
 
     def __init__(self, message: str, refusal: object = None) -> None:
         super().__init__(message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import io
 import math
 import re
@@ -33,7 +32,6 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-MADE_BY_EKE = ("Answer", "Budget", "History", "Preview", "Release", "ReleasePlan", "Session")
 
 
 def name_of(page: Path) -> str:
@@ -256,56 +254,6 @@ def test_figures_of_the_code_are_not_stale(page: str, figure: str) -> None:
 
 
 # -- the reference -------------------------------------------------------------------------------
-
-PYTHON = ROOT / "docs" / "reference" / "python.md"
-
-
-def plain_signature(name: str) -> str:
-    """The signature of a public name without annotations, as the reference shows it."""
-    parameters = inspect.signature(getattr(eke, name)).parameters.values()
-    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
-    return f"{name}{inspect.Signature(bare)}"
-
-
-def reference_of(name: str) -> str:
-    return section(PYTHON, name.replace("_", r"\_") if name.startswith("__") else name)
-
-
-@pytest.mark.parametrize("name", eke.__all__)
-def test_every_public_name_has_its_place_and_an_example(name: str) -> None:
-    text = reference_of(name)
-    assert len(text.split()) > 3, "says what it is"
-    everything = "\n".join(code for _, code in blocks(PYTHON, "python"))
-    used = rf"eke\.{name}\b"
-    if name in MADE_BY_EKE:
-        assert "```python" in text, "has an example of its own"
-    else:
-        assert re.search(used, everything), "is used in an example"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [n for n in eke.__all__ if n not in (*MADE_BY_EKE, "__version__", "EkeError", "Refused")],
-)
-def test_signatures_are_those_of_the_code(name: str) -> None:
-    assert f"`{plain_signature(name)}`" in reference_of(name)
-
-
-@pytest.mark.parametrize("name", MADE_BY_EKE)
-def test_every_public_member_is_listed(name: str) -> None:
-    text = reference_of(name)
-    inherited = {"count", "index"} if name == "History" else set()
-    members = {m for m in dir(getattr(eke, name)) if not m.startswith("_")} - inherited
-    missing = {m for m in members if not re.search(rf"`({name}\.)?{m}(\(|`)", text)}
-    assert missing == set()
-
-
-@pytest.mark.parametrize("method", ["ask", "preview", "plan", "release"])
-def test_signatures_of_the_main_methods_are_those_of_the_code(method: str) -> None:
-    function = inspect.unwrap(getattr(eke.Session, method))
-    parameters = [*inspect.signature(function).parameters.values()][1:]
-    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
-    assert f"`{method}{inspect.Signature(bare)}`" in reference_of("Session")
 
 
 def error_classes() -> dict[str, type[Exception]]:

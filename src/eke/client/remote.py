@@ -60,7 +60,38 @@ def connect(
     timeout: float = 60.0,
     transport: httpx.BaseTransport | None = None,
 ) -> RemoteSession:
-    """A dataset on a server; its name may be left out when the token sees one dataset only."""
+    """A dataset on a server, with the face of a session: both are a `Dataset`.
+
+    It has `ask`, `preview`, `curve`, `explain`, `estimate`, `plan`, `price`, `release`, `publish`,
+    `measurement`, `budget`, `remaining`, `history` and `domain`; and `close`, or `with`. A server
+    knows who asks, so `analyst=` is left out. Questions are SQL or expressions; `explain` takes
+    SQL. Errors are those of a session. A connection that breaks is tried again, and `key=` makes
+    sure that a request is answered once. A plan compares strategies like one made here, knows its
+    `cost`, `remaining` and `affordable`, and is released by the same server. `publish` waits until
+    the server has made the rows; tables and rows are the same objects as here. A whole table of
+    answers comes without posteriors. It needs the extra `client`. See docs/reference/http.md.
+
+    Args:
+        url: where the server is.
+        token: who you are.
+        dataset: its name; it may be left out when the token sees one dataset only.
+        timeout: seconds to wait for the server, each time.
+        transport: how requests are sent, for tests; see httpx.
+
+    Raises:
+        AccessDenied: when the token is not known there, or may not do this.
+        ServiceError: when there is no such dataset for you.
+        Unanswered: when no proper answer comes. The server may have acted on the request, so send
+            it again with the same `key`.
+
+    Example:
+        >>> def everyone(url, token):
+        ...     with eke.connect(url, token, dataset="adult") as remote:
+        ...         pairs = remote.plan(eke.all_marginals(remote.domain, 2), budget=0.1)
+        ...         if pairs.affordable:
+        ...             print(remote.release(pairs, key="pairs").tables)
+        ...         return remote.ask(eke.count(), within=60).value
+    """
     wire = Wire(url, token, timeout=timeout, transport=transport)
     try:
         return RemoteSession(wire, _known(wire, dataset))

@@ -30,24 +30,30 @@ def _absolute(path: object) -> str:
 class CsvFile:
     """A delimited text file, plain or compressed with gzip.
 
-    All columns are read as text. Where the domain declares numbers (Integer, Binned, whole-number
-    Categorical), text such as ``30``, ``-2.5`` or ``1e3`` is read as that number, ``inf`` as an
-    infinity and ``nan`` as missing; where it declares a Boolean, so are true/false, yes/no, t/f,
-    y/n in any case. An empty field is NULL, in quotes or not, and so are the texts in `null`.
-    Lines with too few fields are filled up with NULL, surplus fields are ignored, and lines that
-    are not valid text at all are not part of the protected table. A stray quotation mark can
-    swallow the lines after it: pass ``quote=None`` for files that do not use quotation marks.
+    All columns are read as text. Where the domain declares numbers, text such as `30`, `-2.5` or
+    `1e3` is read as that number, `inf` as an infinity and `nan` as missing; where it declares a
+    Boolean, so are true/false, yes/no, t/f, y/n in any case. An empty field is NULL, in quotes or
+    not, and so are the texts in `null`. Lines with too few fields are filled up with NULL, surplus
+    fields are ignored, and lines that are not valid text at all are not part of the protected
+    table. A stray quotation mark can swallow the lines after it: pass `quote=None` for files that
+    do not use quotation marks.
 
     Args:
-        path: the file; ``.gz`` at the end means that it is compressed.
+        path: the file; `.gz` at the end means that it is compressed.
         columns: the names of the columns, for a file whose first line is data already.
         header: True when the first line holds names; by default, when `columns` is not given.
-        delimiter: one character; by default a tab for ``.tsv`` and ``.tab``, else a comma.
-        null: texts that mean a missing value, such as ``"?"`` or ``("NA", "-")``.
+        delimiter: one character; by default a tab for `.tsv` and `.tab`, else a comma.
+        null: texts that mean a missing value, such as `"?"` or `("NA", "-")`.
         strip: remove blanks around each field (before it is compared with `null`).
         skip: lines to leave out at the start of the file.
         quote: the quotation mark, or None when the file has none.
-        encoding: ``utf-8``, ``latin-1`` or ``utf-16``.
+        encoding: `utf-8`, `latin-1` or `utf-16`.
+
+    Example:
+        >>> people.to_csv("people.csv", sep=";", na_rep="?", index=False)
+        >>> file = eke.CsvFile("people.csv", delimiter=";", null="?")
+        >>> eke.create("csv.eke", file, domain, epsilon=1.0)
+        Session(4 attributes, 3,000 cells; epsilon 0 spent of 1, 1 remaining)
     """
 
     path: str
@@ -107,8 +113,16 @@ class CsvFile:
 class ParquetFile:
     """A Parquet file, read with the types it declares.
 
-    `collect` says what is held of it: ``"cells"``, all non-empty ones, read once, or
-    ``"marginals"``, only the tables that questions need, each read when it is needed.
+    Args:
+        path: the file.
+        collect: what is held of it in memory: "cells", all its non-empty ones, read once, or
+            "marginals", only the tables of counts that questions need, each read in one scan when
+            it is needed; see docs/how-to/move-to-postgresql.md#tables-past-one-machine.
+
+    Example:
+        >>> people.to_parquet("people.parquet")
+        >>> eke.create("parquet.eke", eke.ParquetFile("people.parquet"), domain, epsilon=1.0)
+        Session(4 attributes, 3,000 cells; epsilon 0 spent of 1, 1 remaining)
     """
 
     path: str
@@ -121,10 +135,16 @@ class ParquetFile:
 
 @dataclass(frozen=True, slots=True)
 class DuckDBFile:
-    """One table (or view) of a DuckDB database file, opened read-only.
+    """One table or view of a DuckDB database file, opened read-only.
 
-    `table` may be left out when the file holds only one, and may name a schema: ``main.people``.
-    `collect` is as in `ParquetFile`.
+    Args:
+        path: the file.
+        table: its name, with a schema or not; it may be left out when there is only one.
+        collect: as in `ParquetFile`.
+
+    Example:
+        >>> eke.DuckDBFile("/lake/people.duckdb", table="main.people")  # opened by eke.create
+        DuckDBFile(path='/lake/people.duckdb', table='main.people', collect='cells')
     """
 
     path: str

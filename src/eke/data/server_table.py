@@ -18,12 +18,20 @@ _SECRETS = ("password", "sslpassword")
 class PostgreSQLTable:
     """One table, view or materialised view of a PostgreSQL database.
 
-    `address` is that of libpq, ``postgresql://user@host/database``. A password in it is used but
-    never stored: PGPASSWORD, ``~/.pgpass`` or ``data=`` give it when the dataset is opened again.
-    `table` may name a schema, ``public.people``, and be left out when there is only one table.
+    The server counts it, in a read-only transaction. This needs `pip install 'eke[postgresql]'`;
+    see docs/how-to/move-to-postgresql.md.
 
-    `collect` says what comes from the server: ``"cells"``, all non-empty ones, once, which must
-    fit in memory, or ``"marginals"``, only the counts that each question needs, when it needs them.
+    Args:
+        address: that of libpq, `postgresql://user@host/database`. A password in it is used but
+            never stored: PGPASSWORD, `~/.pgpass` or `data=` give it when the dataset is opened
+            again.
+        table: its name, with a schema or not; it may be left out when there is only one.
+        collect: what comes from the server: "cells", all non-empty ones, once, which must fit in
+            memory, or "marginals", only the counts that each question needs, when it needs them.
+
+    Example:
+        >>> eke.PostgreSQLTable("postgresql://reader@localhost/shop", table="public.people")
+        PostgreSQLTable('postgresql://reader@localhost/shop', 'public.people', 'cells')
     """
 
     address: str
@@ -62,10 +70,18 @@ class SparkTable:
     """One table that Spark reads: a name in its catalogue, or a folder of Parquet files.
 
     Spark is the session that is active, or the one that its own settings describe: master,
-    catalogue and passwords are set there (``SparkSession.builder`` or ``spark-defaults.conf``).
+    catalogue and passwords are set there (`SparkSession.builder` or `spark-defaults.conf`). This
+    needs `pip install 'eke[spark]'` and Java 17.
 
-    `collect` is as in `PostgreSQLTable`, but ``"marginals"`` unless you say otherwise: what Spark
-    is for does not fit one machine.
+    Args:
+        table: its name in the catalogue.
+        parquet: instead of it, a folder.
+        collect: as in `PostgreSQLTable`, but "marginals" unless you say otherwise: what Spark is
+            for does not fit one machine.
+
+    Example:
+        >>> eke.SparkTable(parquet="/lake/people")  # opened by eke.create
+        SparkTable(table=None, parquet='/lake/people', collect='marginals')
     """
 
     table: str | None = None

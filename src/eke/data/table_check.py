@@ -106,7 +106,14 @@ class UnitCheck:
 
 @dataclass(frozen=True, slots=True)
 class TableCheck:
-    """What becomes of the rows of a table; printed, it is a table.
+    """What becomes of the rows of a table; printed, it is a table. Made by `eke.check`.
+
+    Attributes:
+        rows: how many were read.
+        dropped: rows with a value that a rule drops.
+        columns: of each column how many values are `missing` or `outside`, and what the rules make
+            of them (`effects`).
+        unit: how many ids there are, and how many have too many rows; None without a unit.
 
     Privacy: Every number is exact and private, and nothing is spent on it. It is for the eyes of
     whoever may read the table anyway: eke never stores it, sends it to nobody, and no answer
@@ -114,8 +121,8 @@ class TableCheck:
     docs/concepts/privacy-promise.md.
     """
 
-    rows: int  # read
-    dropped: int  # rows with a value that a rule drops
+    rows: int
+    dropped: int
     columns: tuple[ColumnCheck, ...]
     unit: UnitCheck | None = None
 

@@ -33,7 +33,19 @@ _SHOWN = 12
 
 
 class Attribute(ABC):
-    """What all kinds of columns share: labels, the optional bucket and the rules."""
+    """What all kinds of columns share: labels, the optional bucket and the rules.
+
+    Attributes:
+        null: the rule for NULL and NaN.
+        outside: the rule for values that are not declared.
+
+    Example:
+        >>> answer = eke.Categorical("yes", "no", null="bucket")
+        >>> answer.declared, answer.labels, answer.size
+        (('yes', 'no'), ('yes', 'no', None), 3)
+        >>> answer.code("no"), answer.code(None), answer.code("maybe")
+        (1, 2, None)
+    """
 
     __slots__ = ()
     kind: ClassVar[str]
@@ -76,10 +88,12 @@ class Attribute(ABC):
 
     @property
     def size(self) -> int:
+        """How many values it has, the bucket included."""
         return len(self.declared) + self.has_bucket
 
     def code(self, raw: object) -> int | None:
-        """The code of a raw value, or None when its row is dropped (the data layer's slow twin)."""
+        """The code of a raw value, or None when its row is dropped."""
+        # The data layer's slow twin.
         value = plain(raw)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return self._by_rule(self.null, None)

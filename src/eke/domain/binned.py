@@ -18,7 +18,20 @@ from eke.errors import DomainError, QueryError
 
 @dataclass(frozen=True, slots=True, init=False)
 class Binned(Attribute):
-    """A numeric column cut at public edges: [e0, e1), [e1, e2), ..., the last bin closed."""
+    """Numbers cut at public edges: [e0, e1), [e1, e2), ..., the last bin closed.
+
+    Sums use the midpoints; intervals of averages allow for that, and sums say that theirs do not.
+    For sums declare `Integer` or `Numeric`.
+
+    Args:
+        edges: at least two numbers, increasing.
+        null: the rule for NULL and NaN; under "clamp" for texts, too, which have no nearest bound.
+        outside: the rule for numbers beyond; "clamp" moves them to the nearest bin.
+
+    Example:
+        >>> eke.Binned([0, 20, 35]).labels
+        ((0, 20), (20, 35))
+    """
 
     kind: ClassVar[str] = "binned"
     is_ordered: ClassVar[bool] = True

@@ -14,7 +14,16 @@ from eke.domain.rule import Rule, check_rules, plain
 
 @dataclass(frozen=True, slots=True)
 class Boolean(Attribute):
-    """A true/false column; its codes are 0 for false and 1 for true."""
+    """A true/false column. In sums it counts as 1 and 0.
+
+    Args:
+        null: the rule for NULL.
+        outside: the rule for values that are neither; not "clamp".
+
+    Example:
+        >>> eke.Boolean().labels
+        (False, True)
+    """
 
     kind: ClassVar[str] = "boolean"
     null: Rule = "drop"

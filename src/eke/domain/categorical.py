@@ -14,7 +14,21 @@ from eke.errors import DomainError
 
 @dataclass(frozen=True, slots=True, init=False)
 class Categorical(Attribute):
-    """A column with listed public values. Other values follow `outside`, NULL and NaN `null`."""
+    """A column with listed values: all texts, all whole numbers, or all truth values.
+
+    Args:
+        values: the public values, each once.
+        null: the rule for NULL and NaN.
+        outside: the rule for values that are not listed; not "clamp".
+
+    Raises:
+        DomainError: when values are of several kinds, or a rule does not fit.
+
+    Example:
+        >>> work = eke.Categorical("public", "private", null="bucket", outside="bucket")
+        >>> work.labels
+        ('public', 'private', None)
+    """
 
     kind: ClassVar[str] = "categorical"
     values: tuple[str | int | bool, ...]

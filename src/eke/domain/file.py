@@ -15,7 +15,17 @@ from eke.errors import DomainError
 
 
 def write_domain(domain: Domain, path: str | Path) -> None:
-    """Write YAML, or JSON when the name ends in .json."""
+    """Write a domain to a file, for a curator to edit; `read_domain` gives the same one back.
+
+    Args:
+        domain: what is written.
+        path: the file; JSON when its name ends in `.json`, else YAML.
+
+    Example:
+        >>> eke.write_domain(domain, "people.yaml")
+        >>> eke.read_domain("people.yaml") == domain
+        True
+    """
     document = domain_to_document(domain)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if Path(path).suffix != ".json":
@@ -26,7 +36,22 @@ def write_domain(domain: Domain, path: str | Path) -> None:
 
 
 def read_domain(path: str | Path) -> Domain:
-    """The domain described in a YAML or JSON file."""
+    """The domain described in a YAML or JSON file.
+
+    Args:
+        path: the file; what it holds says which of the two it is.
+
+    Raises:
+        DomainError: when the file cannot be read or describes no domain.
+
+    Example:
+        >>> import json
+        >>> from pathlib import Path
+        >>> written = {"format": "eke-domain/1", "attributes": {"smoker": {"type": "boolean"}}}
+        >>> _ = Path("small.json").write_text(json.dumps(written))
+        >>> eke.read_domain("small.json").names
+        ('smoker',)
+    """
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as problem:

@@ -16,7 +16,21 @@ from eke.errors import DomainError, QueryError
 
 @dataclass(frozen=True, slots=True)
 class Integer(Attribute):
-    """A whole-number column between two public bounds, both included; fractions are floored."""
+    """Whole numbers between two public bounds, both included; fractions are rounded down.
+
+    Args:
+        low: the smallest value.
+        high: the largest; there may be at most 1,000,000 values.
+        null: the rule for NULL and NaN; under "clamp" for texts, too, which have no nearest bound.
+        outside: the rule for numbers beyond; "clamp" moves them to the nearest bound.
+
+    Raises:
+        DomainError: when a bound is no whole number, or there are too many values.
+
+    Example:
+        >>> eke.Integer(0, 99).size
+        100
+    """
 
     kind: ClassVar[str] = "integer"
     is_ordered: ClassVar[bool] = True

@@ -18,13 +18,20 @@ MOST_VALUES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Numeric(Attribute):
-    """Numbers from low to high in steps, both ends included; others are rounded to the nearest.
+    """Numbers from low to high in steps, such as cents; others are rounded to the nearest.
 
-    Sums and averages are of these numbers, so nothing is lost when the table's own lie on the
-    grid, and half a step at most for each record when they do not.
+    Sums and averages are of these numbers, and may be compared with any of them. Nothing is lost
+    when the table's own numbers lie on the grid, and half a step at most for each record when they
+    do not. Without `outside="never"` the interval of an average allows for half a step of rounding.
+
+    Args:
+        low: the smallest value.
+        high: the largest, a whole number of steps away.
+        step: the distance between two values.
+        null: the rule for NULL and NaN; under "clamp" for texts, too, which have no nearest bound.
+        outside: the rule for numbers beyond; "clamp" moves them to the nearest bound.
 
     Example:
-        >>> import eke
         >>> eke.Numeric(0, 1, step=0.25).declared
         (0.0, 0.25, 0.5, 0.75, 1.0)
     """

@@ -14,7 +14,23 @@ from eke.errors import DomainError
 
 @dataclass(frozen=True, slots=True, init=False)
 class Domain:
-    """The public description of a table: an ordered product of attributes."""
+    """The public description of a table: named attributes, in order.
+
+    Each name is a column of the table. The cells are the combinations of their values; a domain
+    may have any number of them. `domain[name]` is an attribute, `len(domain)` counts them.
+
+    Args:
+        attributes: the attributes by name, for names that are no keywords of Python.
+        named: the same by keyword.
+
+    Raises:
+        DomainError: when there is none, or a name is given twice.
+
+    Example:
+        >>> shop = eke.Domain(age=eke.Integer(0, 99), sex=eke.Categorical("F", "M", null="bucket"))
+        >>> shop.names, shop.size, shop.total
+        (('age', 'sex'), 300, False)
+    """
 
     attributes: tuple[tuple[str, Attribute], ...]
     _by_name: dict[str, Attribute] = field(repr=False, compare=False)
@@ -45,15 +61,17 @@ class Domain:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the attributes."""
         return tuple(self._by_name)
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """How many values each attribute has, the bucket included."""
         return tuple(attribute.size for _, attribute in self.attributes)
 
     @property
     def size(self) -> int:
-        """Number of cells, as a Python integer."""
+        """The number of cells, of any size; a bucket is a value."""
         return math.prod(self.shape)
 
     @property
@@ -84,6 +102,7 @@ class Domain:
         return len(self.attributes)
 
     def sizes(self, names: Iterable[str]) -> tuple[int, ...]:
+        """How many values some attributes have, in the order given."""
         return tuple(self[name].size for name in names)
 
     def project(self, names: Iterable[str]) -> Domain:

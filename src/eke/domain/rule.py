@@ -16,7 +16,15 @@ EXACT = 2**53  # whole numbers below are doubles too, whatever the data engine c
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """A rule: count the row as if it held this declared value."""
+    """A rule: count the row as if it held this declared value.
+
+    Args:
+        value: a value that the attribute declares.
+
+    Example:
+        >>> eke.Integer(0, 10, null=eke.Replace(0), outside=eke.Replace(0)).code(None)
+        0
+    """
 
     value: str | int | float | bool
 

@@ -11,12 +11,16 @@ MOST_ROWS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One value of an id column, of which at most `rows` rows are counted.
+    """What is protected as a whole: one value of an id column, of which at most `rows` rows count.
 
-    A protected table without a Unit protects single rows. With ``Unit("patient", rows=3)`` it
+    A protected table without a Unit protects single rows. With `Unit("patient", rows=3)` it
     protects all rows of one patient at once: the data source keeps at most three rows of each, and
     every loss is multiplied by three (pure epsilon) or by nine (zCDP, whose loss grows with the
     square of the change).
+
+    Args:
+        column: the column that holds the ids; it need not be part of the domain.
+        rows: how many rows of an id are kept.
 
     Privacy: Which rows of an id are kept depends on the rows of that id alone. So adding or
     removing one id, with however many rows, changes the counted table by at most `rows` rows. Two
@@ -31,6 +35,15 @@ class Unit:
 
     NULL is one more id: all rows without an id together count as one unit, of which at most `rows`
     rows are kept. They are protected as a whole, never one person each.
+
+    Example:
+        >>> visits = pd.DataFrame({"patient": [1, 1, 1, 2], "sex": ["F", "F", "F", "M"]})
+        >>> sexes = eke.Domain(sex=eke.Categorical("F", "M"))
+        >>> unit = eke.Unit("patient", rows=2)
+        >>> clinic = eke.create("visits.eke", visits, sexes, epsilon=1.0, unit=unit)
+        >>> by_row = session.preview(eke.count(), within=60).cost
+        >>> round(clinic.preview(eke.count(), within=60).cost / by_row, 6)
+        2.0
     """
 
     column: str

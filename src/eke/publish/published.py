@@ -25,9 +25,20 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Published:
-    """Released rows, coded, with the receipt of their publication.
+    """New rows in the schema of the table, with their receipt. Made by `session.publish`.
+
+    Attributes:
+        domain: that of the table.
+        attributes: the columns that were published.
+        codes: the code of each value, an array with one row for each row.
+        receipt: what was asked for, what it cost, and how it went.
 
     Privacy: everything in it was released; it may be given to anyone.
+
+    Example:
+        >>> rows = session.publish("max_entropy", epsilon=0.2, rows=100)
+        >>> len(rows), rows.cost, rows.to_pandas().columns.tolist()
+        (100, 0.2, ['age', 'sex', 'hours', 'smoker'])
     """
 
     domain: Domain
@@ -60,6 +71,7 @@ class Published:
         )
 
     def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415 - slow to load
 
         return pa.Table.from_pandas(self.to_pandas(), preserve_index=False)
@@ -78,6 +90,7 @@ class Published:
 
     @staticmethod
     def from_text(domain: Domain, text: str) -> Published:
+        """The rows of such a text, over the domain of the table."""
         document = json.loads(text)
         names = tuple(document["attributes"])
         packed = zlib.decompress(base64.b64decode(document["codes"]))

@@ -92,8 +92,11 @@ class FormulaExpression(WiderExpression):
 def ratio(numerator: Operand, denominator: Operand) -> FormulaExpression:
     """One question divided by another.
 
+    Args:
+        numerator: a question, a formula or a number.
+        denominator: the same.
+
     Example:
-        >>> import eke
         >>> print(eke.ratio(eke.count(sex="F"), eke.count()))
         (count where sex = 'F') / (count)
     """
@@ -104,12 +107,24 @@ def mean(attribute: str, where: Where | None = None, **conditions: Any) -> Formu
     """The average of a numeric attribute over the records that meet all conditions.
 
     Records without a number (the bucket for others, if the attribute has one) are left out, as
-    SQL's AVG leaves out NULL.
+    SQL's AVG leaves out NULL. Averages, ratios, variances and roots are formulas: they can be
+    added, subtracted, multiplied and divided, also by questions and numbers, and asked `by`
+    attributes. What they cost depends on how many records there are, so that they are approached
+    in steps; see docs/proofs/formulas.md.
+
+    Args:
+        attribute: what is averaged.
+        where: conditions as in `count`.
+        conditions: the same by keyword.
 
     Example:
-        >>> import eke
         >>> print(eke.mean("age", sex="F"))
         mean of age where sex = 'F'
+        >>> _ = session.ask(eke.mean("age"), within=10)
+        >>> session.ask("SELECT AVG(age) FROM people", within=10).free
+        True
+        >>> session.preview(eke.mean("age").by("sex"), within=10).first_step
+        True
     """
     wanted = joined_conditions(where, conditions)
     parts = total(attribute, wanted), present(attribute, wanted)
@@ -122,8 +137,12 @@ def variance(attribute: str, where: Where | None = None, **conditions: Any) -> F
 
     It is SQL's VARIANCE; `deviation` is its root.
 
+    Args:
+        attribute: whose variance it is.
+        where: conditions as in `count`.
+        conditions: the same by keyword.
+
     Example:
-        >>> import eke
         >>> print(eke.variance("age"))
         variance of age
     """
@@ -140,10 +159,14 @@ def variance(attribute: str, where: Where | None = None, **conditions: Any) -> F
 
 
 def deviation(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
-    """The sample standard deviation of a numeric attribute (SQL's STDDEV).
+    """The sample standard deviation of a numeric attribute, as SQL's STDDEV.
+
+    Args:
+        attribute: whose deviation it is.
+        where: conditions as in `count`.
+        conditions: the same by keyword.
 
     Example:
-        >>> import eke
         >>> print(eke.deviation("age").by("sex"))
         standard deviation of age by sex
     """
@@ -156,8 +179,10 @@ def deviation(attribute: str, where: Where | None = None, **conditions: Any) -> 
 def root(of: Operand) -> FormulaExpression:
     """The square root of a question or a formula.
 
+    Args:
+        of: what the root is taken of.
+
     Example:
-        >>> import eke
         >>> print(eke.root(eke.count()))
         sqrt(count)
     """

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from eke.session.ask.reading import preview_document
     from eke.session.budget import Budget
     from eke.session.checking import check, check_dataset
-    from eke.session.dataset import Dataset, PlannedRelease
+    from eke.session.dataset import Dataset
     from eke.session.history import History
     from eke.session.opening import create, open_dataset
+    from eke.session.planned import PlannedRelease
     from eke.session.publish.archive import Archive, Record
     from eke.session.publish.published import PublishRequest
     from eke.session.release.advise import Advice, Advised
@@ -77,9 +78,10 @@ if not TYPE_CHECKING:
             "ask.aim": "Aim Within",
             "budget": "Budget",
             "checking": "check check_dataset",
-            "dataset": "Dataset PlannedRelease",
+            "dataset": "Dataset",
             "history": "History",
             "opening": "create open_dataset",
+            "planned": "PlannedRelease",
             "publish.archive": "Archive Record",
             "publish.published": "PublishRequest",
             "release.advise": "Advice Advised",

@@ -14,7 +14,21 @@ if TYPE_CHECKING:  # `eke budget` should not wait for any of them
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The dataset's loss so far against its limit, in epsilon or rho."""
+    """The dataset's loss so far against its limit, in epsilon or rho. It is `session.budget`.
+
+    Attributes:
+        measure: "epsilon" or "rho".
+        limit_nano: the limit in whole nano-units.
+        spent_nano: what is spent, in whole nano-units.
+
+    Example:
+        >>> print(session.budget)
+        epsilon 0 spent of 1, 1 remaining
+        >>> private = eke.create("zcdp.eke", people, domain, rho=0.1)
+        >>> _ = private.release(private.plan([["sex"]], budget=0.1))
+        >>> round(private.budget.epsilon(delta=1e-6), 2)
+        2.14
+    """
 
     measure: str
     limit_nano: int
@@ -22,14 +36,17 @@ class Budget:
 
     @property
     def limit(self) -> float:
+        """What may be spent in all."""
         return self.limit_nano / NANO
 
     @property
     def spent(self) -> float:
+        """What is spent."""
         return self.spent_nano / NANO
 
     @property
     def remaining(self) -> float:
+        """What the limit leaves."""
         return (self.limit_nano - self.spent_nano) / NANO
 
     def epsilon(self, delta: float | None = None) -> float:
@@ -39,6 +56,7 @@ class Budget:
         return measure_named(self.measure).epsilon(self.spent, delta)
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         return {
             "measure": self.measure,
             "limit": self.limit,
@@ -47,11 +65,13 @@ class Budget:
         }
 
     def to_pandas(self) -> pd.DataFrame:
+        """A frame of one row."""
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame([self.to_dict()])
 
     def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415
 
         return pa.Table.from_pylist([self.to_dict()])

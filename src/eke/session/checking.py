@@ -23,12 +23,29 @@ def check(
     unit: Unit | None = None,
     table: str | None = None,
 ) -> TableCheck:
-    """What a domain and a unit do to a table: rows kept, dropped and truncated, values by rule.
+    """What a domain and a unit do to a table, in exact numbers; for the curator alone.
 
-    The arguments are those of `create`. The table is read once, by its own engine.
+    The table is read once, by its own engine.
+
+    Args:
+        data: the table, as for `create`.
+        domain: the `Domain`, or a file that describes it.
+        unit: a `Unit`, when one person may have several rows.
+        table: which table of a DuckDB file or a database.
 
     Privacy: The counts are exact and cost nothing, because nobody but the curator is to see them.
     They are not stored, and no analyst can ask for them.
+
+    Example:
+        >>> young = eke.Domain(age=eke.Integer(0, 49, outside="drop"), smoker=eke.Boolean())
+        >>> found = eke.check(people, young)
+        >>> found.kept, found.dropped
+        (250, 150)
+        >>> print(found)
+        400 rows read, 250 kept (62.5 %)
+        150 rows dropped by the domain
+        <BLANKLINE>
+        column ...
     """
     if unit is not None and not isinstance(unit, Unit):
         raise PrivacyError('unit must be an eke.Unit, e.g. eke.Unit("patient", rows=3)')

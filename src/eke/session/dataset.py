@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eke.domain import Domain
-    from eke.planning import Workload
-    from eke.planning.workload.release.section import Alternative
-    from eke.privacy.measure import Measure
     from eke.publish import Published
     from eke.session.answer.answer import Answer
     from eke.session.ask.aim import Within
@@ -28,50 +25,10 @@ if TYPE_CHECKING:
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
     from eke.session.budget import Budget
+    from eke.session.planned import PlannedRelease
     from eke.session.release.measured import WorkloadLike
     from eke.session.release.price import Price
     from eke.session.release.released import Release
-
-
-class PlannedSection(Protocol):
-    """A part of a plan: what is measured, for how many of the questions."""
-
-    @property
-    def strategy(self) -> str: ...
-
-    @property
-    def questions(self) -> int: ...
-
-
-class PlannedRelease(Protocol):
-    """A plan of a release: what would be measured, and how far off it would be."""
-
-    @property
-    def workload(self) -> Workload: ...
-
-    @property
-    def measure(self) -> Measure: ...
-
-    @property
-    def budget(self) -> float: ...
-
-    @property
-    def answers(self) -> int: ...
-
-    @property
-    def rmse(self) -> float: ...
-
-    def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first."""
-        ...
-
-    def comparison(self) -> Sequence[tuple[PlannedSection, Sequence[Alternative]]]:
-        """The strategies considered for each section, with what the same quality would cost."""
-        ...
-
-    def errors_at(self, budgets: Sequence[float]) -> Sequence[tuple[str, float, float]]:
-        """(strategy, budget, RMSE) for a plot of error against budget."""
-        ...
 
 
 class Records(Protocol):
@@ -86,32 +43,6 @@ class Records(Protocol):
 
 class Dataset(ABC):
     """A protected dataset, open for questions, releases and publications."""
-
-    # -- looking -------------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def domain(self) -> Domain:
-        """What the table may hold; it never changes."""
-
-    @property
-    @abstractmethod
-    def budget(self) -> Budget:
-        """The limit and what is spent of it, by anyone."""
-
-    @property
-    @abstractmethod
-    def remaining(self) -> float:
-        """What whoever asks may still spend: what the limit leaves, or less under a cap."""
-
-    @property
-    @abstractmethod
-    def history(self) -> Records:
-        """What was released so far."""
-
-    @abstractmethod
-    def measurement(self, sequence: int) -> dict[str, Any]:
-        """One entry of the history: who measured what, with which noise, at what cost."""
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -156,20 +87,47 @@ class Dataset(ABC):
         groups_of: int | None = None,
         allow_estimate: bool = False,
     ) -> Answer | Estimate | TableEstimate:
-        """The answer to a question, at most ± within with this confidence (0.95 if not given).
+        """The answer to a question: one number or a table, with intervals.
 
-        Instead of `within`, `spend` says what it may cost at most: the answer is as accurate as
-        that makes it. With `groups_of` averages, ratios and variances need be so accurate only
-        where a group has so many records; smaller ones get what the same noise gives.
+        A formula such as AVG is approached in steps. SQL may state its accuracy itself, such as
+        `ERROR WITHIN 60 AT CONFIDENCE 0.95`. See docs/how-to/choose-accuracy.md.
 
-        The question is SQL or an expression; the `Answer` is one number or a table. SQL may state
-        the accuracy itself (ERROR WITHIN 60 AT CONFIDENCE 0.95); `within` may be a mapping from
-        columns to half-widths. With `key` the same request gets the same stored answer, however
-        often it is sent and whatever crashes in between. Raises `Refused`, having spent nothing,
-        when the budget does not allow it; a formula such as AVG is approached in steps, and a
-        refusal says what the steps before it cost. With `allow_estimate` a refused linear question
-        gets what `estimate` says instead, with an honest interval, which may be wider than asked
-        for.
+        Args:
+            query: SQL, or an expression such as `eke.count(sex="F")`.
+            within: the half-width of the interval that you can accept: a number, a share of the
+                value such as "2 %", or a mapping from columns to half-widths.
+            confidence: the probability with which each interval holds the true answer; 0.95 if not
+                given.
+            key: a text of your own. The same request under it gets the same stored answer, however
+                often it is sent and whatever crashes in between.
+            analyst: who asks, if not the session's analyst. A server knows it by the token.
+            policy: "top_up", "direct" or "look_ahead", if not the dataset's own.
+            spend: instead of `within`, what the answer may cost at most: it is as accurate as that
+                makes it.
+            groups_of: averages, ratios and variances need be so accurate only where a group has so
+                many records; smaller ones get what the same noise gives.
+            allow_estimate: a refused linear question gets what `estimate` says instead, with an
+                honest interval, which may be wider than asked for.
+
+        Returns:
+            an `Answer`; with `allow_estimate` it may be an `Estimate` or a table of them.
+
+        Raises:
+            Refused: when the budget does not allow it; nothing is spent, but on earlier steps of a
+                formula, which the refusal tells.
+            SqlError: when the SQL cannot be answered.
+            AccuracyError: when the accuracy is missing or makes no sense.
+            KeyConflict: when the key was used for another request.
+
+        Example:
+            >>> women = session.ask(eke.count(sex="F"), within=60, key="monday-1")
+            >>> women.within <= 60, women.free
+            (True, False)
+            >>> again = session.ask(eke.count(sex="F"), within=60, key="monday-1")
+            >>> again.value == women.value
+            True
+            >>> session.ask("SELECT sex, AVG(age) FROM people GROUP BY sex", spend=0.2).columns
+            ('sex', 'AVG(age)')
         """
         try:
             aim = Aim(within, confidence, spend, groups_of)
@@ -206,7 +164,15 @@ class Dataset(ABC):
         spend: float | None = None,
         groups_of: int | None = None,
     ) -> Preview:
-        """Price and source of an answer; spends nothing and touches no data."""
+        """What an answer would cost, and where it would come from: a `Preview`.
+
+        It spends nothing and touches no data. `query`, `within`, `confidence`, `analyst`, `policy`,
+        `spend` and `groups_of` are those of `ask`.
+
+        Example:
+            >>> session.preview(eke.count(age=(18, 29)), within=60).cost
+            0.049928919
+        """
 
     @abstractmethod
     def curve(
@@ -218,7 +184,14 @@ class Dataset(ABC):
         analyst: str | None = None,
         policy: str | None = None,
     ) -> list[Preview]:
-        """The previews at several half-widths; spends nothing."""
+        """The previews at several half-widths `within`, in a session all of the same moment.
+
+        It spends nothing. `query`, `confidence`, `analyst` and `policy` are those of `ask`.
+
+        Example:
+            >>> [round(one.cost, 3) for one in session.curve(eke.count(), within=[30, 60, 120])]
+            [0.1, 0.05, 0.025]
+        """
 
     @abstractmethod
     def explain(
@@ -232,7 +205,17 @@ class Dataset(ABC):
         spend: float | None = None,
         groups_of: int | None = None,
     ) -> dict[str, Any]:
-        """How SQL is read, what history says about each part of it, and its price."""
+        """How SQL is read, what history says about each part of it, and its price.
+
+        It spends nothing. `query` is SQL; an expression says itself what it is. The price is told
+        with an accuracy: `within`, `confidence`, `analyst`, `policy`, `spend` and `groups_of` are
+        those of `ask`.
+
+        Example:
+            >>> told = session.explain("SELECT COUNT(*) FROM people WHERE age < 30", within=60)
+            >>> told["aggregates"]["a0"]["question"], told["price"]["cost"]
+            ('count where age 0–29', 0.049928919)
+        """
 
     @abstractmethod
     def estimate(
@@ -244,11 +227,30 @@ class Dataset(ABC):
         analyst: str | None = None,
         progress: Progress = silent,
     ) -> Estimate | TableEstimate:
-        """What history says about a question, asked before or not; free, and touches no data.
+        """What history says about any linear question, asked before or not.
 
-        "blue" is unbiased and answers only what history determines; "shrinkage" answers every
-        linear question, with an interval; "max_entropy" answers from a fitted distribution.
-        `progress` is called with what is being done and how much of it is done, from 0 to 1.
+        It is free and touches no data; see docs/concepts/estimates.md.
+
+        Args:
+            query: SQL or an expression: one count or sum, for all records or by attributes.
+            method: "blue" is unbiased and answers only what history determines; "shrinkage" answers
+                every linear question, with an interval; "max_entropy" answers from a fitted
+                distribution, without one.
+            confidence: that of the interval; 0.95 if not given.
+            analyst: as for `ask`.
+            progress: is called with what is being done and how much of it is done, from 0 to 1.
+
+        Returns:
+            an `Estimate`; for a marginal a `TableEstimate`.
+
+        Raises:
+            EstimateError: when history does not determine the question, and `method` is "blue".
+
+        Example:
+            >>> _ = session.ask(eke.count(sex="F"), within=60)
+            >>> men = session.estimate(eke.count(sex="M"))
+            >>> men.cost, men.determined
+            (0.0, False)
         """
 
     # -- releasing and publishing --------------------------------------------------------------
@@ -265,21 +267,54 @@ class Dataset(ABC):
     ) -> PlannedRelease:
         """How to release a workload with the least error for a budget; spends nothing.
 
-        With `within` (one half-width, or one for each marginal) it is the cheapest plan that meets
-        them. `plan.explain()` compares the strategies.
+        Args:
+            workload: a `Workload`, SQL with GROUP BY CUBE, ROLLUP or GROUPING SETS, or a list of
+                marginals and questions.
+            budget: what the release may cost, in the dataset's own measure.
+            within: instead of it, the half-width that every answer must meet, or one for each
+                marginal: the plan is then the cheapest that does.
+            confidence: that of these half-widths, each by itself.
+            strategy: what to measure; "auto" takes the least expected error. See
+                docs/concepts/workloads.md.
+
+        Returns:
+            a `ReleasePlan`, whose `explain()` compares the strategies.
+
+        Example:
+            >>> plan = session.plan(eke.all_marginals(session.domain, 2), budget=0.3)
+            >>> plan.workload.questions, round(plan.rmse, 1)
+            (1031, 14.9)
         """
 
     @abstractmethod
     def price(self, wanted: PlannedRelease, *, analyst: str | None = None) -> Price:
-        """What a release would cost, and what is left for it; spends nothing."""
+        """What a plan would cost, and what is left for it: a `Price`; spends nothing."""
 
     @abstractmethod
     def release(
         self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None
     ) -> Release:
-        """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
+        """Measure everything in a plan, in one charge.
 
         What is released stays in the history, and later answers use it.
+
+        Args:
+            plan: a plan of this dataset.
+            key: as for `ask`.
+            analyst: as for `ask`.
+
+        Returns:
+            a `Release`.
+
+        Raises:
+            BudgetExceeded: when the budget does not allow it; nothing is spent.
+
+        Example:
+            >>> plan = session.plan([["sex", "smoker"]], budget=0.3)
+            >>> session.release(plan, key="smokers")
+            Release(1 tables, cost epsilon 0.3)
+            >>> session.ask(eke.count(sex="F", smoker=True), within=60).free
+            True
         """
 
     @abstractmethod
@@ -294,9 +329,50 @@ class Dataset(ABC):
         progress: Progress = silent,
         **options: Any,
     ) -> Published:
-        """A whole table of new rows in the schema of this one, for at most this much budget.
+        """New rows in the schema of the table, for at most this much budget.
 
-        `mechanism` is "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
-        (target=...) or "pca" (components=k or "auto"). With `key` the same request gets the same
-        rows, whatever crashes in between. `progress` is told of each step and the share done.
+        Args:
+            mechanism: "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
+                (target=...) or "pca" (components=k or "auto").
+            epsilon: what may be spent, of a dataset whose limit is an epsilon.
+            rho: what may be spent, of a dataset whose limit is a rho.
+            key: the same request under it gets the same rows, whatever crashes in between.
+            analyst: as for `ask`.
+            progress: is told of each step and of the share that is done. In a session, what it
+                raises stops the publication, which the same key finishes later.
+            options: those of the mechanism; see docs/how-to/publish-rows.md. A session also takes
+                `most_rows`, at which a noisy estimate of the number of rows is cut off.
+
+        Returns:
+            a `Published`.
+
+        Example:
+            >>> session.publish("max_entropy", epsilon=0.2, rows=100)
+            Published(max_entropy: 100 rows, 4 attributes; epsilon 0.2)
         """
+
+    # -- looking -------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def domain(self) -> Domain:
+        """What the table may hold, a `Domain`; it never changes."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> Budget:
+        """The limit and what is spent of it, by anyone: a `Budget`."""
+
+    @property
+    @abstractmethod
+    def remaining(self) -> float:
+        """What whoever asks may still spend: what the limit leaves, or less under a cap."""
+
+    @property
+    @abstractmethod
+    def history(self) -> Records:
+        """What was released so far, by anyone."""
+
+    @abstractmethod
+    def measurement(self, sequence: int) -> dict[str, Any]:
+        """One entry of the history: who measured what, with which noise, at what cost."""

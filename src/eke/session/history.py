@@ -29,9 +29,22 @@ _NO_WEIGHT = 1e-9
 
 
 class History(Sequence[Measurement]):
-    """A list of measurements with the inference behind it.
+    """Everything released so far, as a sequence of measurements. It is `session.history`.
 
-    `session.history` is one; `History.from_arrays` makes one from plain arrays, for research.
+    `History.from_arrays` makes one from plain arrays, for research.
+
+    Attributes:
+        domain: what the measurements are over.
+
+    Example:
+        >>> _ = session.ask(eke.marginal("sex"), within=60)
+        >>> history = session.history
+        >>> history.determines(eke.count(sex="F") + eke.count(sex="M"))
+        True
+        >>> low, high = history.estimate(eke.count()).interval(0.95)
+        >>> research = eke.History.from_arrays([[1, 1], [1, 0]], [10.2, 3.9], [1.0, 1.0])
+        >>> round(research.estimate([0, 1]).value, 6)
+        6.3
     """
 
     def __init__(
@@ -48,8 +61,10 @@ class History(Sequence[Measurement]):
     def from_arrays(matrix: ArrayLike, values: ArrayLike, laplace_scales: ArrayLike) -> History:
         """A history over a flat domain.
 
-        Row i of the matrix holds the coefficients of measurement i over the cells, values[i] its
-        noisy answer, laplace_scales[i] the scale of its noise (S/ε).
+        Args:
+            matrix: row i holds the coefficients of measurement i over the cells.
+            values: the noisy answer of each measurement.
+            laplace_scales: the scale of its noise (S/ε).
         """
         rows = np.atleast_2d(np.asarray(matrix, float))
         noisy = np.asarray(values, float).reshape(-1)
@@ -70,10 +85,16 @@ class History(Sequence[Measurement]):
     def estimate(
         self, query: Expression | Query | ArrayLike, posterior: Method = "exact"
     ) -> Posterior:
-        """The posterior of a question: value, variance, interval, probability, density.
+        """The posterior of a question: value, variance, interval, probability, density; free.
 
-        `query` is a question, or an array of coefficients over the cells of a flat domain.
-        `posterior` is "exact", "convolution" or "monte_carlo" (BAYES), or "product" (ONLINE).
+        Methods are compared in docs/concepts/intervals.md.
+
+        Args:
+            query: a question, or an array of coefficients over the cells of a flat domain.
+            posterior: "exact", "convolution" or "monte_carlo" (BAYES), or "product" (ONLINE).
+
+        Raises:
+            EstimateError: when history does not determine the question.
         """
         from eke.inference.papers.methods import posterior_by  # noqa: PLC0415 - slow to load
 
@@ -102,7 +123,10 @@ class History(Sequence[Measurement]):
         return [(measurement, weight) for measurement, weight in pairs if abs(weight) > _NO_WEIGHT]
 
     def cell_losses(self) -> NDArray[np.float64]:
-        """The loss of a record in each cell of a small domain (ONLINE eq. 42, BAYES eq. 35)."""
+        """The loss of a record in each cell of a small domain (ONLINE eq. 42, BAYES eq. 35).
+
+        It is that of one row, without the factor of a unit.
+        """
         if self.domain.size > MOST_CELLS:
             raise QueryError("the domain is too large to list the loss of every cell")
         total = np.zeros(self.domain.shape, np.int64)
@@ -115,16 +139,19 @@ class History(Sequence[Measurement]):
         return total / NANO
 
     def to_pandas(self) -> pd.DataFrame:
+        """A frame with one row for each measurement."""
         import pandas as pd  # noqa: PLC0415 - slow to load
 
         return pd.DataFrame(self.to_records())
 
     def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415 - slow to load
 
         return pa.Table.from_pylist(self.to_records())
 
     def to_records(self) -> list[dict[str, Any]]:
+        """A dictionary for each measurement: who asked what and when, its value and its noise."""
         return [
             {
                 "sequence": m.sequence,

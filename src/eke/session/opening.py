@@ -40,18 +40,38 @@ def create(
 ) -> Session:
     """A new protected dataset: one file with domain, limit, history and ledger.
 
-    For several machines, `path` is an address instead, `postgresql://host/base?dataset=adult`.
+    The table is referenced, not copied. The limit for everything ever released is either `epsilon`
+    or `rho`.
 
-    The data (a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table, a table of
-    PostgreSQL or Spark) is referenced, not copied. The limit for everything ever released is either
-    `epsilon` (pure differential privacy, Laplace noise) or `rho` (zero-concentrated, Gaussian
-    noise).
+    Args:
+        path: where the dataset is kept; it must be new. For several machines it is an address
+            instead, `postgresql://host/base?dataset=adult`.
+        data: the table: a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table, a
+            table of PostgreSQL or Spark.
+        domain: the `Domain`, or a file that describes it.
+        epsilon: the limit under pure differential privacy, with Laplace noise.
+        rho: the limit under zero-concentrated differential privacy, with Gaussian noise.
+        neighbours: "add_remove" or "replace_one"; which tables must be hard to tell apart.
+        unit: a `Unit`, when one person may have several rows.
+        policy: how questions are paid for: "top_up", "direct" or "look_ahead"; see
+            docs/how-to/choose-accuracy.md#policies.
+        table: which table of a DuckDB file or a database.
+        analyst: who asks in this session; by default the user's name.
+        check: what `eke.check` said of the same table, domain and unit. Without it, a domain with a
+            rule `never` takes a scan of its own.
 
-    A table that contradicts a rule `never` of the domain is refused; that takes a scan of its own,
-    unless `check` is what `eke.check` said of the same table, domain and unit.
+    Raises:
+        PrivacyError: when there is not exactly one limit, or the unit does not fit.
+        DomainError: when the table contradicts a rule `never` of the domain.
+        DataError: when the table cannot be read as declared.
+        LedgerError: when there is something at `path` already.
 
     Privacy: with neighbours="replace_one" the number of rows is public and is stored in the file
     (when no rule of the domain drops rows).
+
+    Example:
+        >>> eke.create("zcdp.eke", people, domain, rho=0.1)
+        Session(4 attributes, 3,000 cells; rho 0 spent of 0.1, 0.1 remaining)
     """
     # An engine, and what reads the versions of packages: opening a dataset needs none of it.
     from importlib.metadata import version  # noqa: PLC0415
@@ -102,8 +122,25 @@ def open_dataset(
 ) -> Session:
     """A protected dataset made by `create`, verified from its first ledger entry to its last.
 
-    `data` gives the table again when it lived in memory, or its new place when the file moved.
-    `mark` is a high-water mark from `session.mark()`: an older ledger than that is refused.
+    That a file is still the same is checked at once; it is read at the first paid question. What
+    follows from a long history is kept in a file beside the dataset, `people.eke-checkpoint`:
+    opening then costs what is new. It may be deleted at any time.
+
+    Args:
+        path: the dataset.
+        data: the table again, when it lived in memory, or its new place when the file moved.
+        analyst: who asks in this session; by default the user's name.
+        mark: a high-water mark from `session.mark()`: an older ledger than that is refused.
+
+    Raises:
+        LedgerError: when there is no dataset, or none of this version.
+        LedgerTampered: when the ledger was edited, or is older than the mark.
+        DataError: when the table is missing or is another one.
+
+    Example:
+        >>> again = eke.open("people.eke", data=people, analyst="ana", mark=session.mark())
+        >>> again.verify().intact
+        True
     """
     known = None if mark is None else HighWaterMark.from_json(mark)
     ledger = Ledger.open(path, known)

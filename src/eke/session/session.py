@@ -39,7 +39,7 @@ from eke.session.ask.turn import Turns, at_once
 from eke.session.ask.work import FEWER_CELLS, Work
 from eke.session.beginning import unit_caveats
 from eke.session.budget import Budget
-from eke.session.dataset import Dataset, PlannedRelease
+from eke.session.dataset import Dataset
 from eke.session.history import History
 from eke.session.single_use import single_use
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from eke.session.ask.estimator import Estimator
     from eke.session.ask.kept import KeptAnswers
     from eke.session.ask.preview import Preview
+    from eke.session.planned import PlannedRelease
     from eke.session.publish.archive import Archive
     from eke.session.publish.published import PublishRequest
     from eke.session.release.advise import Advice
@@ -64,7 +65,19 @@ if TYPE_CHECKING:
 
 
 class Session(Dataset):
-    """A protected dataset, open for questions. Made by `eke.create` and `eke.open`."""
+    """A protected dataset, open for questions. Made by `eke.create` and `eke.open`.
+
+    Attributes:
+        analyst: who asks unless `ask` says otherwise.
+        settings: the public document that `create` stored: domain, unit, neighbours, policy.
+
+    Example:
+        >>> session
+        Session(4 attributes, 3,000 cells; epsilon 0 spent of 1, 1 remaining)
+        >>> _ = session.ask("SELECT COUNT(*) FROM people WHERE sex = 'F'", within=60)
+        >>> session.remaining, len(session.history), session.verify().intact
+        (0.950071081, 1, True)
+    """
 
     def __init__(
         self,
@@ -106,7 +119,6 @@ class Session(Dataset):
         spend: float | None = None,
         groups_of: int | None = None,
     ) -> Preview:
-        """Price and source of an answer; spends nothing and touches no data."""
         aim = Aim(within, confidence, spend, groups_of)
         request = self._request(query, aim, policy=policy, analyst=analyst)
         return self._answering.previews([request])[0]
@@ -120,7 +132,6 @@ class Session(Dataset):
         analyst: str | None = None,
         policy: str | None = None,
     ) -> list[Preview]:
-        """The previews at several half-widths, all of the same moment; spends nothing."""
         return self._answering.previews(
             [
                 self._request(query, Aim(width, confidence), policy=policy, analyst=analyst)
@@ -139,7 +150,6 @@ class Session(Dataset):
         spend: float | None = None,
         groups_of: int | None = None,
     ) -> dict[str, Any]:
-        """How SQL is read, what history says about each part of it, and its price."""
         question = self._questions.read(query)
         preview = None
         if within is not None or spend is not None or question.requirement is not None:
@@ -159,7 +169,6 @@ class Session(Dataset):
         analyst: str | None = None,
         progress: Progress = silent,
     ) -> Estimate | TableEstimate:
-        """What history says about a question, asked before or not; see `Dataset.estimate`."""
         question = self._question(query)
         asked = asking.linear_block(question)
         now = self._vault.snapshot()
@@ -190,7 +199,6 @@ class Session(Dataset):
         confidence: float = 0.95,
         strategy: str | MatrixStrategy = "auto",
     ) -> ReleasePlan:
-        """How to release a workload with the least error; spends nothing. See `Dataset.plan`."""
         return releasing.planned(
             releasing.workload_of(workload, self.domain),
             self._measure,
@@ -205,10 +213,6 @@ class Session(Dataset):
     def release(
         self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None
     ) -> Release:
-        """Measure everything in a plan, in one charge; raises `BudgetExceeded`, nothing spent.
-
-        What is released stays in the history, and later answers use it.
-        """
         if not isinstance(plan, planning.ReleasePlan):
             raise QueryError("this dataset releases its own plans; make one with its plan()")
         name = single_use() if key is None else key
@@ -220,7 +224,8 @@ class Session(Dataset):
     def advise(self) -> Advice:
         """Tables that would make questions like those paid for free, with their prices.
 
-        A suggestion is accepted by `session.release(advice[0].plan())`. Spends nothing.
+        A suggestion is accepted by `session.release(session.advise()[0].plan())`. It spends
+        nothing; see docs/concepts/look-ahead.md.
         """
         return releasing.advice_from(self._vault.snapshot().facts, self.settings)
 
@@ -238,14 +243,6 @@ class Session(Dataset):
         most_rows: int | None = None,
         **options: Any,
     ) -> Published:
-        """A whole table of new rows in the schema of this one, for at most this much budget.
-
-        `mechanism` is "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
-        (target=...) or "pca" (components=k or "auto"). With `key` the same request gets the same
-        rows, whatever crashes in between. `progress` is told of each step and the share done; what
-        it raises stops the publication, which the same key finishes later. A noisy estimate of the
-        number of rows is cut off at `most_rows`.
-        """
         request = publishing.PublishRequest(
             mechanism, epsilon, rho, options, analyst or self.analyst, key, most_rows
         )
@@ -253,18 +250,25 @@ class Session(Dataset):
 
     @cached_property
     def answers(self) -> KeptAnswers:
-        """Answers that the ledger keeps, for whoever asked to read again."""
+        """What the ledger keeps of each analyst's questions, to be read again for nothing.
+
+        `of(analyst)` lists paid answers and free ones with a key, newest first; `answer(analyst,
+        sequence)` reads one that was asked in SQL, with the numbers it had.
+        """
         return asking.KeptAnswers(self._vault, self._request, self._read)
 
     @property
     def archive(self) -> Archive:
-        """Releases and publications that the ledger holds, to be read again."""
+        """Releases and publications that the ledger holds, whoever made them.
+
+        `releases()` and `publications()` list them; `release(sequence)` and `publication(sequence)`
+        read one again, for nothing.
+        """
         return publishing.Archive(self._vault)
 
     def price(
         self, wanted: PlannedRelease | PublishRequest, *, analyst: str | None = None
     ) -> Price:
-        """What a release or a publication would cost, and what is left for it; spends nothing."""
         if isinstance(wanted, publishing.PublishRequest):
             plan = publishing.publication_plan(self._vault, self.settings, self._measure, wanted)
         elif isinstance(wanted, planning.ReleasePlan):
@@ -286,19 +290,17 @@ class Session(Dataset):
 
     @property
     def remaining(self) -> float:
-        """What this session's analyst may still spend: what is left, or less under a cap."""
         budget = self.budget
         limit = self.shares.limit_for(self.analyst, budget.limit_nano, budget.spent_nano)
         return replace(budget, limit_nano=limit).remaining
 
     @property
     def history(self) -> History:
-        """Everything released so far, by anyone."""
+        """Everything released so far, by anyone: a `History`."""
         now = self._vault.snapshot()
         return History(self.domain, now.measurements, now.facts.inference)
 
     def measurement(self, sequence: int) -> dict[str, Any]:
-        """One entry of the history: who measured what, with which noise, at what cost."""
         entries = {entry.sequence: entry for entry in self.ledger_entries()}
         return asking.measurement_document(sequence, entries, self.history, self._measure.name)
 
@@ -313,14 +315,14 @@ class Session(Dataset):
 
     @property
     def shares(self) -> Shares:
-        """What each analyst has spent and may spend, in nano-units; the shares add up to `spent`.
+        """What each analyst has `spent`, and the `caps`, in nano-units.
 
-        An analyst without a cap may spend whatever the limit leaves.
+        The shares add up to what the dataset has spent; without a cap there is only the limit.
         """
         return self._vault.shares()
 
     def change_cap(self, analyst: str, cap: float | None, *, by: str | None = None) -> Shares:
-        """Let an analyst spend at most `cap` of the limit, or None for no cap; for the curator.
+        """Let `analyst` spend at most `cap` of the limit, None for no cap; `by` is the curator.
 
         Privacy: a cap is checked with the limit, in the transaction that charges. The change is an
         entry of the ledger; a cap below what the analyst has spent stops further spending.
@@ -330,7 +332,10 @@ class Session(Dataset):
         return self.shares
 
     def ledger_entries(self) -> list[Entry]:
-        """The ledger's entries, for reports and audits; they hold no exact answer."""
+        """The ledger's entries, for reports and audits; they hold no exact answer.
+
+        The first holds `settings`. Path and digest of the table are in neither.
+        """
         return self._vault.ledger.entries()
 
     def verify(self, mark: str | None = None) -> Verification:
@@ -353,13 +358,13 @@ class Session(Dataset):
         )
 
     def take_turns(self, turns: Turns) -> None:
-        """Let whoever asks for long work wait for a turn (`session/ask/turn.py`); for servers."""
+        """Let long work wait for its turn, `turns(analyst, steps)`, a context; for servers."""
         self._turns = turns
         self._answering.take_turns(turns)
 
     @contextmanager
     def at_work(self, answers: int, advice: str, analyst: str | None = None) -> Iterator[None]:
-        """Within it so many answers are inferred; too many are refused first, with this advice."""
+        """Within it `answers` are inferred for `analyst`; too many are refused, with `advice`."""
         rows = len(self._vault.glance().facts.inference.rows)
         work = Work(answers, steps_for(answers, rows, together=False), advice)
         work.check()

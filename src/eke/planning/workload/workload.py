@@ -63,7 +63,23 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Targets and single queries over one domain, with weights."""
+    """Tables and single questions to be released together, with a weight each.
+
+    Workloads over one domain are added with `+`. `Workload.of` makes one of any list.
+
+    Args:
+        domain: what they are over.
+        targets: tables of questions.
+        queries: single questions.
+        query_weights: how much the variance of each counts, where errors are added up; 1 each if
+            not given.
+
+    Example:
+        >>> items = [eke.marginal("sex"), ["sex", "smoker"], eke.total("age")]
+        >>> mixed = eke.Workload.of(domain, items)
+        >>> mixed.questions, mixed.is_marginal
+        (9, False)
+    """
 
     domain: Domain
     targets: tuple[Target, ...] = ()
@@ -97,7 +113,13 @@ class Workload:
     def of(
         domain: Domain, items: Iterable[Item], weights: Iterable[float] | None = None
     ) -> Workload:
-        """The workload of any list of marginals, queries, targets or lists of attribute names."""
+        """The workload of any list of marginals, queries, targets or lists of attribute names.
+
+        Args:
+            domain: what they are over.
+            items: the list.
+            weights: one for each item; 1 each if not given.
+        """
         targets: list[Target] = []
         queries: list[Query] = []
         query_weights: list[float] = []
@@ -121,10 +143,11 @@ class Workload:
 
     @property
     def questions(self) -> int:
+        """How many questions it has in all."""
         return sum(t.questions(self.domain) for t in self.targets) + len(self.queries)
 
     def weighted(self, factor: float) -> Workload:
-        """The same questions, every weight multiplied."""
+        """The same questions, the weight of every error multiplied."""
         _check_weight(factor)
         return Workload(
             self.domain,
@@ -145,25 +168,62 @@ class Workload:
 
 
 def all_marginals(domain: Domain, ways: int) -> Workload:
-    """Q_k: the marginals over every choice of `ways` attributes."""
+    """The tables over every choice of so many attributes (Q_k in CUBE).
+
+    Args:
+        domain: what they are over.
+        ways: how many attributes each has.
+
+    Example:
+        >>> len(eke.all_marginals(domain, 2).targets)
+        6
+    """
     return _over(domain, combinations(domain.names, _checked_ways(domain, ways)))
 
 
 def marginals_up_to(domain: Domain, ways: int) -> Workload:
-    """The marginals over at most `ways` attributes, the total included."""
+    """The tables over at most so many attributes, the total included.
+
+    Args:
+        domain: what they are over.
+        ways: how many attributes each has at most.
+
+    Example:
+        >>> len(eke.marginals_up_to(domain, 1).targets)
+        5
+    """
     most = _checked_ways(domain, ways)
     return _over(domain, (c for k in range(most + 1) for c in combinations(domain.names, k)))
 
 
 def marginals_and_half_above(domain: Domain, ways: int) -> Workload:
-    """Q*_k: all marginals over `ways` attributes and every other one over one attribute more."""
+    """Tables over `ways` attributes, and every other one over one attribute more (Q*_k in CUBE).
+
+    Args:
+        domain: what they are over.
+        ways: how many attributes the first have.
+
+    Example:
+        >>> len(eke.marginals_and_half_above(domain, 1).targets)
+        7
+    """
     most = _checked_ways(domain, ways + 1)
     above = list(combinations(domain.names, most))[::2]
     return _over(domain, [*combinations(domain.names, most - 1), *above])
 
 
 def marginals_and_those_with(domain: Domain, ways: int, attribute: str) -> Workload:
-    """Qa_k: all marginals over `ways` attributes and those over one more that have `attribute`."""
+    """Tables over `ways` attributes, and those over one more with `attribute` (Qa_k in CUBE).
+
+    Args:
+        domain: what they are over.
+        ways: how many attributes the first have.
+        attribute: which one the others all have.
+
+    Example:
+        >>> len(eke.marginals_and_those_with(domain, 1, "sex").targets)
+        7
+    """
     most = _checked_ways(domain, ways + 1)
     _ = domain[attribute]
     above = [c for c in combinations(domain.names, most) if attribute in c]
@@ -171,17 +231,45 @@ def marginals_and_those_with(domain: Domain, ways: int, attribute: str) -> Workl
 
 
 def grouping_sets(domain: Domain, sets: Iterable[Sequence[str]]) -> Workload:
-    """The marginals over the given sets of attributes: CUBE, ROLLUP and GROUPING SETS of SQL."""
+    """The tables over the given sets of attributes: CUBE, ROLLUP and GROUPING SETS of SQL.
+
+    Args:
+        domain: what they are over.
+        sets: lists of names; an empty one is the total.
+
+    Example:
+        >>> eke.grouping_sets(domain, [["sex", "smoker"], ["sex"], []]).questions
+        9
+    """
     return _over(domain, (domain.in_order(names) for names in sets))
 
 
 def ranges(domain: Domain, *attributes: str) -> Workload:
-    """All intervals of values along the attributes: boxes, when there are several."""
+    """All intervals of values along an attribute; all boxes along several.
+
+    Args:
+        domain: what they are over.
+        attributes: the names.
+
+    Example:
+        >>> eke.ranges(domain, "hours").questions
+        15
+    """
     return _along(domain, attributes, "ranges")
 
 
 def prefixes(domain: Domain, *attributes: str) -> Workload:
-    """All counts up to a value along the attributes: corners, when there are several."""
+    """All counts up to a value along an attribute; all corners along several.
+
+    Args:
+        domain: what they are over.
+        attributes: the names.
+
+    Example:
+        >>> halved = eke.ranges(domain, "hours") + eke.prefixes(domain, "age").weighted(0.5)
+        >>> halved.questions
+        115
+    """
     return _along(domain, attributes, "prefixes")
 
 

@@ -42,36 +42,46 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Receipted):
-    """What was asked for: columns of keys and values; they share one receipt.
+    """A number or a table of numbers with their intervals. Made by `session.ask`.
 
-    A key is its label (a bin is the pair of its edges), a value is a `Cell`. Same history, same
-    answer, for everyone who asks. An answer that is one number has `value` and `interval`; of a
-    table these are `values` and `intervals`, if it has one column of them.
+    What is asked for together shares one receipt. Same history, same answer, for everyone who
+    asks. An answer that is one number has `value` and `interval`; of a table these are `values`
+    and `intervals`, if it has one column of them, and `len()` is the number of rows. HAVING, ORDER
+    BY and LIMIT have acted on the noisy rows. In a notebook an answer shows itself.
+
+    Attributes:
+        columns: their names.
+        is_key: which of them are keys.
+        rows: a key is its label (a bin is the pair of its edges), a value has `value`, `low` and
+            `high`, None where a formula such as a division by zero has none.
+        receipt: what it cost and why, in all details.
+        is_named: True when its values have names of their own, as SQL gives them.
+        is_block: True for a linear question or a marginal as it is.
+        caveats: what bins, bounds and rules of the domain leave open, besides the noise; a sentence
+            each. Intervals and posteriors of averages allow for bins already.
 
     Example:
-        >>> import tempfile
-        >>> import pandas as pd
-        >>> import eke
-        >>> people = pd.DataFrame({"sex": ["F"] * 700 + ["M"] * 300})
-        >>> domain = eke.Domain(sex=eke.Categorical("F", "M"))
-        >>> path = f"{tempfile.mkdtemp()}/people.eke"
-        >>> session = eke.create(path, people, domain, epsilon=1)
         >>> by_sex = session.ask(eke.marginal("sex"), within=60)
         >>> by_sex.keys, by_sex.free
         ((('F',), ('M',)), False)
-        >>> women = session.ask("SELECT COUNT(*) FROM people WHERE sex = 'F'", within=60)
-        >>> women.within <= 60, women.free
-        (True, True)
+        >>> women = session.ask("SELECT COUNT(*) AS n FROM people WHERE sex = 'F'", within=60)
+        >>> women.within <= 60, women.free, women.columns
+        (True, True, ('n',))
+        >>> 0 <= women.probability(above=200) <= 1
+        True
+        >>> print(women.explain())
+        SELECT COUNT(*) ...
+        Free: what was released before already gives ±... was asked for.
+        ...
     """
 
     columns: tuple[str, ...]
     is_key: tuple[bool, ...]
     rows: tuple[tuple[Any, ...], ...]
     receipt: Receipt
-    is_named: bool = True  # False where a question has no name for its value
-    is_block: bool = field(default=False, compare=False)  # a query or a marginal as it is
+    is_named: bool = True
+    is_block: bool = field(default=False, compare=False)
     caveats: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
-    """What bins, bounds and rules of the domain leave open, besides the noise; a sentence each."""
     _belief: Belief | None = field(default=None, repr=False, compare=False)
 
     # -- one number ----------------------------------------------------------------------------
@@ -184,7 +194,10 @@ class Answer(Receipted):
 
     @property
     def flat_columns(self) -> list[str]:
-        """The names of the columns, with those of the interval's ends after each value."""
+        """The names of the columns, with those of the interval's ends after each value.
+
+        The ends are `name_low` and `name_high`, or `low` and `high` where the value has no name.
+        """
         names: list[str] = []
         for name, is_key in zip(self.columns, self.is_key, strict=True):
             ends = (f"{name}_low", f"{name}_high") if self.is_named else ("low", "high")
@@ -196,6 +209,7 @@ class Answer(Receipted):
         return [tuple(self._flat(row)) for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         names = self.flat_columns
         if self.is_number:
             (row,) = self.flat_rows()
@@ -213,6 +227,7 @@ class Answer(Receipted):
         }
 
     def to_pandas(self) -> pd.DataFrame:
+        """A frame under `flat_columns`; of one number, a row with its question, source and cost."""
         import pandas as pd  # noqa: PLC0415 - slow to load
 
         if self.is_number:
@@ -220,6 +235,7 @@ class Answer(Receipted):
         return pd.DataFrame(self.flat_rows(), columns=self.flat_columns)
 
     def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415 - slow to load
 
         if self.is_number:
@@ -232,6 +248,7 @@ class Answer(Receipted):
         return {name: value for name, value in self.to_dict().items() if name != "caveats"}
 
     def to_json(self) -> str:
+        """What `to_dict` holds, as text."""
         return json.dumps(self.to_dict())
 
     def _repr_html_(self) -> str:
@@ -289,6 +306,20 @@ def simultaneous(
     A union bound: each of k intervals is taken at 1 - (1 - confidence)/k, whatever their
     dependence. Name all questions that could have been reported, before looking at any answer:
     then the ones picked afterwards by their answers are still covered.
+
+    Args:
+        answers: numbers, or posteriors.
+        confidence: that all of them hold.
+
+    Returns:
+        (low, high) of each.
+
+    Example:
+        >>> women = session.ask(eke.count(sex="F"), within=60)
+        >>> men = session.ask(eke.count(sex="M"), within=60)
+        >>> (low, high), _ = eke.simultaneous([women, men], confidence=0.95)
+        >>> low < women.interval[0] and women.interval[1] < high
+        True
     """
     if not answers:
         raise AccuracyError("name the answers that must hold together")

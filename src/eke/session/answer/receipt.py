@@ -117,4 +117,5 @@ class Receipted:
 
     @property
     def source(self) -> str:
+        """Where it came from: "from history" or "paid"."""
         return "from history" if self.free else "paid"

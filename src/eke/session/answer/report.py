@@ -67,7 +67,22 @@ def write_report(
     answers: Sequence[Answer] = (),
     title: str = "Privacy budget report",
 ) -> Path:
-    """Write the report and return where it is."""
+    """One HTML file: budget over time, answers, everything released. Nothing in it is private.
+
+    Args:
+        session: what the report is about.
+        path: the file; it is replaced.
+        answers: answers to be shown.
+        title: its heading.
+
+    Returns:
+        where it is.
+
+    Example:
+        >>> women = session.ask(eke.count(sex="F"), within=60)
+        >>> eke.write_report(session, "report.html", [women]).name
+        'report.html'
+    """
     budget = session.budget
     parts = [
         f"<h1>{escape(title)}</h1>",

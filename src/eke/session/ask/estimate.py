@@ -31,21 +31,40 @@ EstimateMethod: TypeAlias = Literal["blue", "shrinkage", "max_entropy"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimate:
-    """A value from history alone; nothing was measured for it, and it costs nothing."""
+    """A value from history alone; nothing was measured for it. Made by `session.estimate`.
+
+    Attributes:
+        question: in words.
+        value: the estimate of the true answer.
+        interval: where the true answer lies, with probability `confidence`; None for "max_entropy".
+        confidence: that of the interval.
+        method: how it was made.
+        determined: True when history determines the question: then only noise makes it uncertain.
+        alpha: how strong the prior is, for "shrinkage".
+        convergence: how solving went, for a history too large for a dense kernel.
+        public: True for the number of records, where everybody may know it.
+        caveats: what bins, bounds and rules of the domain leave open, besides the noise.
+
+    Example:
+        >>> _ = session.ask(eke.marginal("sex"), within=60)
+        >>> everyone = session.estimate(eke.count(), method="blue")
+        >>> everyone.determined, everyone.cost
+        (True, 0.0)
+        >>> session.estimate(eke.marginal("sex")).to_pandas().columns.tolist()
+        ['sex', 'value', 'low', 'high']
+    """
 
     question: str
     value: float
     interval: tuple[float, float] | None
     confidence: float
     method: EstimateMethod
-    determined: bool  # whether history determines the question: then only noise makes it uncertain
+    determined: bool
     alpha: float | None = None
     convergence: Convergence | None = None
-    """How solving went, for a history too large for a dense kernel."""
     _posterior: Posterior | None = field(default=None, compare=False)
-    public: bool = False  # the number of records, which everybody may know
+    public: bool = False
     caveats: tuple[str, ...] = field(default=(), compare=False)
-    """What bins, bounds and rules of the domain leave open, besides the noise."""
 
     def with_caveats(self, caveats: tuple[str, ...]) -> Estimate:
         """The same, with what the domain leaves open."""
@@ -58,14 +77,17 @@ class Estimate:
 
     @property
     def cost(self) -> float:
+        """Always 0: nothing was measured for it."""
         return 0.0
 
     @property
     def free(self) -> bool:
+        """Always True."""
         return True
 
     @property
     def source(self) -> str:
+        """Where it came from: "estimated from history"."""
         return "estimated from history"
 
     @property
@@ -119,6 +141,7 @@ class Estimate:
         return "\n".join([*lines, *self.caveats])
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         low, high = self.interval or (None, None)
         return {
             "question": self.question,
@@ -135,7 +158,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class TableEstimate:
-    """The estimates of all cells of a marginal."""
+    """The estimates of all cells of a marginal.
+
+    Attributes:
+        attributes: the names of the keys.
+        keys: the labels of each cell.
+        cells: an `Estimate` for each.
+    """
 
     attributes: tuple[str, ...]
     keys: tuple[tuple[object, ...], ...]
@@ -161,6 +190,7 @@ class TableEstimate:
         return "\n".join([*lines, *self.cells[0].explain().split("\n")[2:]])
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         return {
             "attributes": list(self.attributes),
             "keys": [[plain_label(label) for label in key] for key in self.keys],
@@ -168,6 +198,7 @@ class TableEstimate:
         }
 
     def to_pandas(self) -> pd.DataFrame:
+        """One row for each cell: its labels, its value and its interval."""
         import pandas as pd  # noqa: PLC0415 - slow to load
 
         labels = pd.DataFrame(self.keys, columns=list(self.attributes))

@@ -13,9 +13,35 @@ from eke.session.answer import html
 class Preview:
     """What a question would cost and where its answer would come from; nothing was spent.
 
-    Of a question with a price, `within` is what that buys: None before a first look at the numbers
-    behind a formula. `known` and `narrowest` are None, too, where they would say nothing, such as
-    ±60 of a percentage.
+    Made by `session.preview`, and the `refusal` of a `Refused`.
+
+    Attributes:
+        question: in words.
+        within: what was asked for. With a price it is what that buys, with a share of the value
+            what the next step aims at: None before a first look at the numbers behind a formula.
+        confidence: that of the interval.
+        action: "history", "measure" or "refuse".
+        cost: what it would cost; of a formula, its next step.
+        known: the half-width that history offers now; None where that would say nothing, such as
+            ±60 of a percentage.
+        narrowest: of a refusal, the half-width that the rest of the budget buys; None where that is
+            nothing narrower.
+        measure: "epsilon" or "rho".
+        remaining: what may still be spent.
+        first_step: True for a formula such as AVG, whose price is known step by step.
+        hint: which group makes it expensive, or is wider.
+        spend: what it may cost, if that was said instead of `within`.
+        groups_of: how many records a group needs to be so accurate, if that was said.
+        share: of the value itself, if that is asked for instead of `within`.
+        capped: True when the analyst's own cap, not the dataset's limit, leaves so little.
+
+    Example:
+        >>> preview = session.preview(eke.count(age=(18, 29)), within=60)
+        >>> preview.affordable, preview.free
+        (True, False)
+        >>> print(preview.explain())
+        count where age 18–29
+        Would cost epsilon 0.0499289 of 1 left; history gives nothing yet.
     """
 
     question: str
@@ -27,23 +53,25 @@ class Preview:
     narrowest: float | None
     measure: str
     remaining: float
-    # A formula such as AVG is approached in steps: the cost is that of the next one.
     first_step: bool = False
-    hint: str = ""  # what makes it expensive
-    spend: float | None = None  # what it may cost, if that was said instead of `within`
-    groups_of: int | None = None  # records that a group needs to be so accurate
-    share: float | None = None  # of the value itself, if that is asked for instead of `within`
-    capped: bool = False  # whether the analyst's own cap, not the dataset's limit, leaves so little
+    hint: str = ""
+    spend: float | None = None
+    groups_of: int | None = None
+    share: float | None = None
+    capped: bool = False
 
     @property
     def free(self) -> bool:
+        """True when history suffices."""
         return self.action == "history"
 
     @property
     def affordable(self) -> bool:
+        """True when it is free, or the budget allows it."""
         return self.action != "refuse"
 
     def explain(self) -> str:
+        """The same in words."""
         return f"{self.question}\n{self._sentences()}"
 
     def _sentences(self) -> str:

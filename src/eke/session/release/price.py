@@ -12,15 +12,23 @@ from eke.privacy.record_loss import NANO
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """By how much the loss would grow, and what one analyst may still spend."""
+    """What a release would cost, and what one analyst may still spend. Made by `session.price`.
+
+    Attributes:
+        cost: by how much the loss would grow.
+        remaining: what the analyst may spend.
+        measure: "epsilon" or "rho".
+        capped: True when the analyst's own cap, not the dataset's limit, leaves so little.
+    """
 
     cost: float
     remaining: float
     measure: str
-    capped: bool = False  # whether the analyst's own cap, not the dataset's limit, leaves so little
+    capped: bool = False
 
     @property
     def affordable(self) -> bool:
+        """True when what remains suffices."""
         return self.cost <= self.remaining
 
     @property

@@ -31,14 +31,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedTable:
-    """One table of a release, or one question of it: estimated answers with standard errors."""
+    """One table of a release, or one question of it: estimated answers with standard errors.
+
+    Attributes:
+        attributes: the names of its axes.
+        along: what is asked along each: cells, ranges or prefixes.
+        values: the estimated answers, an array.
+        standard_error: that of each value, or one number for all.
+        labels: those along each axis.
+        question: a single question in words; None for a table.
+    """
 
     attributes: tuple[str, ...]
-    along: tuple[str, ...]  # cells, ranges or prefixes of each attribute
+    along: tuple[str, ...]
     values: FloatArray
-    standard_error: FloatArray  # of each value, or one number for all
-    labels: tuple[tuple[Any, ...], ...]  # along each axis
-    question: str | None = None  # in words, of a single question
+    standard_error: FloatArray
+    labels: tuple[tuple[Any, ...], ...]
+    question: str | None = None
 
     def __repr__(self) -> str:
         over = self.question or ", ".join(self.attributes) or "the total"
@@ -65,17 +74,40 @@ class ReleasedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """The tables of a workload, all of one release; its marginals agree with each other."""
+    """The tables of a workload, all of one release. Made by `session.release`.
+
+    Its marginals agree with each other.
+
+    Attributes:
+        workload: what was asked for.
+        tables: all tables; a single question is one with its `question` in words.
+        cost: by how much the dataset's loss grew.
+        measure: "epsilon" or "rho".
+        sequence: the ledger entry that holds the noisy answers.
+        strategy: the name of what was measured.
+        rmse: the expected error of all questions.
+        plan: None when it was read again from a ledger or a server.
+        total: the number of records where it is public; all tables then add up to it.
+
+    Example:
+        >>> release = session.release(session.plan(eke.all_marginals(domain, 2), budget=0.5))
+        >>> release.table("sex", "smoker").to_pandas().columns.tolist()
+        ['sex', 'smoker', 'value', 'standard_error']
+        >>> release.whole()[("sex", "smoker")].shape
+        (2, 3)
+        >>> session.ask(eke.count(sex="F", smoker=True), within=400).free
+        True
+    """
 
     workload: Workload
     tables: tuple[ReleasedTable, ...]
-    cost: float  # by how much the dataset's loss grew
+    cost: float
     measure: str
-    sequence: int  # the ledger entry that holds the noisy answers
+    sequence: int
     strategy: str
-    rmse: float  # expected, of all questions
-    plan: ReleasePlan | None = None  # None when it was read from a ledger or a server
-    total: int | None = None  # the number of records, where it is public
+    rmse: float
+    plan: ReleasePlan | None = None
+    total: int | None = None
 
     def __repr__(self) -> str:
         return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
@@ -97,8 +129,8 @@ class Release:
     ) -> dict[tuple[str, ...], FloatArray]:
         """The marginals nearest to the released ones that agree with each other.
 
-        With `nonnegative`, small counts become too large on average. Where the number of records is
-        public, all of them add up to it.
+        `norm` says what is near: "l1", "l2" or "linf". With `nonnegative`, small counts become too
+        large on average. Where the number of records is public, all of them add up to it.
         """
         return consistent_tables(
             *self._marginals(), norm, nonnegative=nonnegative, total=self.total

@@ -46,16 +46,41 @@ _LEAST_BUDGET, _LARGEST_BUDGET = 1e-100, 1e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasePlan:
-    """Sections that together answer a workload within a budget."""
+    """What a release will measure, with which noise and which errors. Made by `session.plan`.
+
+    It is frozen, and made of public facts alone. Expected errors are exact.
+
+    Attributes:
+        workload: what it answers.
+        measure: of loss: epsilon or rho.
+        budget: the epsilon or rho that a unit of `rows_per_unit` rows may lose at most, under the
+            neighbours of the dataset.
+        sections: what is measured for each kind of questions.
+        rows_per_unit: how many rows a unit may have.
+
+    Example:
+        >>> pairs = eke.all_marginals(domain, 2)
+        >>> plan = session.plan(pairs, budget=0.3)
+        >>> print(plan.explain())
+        1,031 questions from 1,130 noisy answers for epsilon = 0.3; expected RMSE 14.91
+        <BLANKLINE>
+        measured: C+ gls
+          strategy                        RMSE     largest        cost     answers
+          C+ gls                         14.91       49.55         0.3       1,130
+        ...
+        >>> plan.rmse < session.plan(pairs, budget=0.3, strategy="F").rmse
+        True
+    """
 
     workload: Workload
     measure: Measure
-    budget: float  # epsilon or rho that a unit may lose, under the neighbours asked for
+    budget: float
     sections: tuple[Section, ...]
     rows_per_unit: int = 1
 
     @property
     def strategy(self) -> str:
+        """The name of what is measured, for each section."""
         return "; ".join(section.strategy for section in self.sections)
 
     @property
@@ -111,7 +136,7 @@ class ReleasePlan:
         return tuple(tables)
 
     def errors_at(self, budgets: Sequence[float]) -> list[tuple[str, float, float]]:
-        """(strategy, budget, RMSE) for a plot of error against budget."""
+        """(strategy, budget, RMSE) at each of some budgets, for a plot of error against budget."""
         return [
             point
             for section in self.sections
