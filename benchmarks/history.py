@@ -37,7 +37,7 @@ from eke.inference.features import HistoryFeatures, kernel
 from eke.inference.max_entropy import Constraints, SamplingEffort, constraints_of, fit_max_entropy
 from eke.inference.max_entropy.gibbs import GibbsChains, GibbsPlan
 from eke.inference.shrinkage import Evidence, Noise, choose_alpha
-from eke.inference.shrinkage.banded import reduce_to_band
+from eke.inference.shrinkage.dense.banded import reduce_to_band
 from eke.privacy.law import Laplace
 from eke.query import Prior, Query, count, inner, marginal
 from reproductions.hist.setting import census, pairs
@@ -80,7 +80,7 @@ def shrinkage_times(questions: int) -> dict[str, float]:
     values = products[:, 0] * 3e5 + generator.laplace(0.0, NOISE, questions)
     noise = Noise.of_covariance(np.full(questions, 2.0 * NOISE**2))
     evidence = Evidence.of(features, values, noise, prior, 3e5)
-    whitened = noise.whiten_kernel(evidence.kernel)
+    whitened = noise.whiten_kernel(evidence.kernel.matrix)
     ridged = whitened + np.eye(questions) * float(np.trace(whitened)) / questions
     _, cholesky_seconds = timed(lambda: cho_factor(ridged, lower=True))
     _, reduction_seconds = timed(lambda: reduce_to_band(whitened.copy()))

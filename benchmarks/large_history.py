@@ -28,12 +28,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from eke.history import Measurement
 from eke.inference.features import table_of
-from eke.inference.shrinkage import Evidence, Shrinkage, choose_alpha, prior_from_history
-from eke.inference.shrinkage.large import (
-    LargeEvidence,
-    LargeShrinkage,
-    Parts,
-    choose_alpha_by_sample,
+from eke.inference.shrinkage import (
+    ConjugateGradients,
+    Evidence,
+    Factorisation,
+    Shrinkage,
+    Solver,
+    evidence_of_blocks,
+    prior_from_history,
 )
 from eke.privacy.law import Laplace
 from eke.query import Query, count, marginal
@@ -92,22 +94,17 @@ def run(way: str, attributes: int, singles: int) -> dict[str, Any]:
     Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak starts from here
     started = time.process_time()
     prior = prior_from_history(census().domain, measured)
-    steps = 0
-    estimator: Shrinkage | LargeShrinkage
+    solver: Solver
     if way == "dense":
-        evidence = Evidence.of_history(census().domain, measured, prior)
-        choice = choose_alpha(evidence)
-        chosen = time.process_time()
-        estimator = Shrinkage(evidence, choice.alpha, inflation=choice.inflation)
-        found = estimator.estimate(asked)
+        solver = Factorisation(Evidence.of_history(census().domain, measured, prior))
     else:
-        large = LargeEvidence.of_history(census().domain, measured, prior)
-        parts = Parts(large.kernel)
-        sampled = choose_alpha_by_sample(large, parts=parts)
-        chosen = time.process_time()
-        estimator = LargeShrinkage(large, sampled.alpha, inflation=sampled.inflation, parts=parts)
-        found = estimator.estimate(asked)
-        steps = max(sampled.convergence.steps, estimator.convergence.steps)
+        solver = ConjugateGradients(evidence_of_blocks(census().domain, measured, prior))
+    choice = solver.choose()
+    chosen = time.process_time()
+    estimator = Shrinkage(solver, choice.alpha, inflation=choice.inflation)
+    found = estimator.estimate(asked)
+    reports = (choice.convergence, estimator.convergence)
+    steps = max(0 if report is None else report.steps for report in reports)
     ended = time.process_time()
     peak = resident_mebibytes("VmHWM")
     off = np.abs(found.values - truth)

@@ -89,7 +89,7 @@ SECTIONS = (
     Section(
         "Releasing many tables",
         (
-            *("Workload", "all_marginals", "marginals_up_to", "marginals_and_half_above"),
+            *("Workload", "all_marginals", "marginals_up_to", "marginals_and_half_of_next"),
             *("marginals_and_those_with", "grouping_sets", "ranges", "prefixes"),
             *("ReleasePlan", "session.Price", "Release", "session.ReleasedTable"),
         ),

@@ -18,7 +18,7 @@ from eke.planning.workload.release import ReleasePlan, plan_release
 from eke.planning.workload.workload import (
     Workload,
     all_marginals,
-    marginals_and_half_above,
+    marginals_and_half_of_next,
     marginals_and_those_with,
 )
 from eke.privacy.pure import PURE
@@ -52,7 +52,7 @@ def workload_of(table: CodedTable, name: str) -> Workload:
     """Q1, Q*1, Qa1, Q2, Q*2 or Qa2."""
     ways = int(name[-1])
     if name.startswith("Q*"):
-        return marginals_and_half_above(table.domain, ways)
+        return marginals_and_half_of_next(table.domain, ways)
     if name.startswith("Qa"):
         return marginals_and_those_with(table.domain, ways, table.fixed)
     return all_marginals(table.domain, ways)

@@ -14,7 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eke.inference.shrinkage import Evidence, Shrinkage, ShrinkagePath, choose_alpha
+from eke.inference.shrinkage import (
+    DenseKernel,
+    Evidence,
+    Factorisation,
+    Shrinkage,
+    choose_alpha,
+)
 from eke.query import Prior
 from reproductions.answering.figure import Line, Panel, save_grid
 from reproductions.answering.report import Report
@@ -29,6 +35,7 @@ from reproductions.hist.noisy_history import (
     entropy_path,
 )
 from reproductions.hist.setting import noisy_prior
+from reproductions.hist.shrinkage_path import ShrinkagePath
 
 Curve = list[tuple[float, float]]
 Job = TypeVar("Job")
@@ -215,7 +222,7 @@ def errors_of_setting(job: SettingJob) -> list[float]:
     found = []
     for belief in (None, prior):
         evidence = history.evidence(belief)
-        estimator = Shrinkage(evidence, choose_alpha(evidence).alpha)
+        estimator = Shrinkage(Factorisation(evidence), choose_alpha(evidence).alpha)
         found.append(new.off(estimator.estimate(new.questions).values))
     models = [EntropyModel.of(history, belief, 0.01, size.effort) for belief in (None, prior)]
     return [*found, *(_off(model, new) for model in models)]
@@ -275,9 +282,10 @@ def _least(curve: Curve) -> tuple[float, float]:
     return min(curve, key=lambda point: point[1])
 
 
-def _unbiased(evidence: Evidence) -> float:
+def _unbiased(evidence: Evidence[DenseKernel]) -> float:
     """An α with almost no shrinkage, still resolved by floating point: BLUE."""
-    largest = float(np.abs(evidence.kernel).sum(axis=1).max() / evidence.noise.variances.min())
+    rows = np.abs(evidence.kernel.matrix).sum(axis=1)
+    largest = float(rows.max() / evidence.noise.variances.min())
     return 1e5 / math.sqrt(largest)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eke.inference.features import HistoryFeatures, TableGroup
 from eke.inference.max_entropy import Fit, SamplingEffort, constraints_of, fit_max_entropy
-from eke.inference.shrinkage import Evidence, Noise
+from eke.inference.shrinkage import DenseKernel, Evidence, Noise
 from eke.privacy.law import Laplace
 from eke.query import Prior
 from reproductions.answering.experiment import SEED
@@ -70,7 +70,7 @@ class History:
         noise = generator.laplace(0.0, laplace_scale, number)
         return History(questions, truth, truth + noise, laplace_scale)
 
-    def evidence(self, prior: Prior | None) -> Evidence:
+    def evidence(self, prior: Prior | None) -> Evidence[DenseKernel]:
         variances = np.full(len(self.noisy), 2.0 * self.laplace_scale**2)
         noise = Noise.of_covariance(variances)
         return Evidence.of(self.questions, self.noisy, noise, prior, float(census().total))

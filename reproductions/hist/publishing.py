@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eke.inference.features import HistoryFeatures
 from eke.inference.max_entropy import SamplingEffort, constraints_of, fit_max_entropy
-from eke.inference.shrinkage import Shrinkage, choose_alpha
+from eke.inference.shrinkage import Factorisation, Shrinkage, choose_alpha
 from eke.privacy.law import Laplace
 from eke.query import marginal
 from reproductions.answering.figure import Line, Panel, save_grid
@@ -38,7 +38,7 @@ def figure_5(report: Report) -> dict[str, Any]:
         history = History.drawn("range", m, NOISE, generator)
         started = time.process_time()
         evidence = history.evidence(None)
-        Shrinkage(evidence, 1e5).estimate(history.questions)
+        Shrinkage(Factorisation(evidence), 1e5).estimate(history.questions)
         kernel = time.process_time() - started
         choose_alpha(evidence)
         scan = time.process_time() - started

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eke.inference.features import HistoryFeatures
-from eke.inference.shrinkage import Evidence, Noise, Shrinkage
+from eke.inference.shrinkage import Evidence, Factorisation, Noise, Shrinkage
 from eke.planning import ReleasePlan, Workload, plan_release
 from eke.planning.workload.release.queries import workload_matrix
 from eke.planning.workload.workload import all_marginals, marginals_up_to, prefixes, ranges
@@ -114,7 +114,7 @@ def shrinkage_coverage(told: float | None) -> tuple[float, float]:
         values = truth + rng.normal(size=len(truth)) * noise
         laws = Noise.of_laws([Gaussian(noise**2)] * len(truth))
         evidence = Evidence.of(features, values, laws, total="estimated" if told is None else told)
-        found = Shrinkage(evidence, alpha).estimate(asked)
+        found = Shrinkage(Factorisation(evidence), alpha).estimate(asked)
         half = 1.6449 * np.sqrt(found.variances)
         hits.append(np.abs(found.values - table.reshape(-1)) <= half)
         widths.append(half)

@@ -21,7 +21,7 @@ from eke.planning import (
     ReleasePlan,
     Workload,
     all_marginals,
-    marginals_and_half_above,
+    marginals_and_half_of_next,
     plan_for_accuracies,
     plan_release,
     prefixes,
@@ -133,7 +133,7 @@ def test_marginals(kept: str, measure: Measure, strategy: str) -> None:
     determined = undetermined = 0
     for sizes in SIZES:
         domain = domain_of(sizes)
-        for workload in (all_marginals(domain, 1), marginals_and_half_above(domain, 1)):
+        for workload in (all_marginals(domain, 1), marginals_and_half_of_next(domain, 1)):
             plan = plan_release(workload, measure=measure, budget=2.0, strategy=strategy)
             found = compare(plan, rng)
             determined, undetermined = determined + found[0], undetermined + found[1]

@@ -42,10 +42,10 @@ UpTo: TypeAlias = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
-HalfAbove: TypeAlias = Annotated[
+HalfOfNext: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--half-above",
+        "--half-of-next",
         metavar="K",
         help="All tables by K columns, and every other one by K + 1.",
         rich_help_panel=_PANEL,
@@ -112,7 +112,7 @@ class WorkloadOptions:
     sql: str | None
     marginals: int | None
     up_to: int | None
-    half_above: int | None
+    half_of_next: int | None
     containing: str | None
     over: list[str] | None
     ranges: list[str] | None
@@ -132,7 +132,7 @@ class WorkloadOptions:
                 param_hint="--budget",
             )
         if not any((self.sql, self.over, self.ranges, self.prefixes)) and all(
-            one is None for one in (self.marginals, self.up_to, self.half_above)
+            one is None for one in (self.marginals, self.up_to, self.half_of_next)
         ):
             raise typer.BadParameter(
                 "say what to release: --marginals 2, --over sex,age, --ranges age, SQL or others",
@@ -176,8 +176,8 @@ def workload_of(wanted: WorkloadOptions, domain: Domain) -> Workload:
         sets.append(eke.all_marginals(domain, wanted.marginals))
     if wanted.up_to is not None:
         sets.append(eke.marginals_up_to(domain, wanted.up_to))
-    if wanted.half_above is not None:
-        sets.append(eke.marginals_and_half_above(domain, wanted.half_above))
+    if wanted.half_of_next is not None:
+        sets.append(eke.marginals_and_half_of_next(domain, wanted.half_of_next))
     if wanted.over:
         sets.append(eke.grouping_sets(domain, [_names(columns) for columns in wanted.over]))
     if wanted.sql is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from eke.codec.answer import read_keys
 from eke.codec.curve import curve_document, drawn_posterior
 from eke.codec.plain import finite, label_document, read_record
-from eke.inference.shrinkage.large import Convergence
+from eke.inference.shrinkage import Convergence
 from eke.session import Estimate, TableEstimate
 
 

@@ -258,10 +258,11 @@ def _tables_product(left: TableGroup, right: TableGroup, prior: Prior) -> FloatA
     weights = probabilities(prior, shared)
     if left.tables is None and right.tables is None and left.attributes == right.attributes:
         return np.diag(weights)
-    return (_projected(left, shared, prior) * weights) @ _projected(right, shared, prior).T
+    first, second = (averaged_tables(group, shared, prior) for group in (left, right))
+    return (first * weights) @ second.T
 
 
-def _projected(group: TableGroup, shared: tuple[str, ...], prior: Prior) -> FloatArray:
+def averaged_tables(group: TableGroup, shared: tuple[str, ...], prior: Prior) -> FloatArray:
     """The tables averaged over the attributes that are not shared; shape (queries, cells)."""
     if shared == group.attributes:
         return group.dense()

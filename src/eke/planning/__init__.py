@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         Workload,
         all_marginals,
         grouping_sets,
-        marginals_and_half_above,
+        marginals_and_half_of_next,
         marginals_and_those_with,
         marginals_up_to,
         prefixes,
@@ -71,7 +71,7 @@ __all__ = [
     "direct",
     "grouping_sets",
     "known_errors",
-    "marginals_and_half_above",
+    "marginals_and_half_of_next",
     "marginals_and_those_with",
     "marginals_up_to",
     "narrowest_affordable",
@@ -113,7 +113,7 @@ if not TYPE_CHECKING:
             "workload.strategy.matrices": "MatrixStrategy",
             "workload.whole_numbers": "whole_tables",
             "workload.workload": (
-                "Target Workload all_marginals grouping_sets marginals_and_half_above "
+                "Target Workload all_marginals grouping_sets marginals_and_half_of_next "
                 "marginals_and_those_with marginals_up_to prefixes ranges"
             ),
             "workload.workload_document": "workload_from_document workload_to_document",

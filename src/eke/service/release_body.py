@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from eke.service.body import Body, LinearForm
 from eke.sql.guard import MOST_CHARACTERS
@@ -41,7 +41,11 @@ class WorkloadBody(Body):
     )
     all_marginals: _Ways | None = Field(None, description="All tables by so many attributes.")
     up_to: _Ways | None = Field(None, description="All tables by at most so many attributes.")
-    half_above: _Ways | None = None
+    half_of_next: _Ways | None = Field(
+        None,
+        description="All tables by so many attributes, and every other one by one more.",
+        validation_alias=AliasChoices("half_of_next", "half_above"),  # as it was called before
+    )
     containing: str | None = Field(None, max_length=200)
     over: _Sets | None = Field(None, description="Tables by these attributes.")
     ranges: _Sets | None = None

@@ -47,7 +47,7 @@ def test_every_width_is_kept(dataset: Path, run: Run, width: int) -> None:
     [
         (["--marginals", 1], ["age", "sex", "hours"]),
         (["--up-to", 1], ["", "age", "sex", "hours"]),
-        (["--half-above", 1], ["age", "sex", "hours", "age sex", "sex hours"]),
+        (["--half-of-next", 1], ["age", "sex", "hours", "age sex", "sex hours"]),
         (["--marginals", 1, "--with", "sex"], ["age", "sex", "hours", "age sex", "sex hours"]),
         (["--over", "hours,sex", "--over", "age"], ["sex hours", "age"]),
         (["--over", "sex", "--marginals", 1], ["age", "sex", "hours"]),

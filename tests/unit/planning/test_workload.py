@@ -14,7 +14,7 @@ from eke.planning.workload.workload import (
     Workload,
     all_marginals,
     grouping_sets,
-    marginals_and_half_above,
+    marginals_and_half_of_next,
     marginals_and_those_with,
     marginals_up_to,
     prefixes,
@@ -28,7 +28,7 @@ DOMAIN = cube(3, 2, 4, 5)
 def test_families_of_marginals() -> None:
     assert len(all_marginals(DOMAIN, 2).targets) == comb(4, 2)
     assert len(marginals_up_to(DOMAIN, 2).targets) == 1 + 4 + 6
-    starred = marginals_and_half_above(DOMAIN, 1)
+    starred = marginals_and_half_of_next(DOMAIN, 1)
     assert len(starred.targets) == 4 + 3
     fixed = marginals_and_those_with(DOMAIN, 1, "c")
     assert [t.attributes for t in fixed.targets[4:]] == [("a", "c"), ("b", "c"), ("c", "d")]
@@ -69,7 +69,7 @@ def test_any_list_makes_a_workload() -> None:
         lambda: Workload(DOMAIN),
         lambda: all_marginals(DOMAIN, 5),
         lambda: all_marginals(DOMAIN, -1),
-        lambda: marginals_and_half_above(DOMAIN, 4),
+        lambda: marginals_and_half_of_next(DOMAIN, 4),
         lambda: marginals_and_those_with(DOMAIN, 1, "z"),
         lambda: ranges(DOMAIN),
         lambda: Workload.of(DOMAIN, ["a"], weights=[0.0]),

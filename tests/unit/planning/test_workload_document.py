@@ -24,7 +24,7 @@ WIDE = eke.Domain({f"a{n}": eke.Boolean() for n in range(60)})
         (eke.all_marginals(DOMAIN, 0), {"all_marginals": 0}),
         (eke.marginals_up_to(DOMAIN, 2), {"up_to": 2}),
         (eke.grouping_sets(DOMAIN, [["age"], []]), {"over": [["age"], []]}),
-        (eke.marginals_and_half_above(DOMAIN, 1), None),
+        (eke.marginals_and_half_of_next(DOMAIN, 1), None),
         (eke.ranges(DOMAIN, "age") + eke.all_marginals(DOMAIN, 1), None),
         (eke.prefixes(DOMAIN, "sex", "age").weighted(2.5), None),
         (Workload(DOMAIN, (Target(("sex",)), Target(("sex",)))), None),
@@ -48,11 +48,20 @@ def test_everything_named_is_in_it_once() -> None:
     assert two == eke.marginals_and_those_with(DOMAIN, 1, "sex")
 
 
+def test_a_document_with_the_old_name_is_read() -> None:
+    expected = eke.marginals_and_half_of_next(DOMAIN, 1)
+    assert workload_from_document(DOMAIN, {"half_of_next": 1}) == expected
+    assert workload_from_document(DOMAIN, {"half_above": 1}) == expected
+    with pytest.raises(QueryError, match="old and its new name"):
+        workload_from_document(DOMAIN, {"half_above": 1, "half_of_next": 1})
+
+
 @pytest.mark.parametrize(
     "document",
     [
         {"all_marginals": 30},
         {"up_to": 60},
+        {"half_of_next": 29},
         {"half_above": 29},
         {"all_marginals": 20, "containing": "a1"},
         {"over": [["a1"]] * 6000},

@@ -65,7 +65,7 @@ _FORMS: list[Any] = [
 ]
 _WORKLOADS: list[Any] = [
     *(None, 1, "x", [], {}, {"nothing": 1}, {"all_marginals": -1}, {"all_marginals": 4}),
-    *({"all_marginals": "2"}, {"all_marginals": True}, {"up_to": 99}, {"half_above": 3}),
+    *({"all_marginals": "2"}, {"all_marginals": True}, {"up_to": 99}, {"half_of_next": 3}),
     *({"over": [["nobody"]]}, {"over": "sex"}, {"over": [[1]]}, {"over": [["sex"]] * 5001}),
     *({"ranges": [[]]}, {"prefixes": [["nobody"]]}, {"containing": "age"}, {"sql": ""}),
     *({"sql": COUNT}, {"sql": "SELECT COUNT(*) FROM people GROUP BY CUBE (nobody)"}),

@@ -39,6 +39,17 @@ def test_a_plan_is_free_and_is_that_of_a_session(server: Server) -> None:
     assert len(server.session.ledger_entries()) == 1
 
 
+def test_a_request_with_an_old_name_means_the_same(server: Server) -> None:
+    plans = [
+        post(server, "plans", {"workload": {name: 1}, "budget": 0.3})
+        for name in ("half_of_next", "half_above")
+    ]
+    assert plans[0] == plans[1]
+    assert len(plans[0]["tables"]) == 3 + 2
+    both = {"workload": {"half_of_next": 1, "half_above": 1}, "budget": 0.3}
+    assert server.call("POST", f"{PEOPLE}/plans", "ann", both).status == 422
+
+
 def test_the_error_of_each_table_is_its_own(server: Server) -> None:
     """Whole marginals come first, however they were asked for; then the others, then questions."""
     linear = eke.total("age").on(DOMAIN).to_document()

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import eke
+from eke.inference.shrinkage import ConjugateGradients
 from eke.session.ask import estimator
 from eke.session.ask.estimate import Estimate, TableEstimate
 
@@ -66,7 +67,7 @@ def test_the_dense_kernel_says_the_same(
     dense = session.estimate(asked)
     assert session._estimator is not None
     chosen = session._estimator[1].shrinkage
-    monkeypatch.setattr(estimator, "choose_alpha_by_sample", lambda *_, **__: chosen)
+    monkeypatch.setattr(ConjugateGradients, "choose", lambda *_: chosen)
     monkeypatch.setattr(estimator, "_MOST_DENSE_ROWS", 0)
     session._estimator = None
     large = session.estimate(asked)

@@ -2,7 +2,7 @@
 
 HIST §3.1: with Σ^{-1/2}KΣ^{-1/2} = UΛ²Uᵀ the rows of W = Λ⁺UᵀΣ^{-1/2} write the eigenqueries
 V = WQ as combinations of the measured ones; their least squares answers z = Wy have variances
-1/λ². Estimates use them with the gains α²/(α² + 1/λ²) (§3.3). For inspection: `estimator.py`
+1/λ². Estimates use them with the gains α²/(α² + 1/λ²) (§3.3). For inspection: `shrinkage`
 computes the same numbers faster.
 """
 
@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 
 from eke.arrays import FloatArray
 from eke.errors import EstimateError
+from eke.inference.shrinkage.dense.kernel import DenseKernel
 from eke.inference.shrinkage.evidence import Evidence, SeenQuestions
 
 
@@ -46,12 +47,12 @@ class Eigenqueries:
         return values if self.total is None else values + self.total * asked.means
 
 
-def eigenqueries(evidence: Evidence, most: int | None = None) -> Eigenqueries:
+def eigenqueries(evidence: Evidence[DenseKernel], most: int | None = None) -> Eigenqueries:
     """The eigenqueries of the evidence, or the `most` best answered of them."""
     if evidence.has_free_total:
         raise EstimateError('eigenqueries need a known total, or total="ignored"')
     size = evidence.size
-    whitened = evidence.noise.whiten_kernel(evidence.kernel)
+    whitened = evidence.noise.whiten_kernel(evidence.kernel.matrix)
     first = 0 if most is None else max(0, size - most)
     squares, vectors = eigh(whitened, subset_by_index=(first, size - 1), check_finite=False)
     kept = np.flatnonzero(squares > 4e-16 * size * squares[-1])[::-1]

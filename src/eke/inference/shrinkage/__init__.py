@@ -1,7 +1,8 @@
 """Shrinkage: estimates of any question from all noisy answers and a prior (HIST §3).
 
-Start at `Evidence`, which holds the kernel; `choose_alpha` picks the strength of the prior by
-cross-validation; `Shrinkage` estimates.
+Start at `Evidence`, which holds the answers and the kernel. A solver (`solver.py`) chooses the
+strength of the prior by cross-validation and solves the equations: `Factorisation` of a dense
+kernel, or `ConjugateGradients` on the blocks of a large history. `Shrinkage` estimates with either.
 """
 
 from typing import TYPE_CHECKING
@@ -9,37 +10,48 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
-    from eke.inference.shrinkage.cross_validation import AlphaChoice, choose_alpha
-    from eke.inference.shrinkage.estimator import Estimates, Shrinkage
-    from eke.inference.shrinkage.evidence import Evidence, SeenQuestions, Total
+    from eke.inference.shrinkage.blocks.conjugate_gradients import ConjugateGradients
+    from eke.inference.shrinkage.blocks.evidence import evidence_of_blocks, singles_in
+    from eke.inference.shrinkage.dense.cross_validation import choose_alpha
+    from eke.inference.shrinkage.dense.factorisation import Factorisation
+    from eke.inference.shrinkage.dense.kernel import DenseKernel
+    from eke.inference.shrinkage.estimator import Shrinkage
+    from eke.inference.shrinkage.evidence import Evidence, Total
     from eke.inference.shrinkage.noise import Noise
-    from eke.inference.shrinkage.path import ShrinkagePath
     from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_from_history
+    from eke.inference.shrinkage.solver import Convergence, Solver
 
 __all__ = [
-    "AlphaChoice",
-    "Estimates",
+    "ConjugateGradients",
+    "Convergence",
+    "DenseKernel",
     "Evidence",
+    "Factorisation",
     "Noise",
-    "SeenQuestions",
     "Shrinkage",
-    "ShrinkagePath",
+    "Solver",
     "Total",
     "choose_alpha",
+    "evidence_of_blocks",
     "measured_prior",
     "onto_simplex",
     "prior_from_history",
+    "singles_in",
 ]
 
 if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
-            "cross_validation": "AlphaChoice choose_alpha",
-            "estimator": "Estimates Shrinkage",
-            "evidence": "Evidence SeenQuestions Total",
+            "blocks.conjugate_gradients": "ConjugateGradients",
+            "blocks.evidence": "evidence_of_blocks singles_in",
+            "dense.cross_validation": "choose_alpha",
+            "dense.factorisation": "Factorisation",
+            "dense.kernel": "DenseKernel",
+            "estimator": "Shrinkage",
+            "evidence": "Evidence Total",
             "noise": "Noise",
-            "path": "ShrinkagePath",
             "prior": "measured_prior onto_simplex prior_from_history",
+            "solver": "Convergence Solver",
         },
     )

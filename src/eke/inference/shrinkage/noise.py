@@ -1,9 +1,11 @@
-"""Noise of a history for linear estimates: a covariance, diagonal or dense, and its square root."""
+"""Noise of a history for linear estimates: its covariance, and the law of what was really drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +13,13 @@ from scipy.linalg import cholesky, solve_triangular
 
 from eke.arrays import FloatArray
 from eke.errors import EstimateError
+from eke.inference.posterior import ComposedNoise
 from eke.privacy.law import NoiseLaw
+
+_USED = 1e-13  # of the largest part: smaller ones do not change an interval
+
+Drawn: TypeAlias = tuple[NoiseLaw, range, float]
+"""Noises of one law, the rows of the evidence they are in, and their share in those."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,13 +28,33 @@ class Noise:
 
     covariance: FloatArray  # (m,) or (m, m)
     root: FloatArray  # (m,) deviations, or (m, m) lower Cholesky factor
-    laws: tuple[NoiseLaw, ...] | None = None
+    drawn_rows: NDArray[np.intp] | None = None  # (draws,) None: the laws are not known
+    # (draws, 3) Laplace scale, Gaussian variance and grid step of each, as it counts in its row
+    drawn_laws: FloatArray = field(default_factory=lambda: np.empty((0, 3)))
 
     @staticmethod
     def of_laws(laws: Sequence[NoiseLaw]) -> Noise:
-        """Independent noises of known laws."""
-        variances = np.array([law.variance for law in laws], np.float64)
-        return Noise(variances, np.sqrt(variances), tuple(laws))
+        """Independent noises of known laws, one for each row."""
+        return Noise.of_draws((law, range(row, row + 1), 1.0) for row, law in enumerate(laws))
+
+    @staticmethod
+    def of_draws(drawn: Iterable[Drawn]) -> Noise:
+        """Independent noises of known laws, of which a row may hold several."""
+        parts = list(drawn)
+        numbers = [
+            (
+                share * law.laplace_scale,
+                share**2 * law.gaussian_variance,
+                share * law.step,
+                share**2 * law.variance,
+            )
+            for law, _, share in parts
+        ]
+        sizes = [len(rows) for _, rows, _ in parts]
+        each = np.array(numbers, np.float64).reshape(-1, 4).repeat(sizes, axis=0)
+        places = np.fromiter(chain.from_iterable(rows for _, rows, _ in parts), np.intp, len(each))
+        variances = np.bincount(places, each[:, 3]).astype(np.float64)
+        return Noise(variances, np.sqrt(variances), places, each[:, :3])
 
     @staticmethod
     def of_covariance(covariance: ArrayLike) -> Noise:
@@ -61,6 +89,24 @@ class Noise:
     def variances(self) -> FloatArray:
         return self.covariance if self.is_diagonal else np.diag(self.covariance)
 
+    def variances_of(self, weights: FloatArray) -> FloatArray:
+        """The variance of Σ weight·e for each column of weights; (columns,)."""
+        if self.is_diagonal:
+            return (weights**2).T @ self.covariance
+        return np.asarray(np.einsum("ij,ij->j", weights, self.covariance @ weights))
+
+    def law_of(self, weights: FloatArray, more_variance: float = 0.0) -> ComposedNoise:
+        """The law of Σ weight·e, with every noise that was drawn in it, and a Gaussian part."""
+        if self.drawn_rows is None:
+            own = float(self.variances_of(weights[:, None])[0])
+            return ComposedNoise(np.empty(0), own + more_variance)
+        sizes = np.abs(weights[self.drawn_rows])
+        sizes[sizes <= _USED * sizes.max(initial=0.0)] = 0.0
+        laplace_scales, gaussian_variances, steps = self.drawn_laws.T
+        gaussian = float(sizes**2 @ gaussian_variances)
+        slack = 0.5 * float(sizes @ steps)
+        return ComposedNoise(sizes * laplace_scales, gaussian + more_variance, slack)
+
     def whiten(self, columns: FloatArray) -> FloatArray:
         """Σ^{-1/2}·columns, with the Cholesky factor for the square root."""
         if self.is_diagonal:
@@ -83,10 +129,9 @@ class Noise:
         return self.whiten(self.whiten(kernel).T)
 
     def of_rows(self, rows: NDArray[np.intp]) -> Noise:
-        """The noise of some of the answers."""
-        laws = None if self.laws is None else tuple(self.laws[i] for i in rows)
+        """The noise of some of the answers, without its laws."""
         if self.is_diagonal:
-            return Noise(self.covariance[rows], self.root[rows], laws)
+            return Noise(self.covariance[rows], self.root[rows])
         return Noise.of_covariance(self.covariance[np.ix_(rows, rows)])
 
     def between(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> FloatArray | None:

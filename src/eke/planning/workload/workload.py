@@ -196,7 +196,7 @@ def marginals_up_to(domain: Domain, ways: int) -> Workload:
     return _over(domain, (c for k in range(most + 1) for c in combinations(domain.names, k)))
 
 
-def marginals_and_half_above(domain: Domain, ways: int) -> Workload:
+def marginals_and_half_of_next(domain: Domain, ways: int) -> Workload:
     """Tables over `ways` attributes, and every other one over one attribute more (Q*_k in CUBE).
 
     Args:
@@ -204,12 +204,12 @@ def marginals_and_half_above(domain: Domain, ways: int) -> Workload:
         ways: how many attributes the first have.
 
     Example:
-        >>> len(eke.marginals_and_half_above(domain, 1).targets)
+        >>> len(eke.marginals_and_half_of_next(domain, 1).targets)
         7
     """
     most = _checked_ways(domain, ways + 1)
-    above = list(combinations(domain.names, most))[::2]
-    return _over(domain, [*combinations(domain.names, most - 1), *above])
+    half = list(combinations(domain.names, most))[::2]
+    return _over(domain, [*combinations(domain.names, most - 1), *half])
 
 
 def marginals_and_those_with(domain: Domain, ways: int, attribute: str) -> Workload:

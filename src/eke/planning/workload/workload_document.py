@@ -21,7 +21,7 @@ from eke.planning.workload.workload import (
     Workload,
     all_marginals,
     grouping_sets,
-    marginals_and_half_above,
+    marginals_and_half_of_next,
     marginals_and_those_with,
     marginals_up_to,
     prefixes,
@@ -30,9 +30,10 @@ from eke.planning.workload.workload import (
 from eke.query import Query
 
 KINDS = (
-    *("all_marginals", "up_to", "half_above", "containing", "over", "ranges", "prefixes"),
+    *("all_marginals", "up_to", "half_of_next", "containing", "over", "ranges", "prefixes"),
     *("targets", "queries"),
 )
+_RENAMED = {"half_above": "half_of_next"}  # older documents say the first
 
 
 def workload_to_document(workload: Workload) -> dict[str, Any]:
@@ -55,6 +56,7 @@ def workload_from_document(
     """
     if not isinstance(document, Mapping):
         raise QueryError("a workload document is an object")
+    document = _with_new_names(document)
     unknown = [name for name in document if name not in KINDS]
     if unknown:
         raise QueryError(f"a workload has no {unknown[0]!r}; it has {', '.join(KINDS)}")
@@ -74,6 +76,14 @@ def workload_from_document(
     return Workload(domain, tuple(targets), single, weights)
 
 
+def _with_new_names(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document as it is written today; what was written before stays readable."""
+    named = {_RENAMED.get(name, name): value for name, value in document.items()}
+    if len(named) < len(document):
+        raise QueryError("a workload document has one thing under its old and its new name")
+    return named
+
+
 def _parts(domain: Domain, document: Mapping[str, Any]) -> Iterator[Workload]:
     ways = document.get("all_marginals")
     if "containing" in document:
@@ -82,8 +92,8 @@ def _parts(domain: Domain, document: Mapping[str, Any]) -> Iterator[Workload]:
         yield all_marginals(domain, _ways(ways))
     if document.get("up_to") is not None:
         yield marginals_up_to(domain, _ways(document["up_to"]))
-    if document.get("half_above") is not None:
-        yield marginals_and_half_above(domain, _ways(document["half_above"]))
+    if document.get("half_of_next") is not None:
+        yield marginals_and_half_of_next(domain, _ways(document["half_of_next"]))
     if document.get("over"):
         yield grouping_sets(domain, [_names(names) for names in document["over"]])
     yield from (ranges(domain, *_names(names)) for names in document.get("ranges", ()))
@@ -95,11 +105,11 @@ def _many(domain: Domain, document: Mapping[str, Any]) -> int:
     size = len(domain)
     many = sum(len(document.get(name, ())) for name in ("over", "ranges", "prefixes", "targets"))
     many += len(document.get("queries", ()))
-    for name in ("all_marginals", "half_above"):
+    for name in ("all_marginals", "half_of_next"):
         if document.get(name) is not None:
             ways = _ways(document[name])
-            above = name == "half_above" or "containing" in document
-            many += math.comb(size, ways) + above * math.comb(size, ways + 1)
+            more = name == "half_of_next" or "containing" in document
+            many += math.comb(size, ways) + more * math.comb(size, ways + 1)
     if document.get("up_to") is not None:
         ways = min(_ways(document["up_to"]), size)
         many += sum(math.comb(size, k) for k in range(ways + 1))

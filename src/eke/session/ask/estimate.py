@@ -20,7 +20,7 @@ from eke.question import Aggregate, Partition, Question
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eke.inference.shrinkage.large import Convergence
+    from eke.inference.shrinkage import Convergence
 
 _LINEAR = (
     "an estimate needs one count or sum, such as SELECT COUNT(*) FROM t WHERE age > 40, for all or "

@@ -1,8 +1,8 @@
 """The estimator behind `session.estimate`: one state of the history, put to use three ways.
 
 Histories of a few thousand answers have a dense kernel, and α is chosen by cross-validation on all
-of them; longer ones keep their blocks and are solved by conjugate gradients
-(`inference/shrinkage/large`). What the three methods promise is in `estimate.py`.
+of them (`inference/shrinkage/dense`); longer ones keep their blocks and are solved by conjugate
+gradients (`inference/shrinkage/blocks`). What the three methods promise is in `estimate.py`.
 """
 
 from __future__ import annotations
@@ -23,25 +23,21 @@ from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entro
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage import (
+    ConjugateGradients,
     Evidence,
+    Factorisation,
     Shrinkage,
+    Solver,
     Total,
-    choose_alpha,
+    evidence_of_blocks,
     prior_from_history,
-)
-from eke.inference.shrinkage.large import (
-    LargeEvidence,
-    LargeShrinkage,
-    Parts,
-    choose_alpha_by_sample,
     singles_in,
 )
 from eke.planning.online.effort import steps_for
-from eke.query import Block, Prior, Query, count
+from eke.query import Block, Query, count
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
 
 ENTROPY_ALPHA = 0.01
-_LEAST_FOR_FOLDS = 20
 _DENSE_ROWS = 4_000
 """Longer histories keep their blocks, if these hold most answers: quicker than a dense kernel."""
 _MOST_DENSE_ROWS = 12_000
@@ -64,7 +60,7 @@ class Estimator:
         self.domain = domain
         self.measurements = tuple(measurements)
         self.inference = inference
-        self._shrinkage: Shrinkage | LargeShrinkage | None = None
+        self._shrinkage: Shrinkage | None = None
         self._model: Fit | None = None
         self._preparing = threading.RLock()  # threads that need the same wait for it, not make it
         # The model of a shorter history is a good start for this one's.
@@ -108,17 +104,12 @@ class Estimator:
     ) -> list[Estimate]:
         estimator = self._prepared(progress)
         alpha = estimator.alpha
-        if isinstance(estimator, Shrinkage):
-            beliefs = [estimator.posterior(query) for query in queries]
-            convergence = None
-        else:
-            beliefs = list(estimator.posteriors(queries, progress))
-            convergence = estimator.convergence
+        beliefs = list(estimator.posteriors(queries, progress))
         found = [
             self._believed(query, belief, "shrinkage", alpha, confidence)
             for query, belief in zip(queries, beliefs, strict=True)
         ]
-        return [replace(one, convergence=convergence) for one in found]
+        return [replace(one, convergence=estimator.convergence) for one in found]
 
     def _believed(
         self,
@@ -176,39 +167,30 @@ class Estimator:
         return "estimated" if known is None else float(known)
 
     @property
-    def shrinkage(self) -> Shrinkage | LargeShrinkage:
+    def shrinkage(self) -> Shrinkage:
         """The shrinkage estimator at the α that cross-validation finds best."""
         return self._prepared(silent)
 
-    def _prepared(self, progress: Progress) -> Shrinkage | LargeShrinkage:
+    def _prepared(self, progress: Progress) -> Shrinkage:
         with self._preparing:
-            return self._prepare(progress)
+            if self._shrinkage is None:
+                progress("reading the history", 0.0)
+                solver = self._solver()
+                choice = solver.choose(progress)
+                self._shrinkage = Shrinkage(solver, choice.alpha, inflation=choice.inflation)
+            return self._shrinkage
 
-    def _prepare(self, progress: Progress) -> Shrinkage | LargeShrinkage:
-        if self._shrinkage is None:
-            rows = sum(len(measurement.values) for measurement in self.measurements)
-            if not rows:
-                raise EstimateError("there is no history yet; ask a question with a budget first")
-            large = rows > _MOST_DENSE_ROWS
-            if _DENSE_ROWS < rows <= _MOST_DENSE_ROWS:
-                large = 2 * singles_in(self.measurements) < rows
-            prior = prior_from_history(self.domain, self.measurements)
-            progress("reading the history", 0.0)
-            self._shrinkage = self._large(prior, progress) if large else self._dense(prior)
-        return self._shrinkage
-
-    def _dense(self, prior: Prior) -> Shrinkage:
-        evidence = Evidence.of_history(self.domain, self.measurements, prior, self._total)
-        if evidence.size < _LEAST_FOR_FOLDS:
-            return Shrinkage(evidence, _rough_alpha(evidence))
-        choice = choose_alpha(evidence)
-        return Shrinkage(evidence, choice.alpha, inflation=choice.inflation)
-
-    def _large(self, prior: Prior, progress: Progress) -> LargeShrinkage:
-        evidence = LargeEvidence.of_history(self.domain, self.measurements, prior, self._total)
-        parts = Parts(evidence.kernel)
-        chosen = choose_alpha_by_sample(evidence, parts=parts, progress=progress)
-        return LargeShrinkage(evidence, chosen.alpha, inflation=chosen.inflation, parts=parts)
+    def _solver(self) -> Solver:
+        """What solves this history fastest, of what has room for it."""
+        rows = sum(len(measurement.values) for measurement in self.measurements)
+        large = rows > _MOST_DENSE_ROWS
+        if _DENSE_ROWS < rows <= _MOST_DENSE_ROWS:
+            large = 2 * singles_in(self.measurements) < rows
+        prior = prior_from_history(self.domain, self.measurements)
+        told = self.domain, self.measurements, prior, self._total
+        if large:
+            return ConjugateGradients(evidence_of_blocks(*told))
+        return Factorisation(Evidence.of_history(*told))
 
     def model(self, progress: Progress = silent) -> tuple[Fit, float]:
         """(the maximum entropy model of the history, the known or estimated number of records)."""
@@ -247,21 +229,3 @@ def _public(query: Query, known: float, method: EstimateMethod, confidence: floa
         public=True,
         _posterior=exactly,
     )
-
-
-def _rough_alpha(evidence: Evidence) -> float:
-    """An α that explains the size of the deviations, for histories too short for folds.
-
-    No less than the noise could hide, so that error bars are wide rather than narrow.
-    """
-    variances = evidence.noise.variances
-    precision = evidence.means / variances
-    if isinstance(evidence.total, str):
-        total = float(precision @ evidence.values) / max(float(precision @ evidence.means), 1e-300)
-    else:
-        total = evidence.total
-    excess = float(((evidence.values - total * evidence.means) ** 2).sum())
-    explained = float(np.diag(evidence.kernel).sum())
-    if explained <= 1e-12 * float((evidence.means**2).sum()):
-        return 1.0
-    return math.sqrt(max(excess, float(variances.sum())) / explained)

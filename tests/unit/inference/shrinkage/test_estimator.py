@@ -12,7 +12,7 @@ from eke.history import Measurement
 from eke.inference import Inference
 from eke.inference.features import HistoryFeatures
 from eke.inference.papers.eigenquery import eigenqueries
-from eke.inference.shrinkage import Evidence, Noise, Shrinkage, Total
+from eke.inference.shrinkage import Evidence, Factorisation, Noise, Shrinkage, Total
 from eke.privacy.law import Laplace
 from eke.query import Prior, count
 from tests.unit.inference.shrinkage.worlds import (
@@ -59,9 +59,8 @@ def test_shrinkage_is_the_posterior_mean_of_a_gaussian(
     noise = Noise.of_covariance(covariance if dense else np.diag(covariance))
     values = world.matrix @ world.histogram + generator.normal(0.0, 3.0, world.size)
     asked = [random_query(generator) for _ in range(5)]
-    found = Shrinkage(Evidence.of(world.features, values, noise, PRIOR, total), alpha).estimate(
-        asked
-    )
+    evidence = Evidence.of(world.features, values, noise, PRIOR, total)
+    found = Shrinkage(Factorisation(evidence), alpha).estimate(asked)
     questions = matrix_of(list(asked))
     mean, variance = conditioned(world, covariance, values, questions, alpha, total)
     loose = 5e-4 if total == "estimated" else 1e-9  # the oracle's flat prior is only nearly flat
@@ -79,7 +78,7 @@ def test_infinite_alpha_is_blue_and_says_what_is_not_determined() -> None:
         )
     ]
     inference = Inference(domain, history)
-    estimator = Shrinkage(Evidence.of_history(domain, history), math.inf)
+    estimator = Shrinkage(Factorisation(Evidence.of_history(domain, history)), math.inf)
     asked = count(a=(3, 4)).on(domain)
     blue = inference.posterior(asked)
     assert blue is not None
@@ -96,9 +95,9 @@ def test_alpha_zero_is_the_prior() -> None:
     noise = Noise.of_covariance(np.full(world.size, 4.0))
     evidence = Evidence.of(world.features, np.zeros(world.size), noise, PRIOR, 500.0)
     asked = [random_query(generator) for _ in range(4)]
-    found = Shrinkage(evidence, 0.0).estimate(asked)
+    found = Shrinkage(Factorisation(evidence), 0.0).estimate(asked)
     np.testing.assert_allclose(found.values, 500.0 * matrix_of(list(asked)) @ world.p0)
-    nearly = Shrinkage(evidence, 1e-6).estimate(asked)
+    nearly = Shrinkage(Factorisation(evidence), 1e-6).estimate(asked)
     np.testing.assert_allclose(found.values, nearly.values, rtol=1e-6)
 
 
@@ -117,7 +116,7 @@ def test_error_bars_of_undetermined_questions_are_calibrated() -> None:
     values = tables @ world.matrix.T + generator.laplace(0.0, laplace_scale, (runs, world.size))
     truth = tables @ coefficients
     evidence = Evidence.of(world.features, values[0], Noise.of_laws(laws), PRIOR, "ignored")
-    estimator = Shrinkage(evidence, alpha)
+    estimator = Shrinkage(Factorisation(evidence), alpha)
     posterior = estimator.posterior(asked)
     weights = estimator.estimate([asked]).weights[:, 0]
     assert posterior.value == pytest.approx(float(weights @ values[0]))
@@ -133,7 +132,7 @@ def test_the_noise_keeps_its_own_law() -> None:
     domain = Domain(a=Integer(0, 1))
     history = [Measurement(count().on(domain), Laplace(1.0), (10.0,))]
     evidence = Evidence.of_history(domain, history, total="ignored")
-    half = Shrinkage(evidence, 1e6).posterior(count().on(domain)).halfwidth(0.99)
+    half = Shrinkage(Factorisation(evidence), 1e6).posterior(count().on(domain)).halfwidth(0.99)
     assert half == pytest.approx(math.log(100.0), rel=1e-4)
 
 
@@ -143,8 +142,8 @@ def test_inflation_widens_what_history_leaves_open_only() -> None:
     noise = Noise.of_covariance(np.full(world.size, 4.0))
     evidence = Evidence.of(world.features, np.zeros(world.size), noise, PRIOR, 300.0)
     asked = [random_query(generator)]
-    plain = Shrinkage(evidence, 5.0).estimate(asked)
-    wider = Shrinkage(evidence, 5.0, inflation=3.0).estimate(asked)
+    plain = Shrinkage(Factorisation(evidence), 5.0).estimate(asked)
+    wider = Shrinkage(Factorisation(evidence), 5.0, inflation=3.0).estimate(asked)
     assert wider.noise_variances == pytest.approx(plain.noise_variances)
     assert wider.model_variances == pytest.approx(3.0 * plain.model_variances)
 
@@ -162,7 +161,7 @@ def test_senseless_settings_are_refused(settings: dict[str, float], message: str
     noise = Noise.of_covariance(np.ones(world.size))
     evidence = Evidence.of(world.features, np.zeros(world.size), noise, PRIOR)
     with pytest.raises(EstimateError, match=message):
-        Shrinkage(evidence, **settings)
+        Shrinkage(Factorisation(evidence), **settings)
 
 
 def test_evidence_is_checked() -> None:

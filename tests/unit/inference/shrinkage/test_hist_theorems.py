@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from eke.inference.features import HistoryFeatures
 from eke.inference.papers.eigenquery import Eigenqueries, eigenqueries
-from eke.inference.shrinkage import Evidence, Noise, Shrinkage
+from eke.inference.shrinkage import Evidence, Factorisation, Noise, Shrinkage
 from eke.query import Query, TermStack, inner
 from tests.unit.inference.shrinkage.worlds import (
     DOMAIN,
@@ -84,13 +84,13 @@ def test_theorems_1_and_2_inner_products_by_small_vectors(case: Case) -> None:
 @pytest.mark.parametrize("alpha", [0.3, 3.0, 50.0, math.inf])
 def test_theorem_3_shrinkage_is_the_eigenquery_formula(case: Case, alpha: float) -> None:
     by_eigenqueries = case.eigen.estimate(case.asked, alpha)
-    by_ridge = Shrinkage(case.evidence, alpha).estimate_asked(case.asked).values
+    by_ridge = Shrinkage(Factorisation(case.evidence), alpha).estimate_asked(case.asked).values
     np.testing.assert_allclose(by_ridge, by_eigenqueries, rtol=1e-7, atol=1e-7)
 
 
 def test_theorem_3_no_other_estimable_question_has_a_smaller_objective(case: Case) -> None:
     alpha, generator = 4.0, np.random.default_rng(0)
-    weights = Shrinkage(case.evidence, alpha).estimate_asked(case.asked).weights
+    weights = Shrinkage(Factorisation(case.evidence), alpha).estimate_asked(case.asked).weights
 
     def objective(combination: Reals, query: Reals) -> float:
         apart = query - combination @ case.world.matrix
@@ -107,7 +107,7 @@ def test_theorem_3_no_other_estimable_question_has_a_smaller_objective(case: Cas
 
 def test_theorem_3_estimates_are_consistent(case: Case) -> None:
     first, second = case.queries[:2]
-    estimator = Shrinkage(case.evidence, 2.0)
+    estimator = Shrinkage(Factorisation(case.evidence), 2.0)
     one, two, both = estimator.estimate([first, second, _sum(first, second)]).values
     assert both == pytest.approx(one + two)
 

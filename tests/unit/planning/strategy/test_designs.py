@@ -16,7 +16,7 @@ from eke.planning.workload.strategy.geometry import affine, projective
 from eke.planning.workload.workload import (
     Workload,
     all_marginals,
-    marginals_and_half_above,
+    marginals_and_half_of_next,
     marginals_and_those_with,
 )
 from eke.privacy.concentrated import CONCENTRATED
@@ -54,7 +54,7 @@ def _workloads() -> list[Workload]:
         all_marginals(binary, 1),
         all_marginals(binary, 2),
         all_marginals(binary, 3),
-        marginals_and_half_above(mixed, 1),
+        marginals_and_half_of_next(mixed, 1),
         marginals_and_those_with(mixed, 2, "c"),
         Workload.of(mixed, [("a",), ("c", "d", "e"), ()]),
     ]

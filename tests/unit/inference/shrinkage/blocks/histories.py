@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain, Integer
 from eke.history import Measurement
 from eke.inference.features import probabilities, table_of
-from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
+from eke.inference.shrinkage.blocks.implicit_kernel import ImplicitKernel
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.query import Block, Kronecker, Prior, Query, count, marginal, table
 

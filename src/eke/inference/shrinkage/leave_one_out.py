@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,7 @@ from numpy.typing import NDArray
 from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.progress import Progress, silent
-from eke.inference.shrinkage.cross_validation import AlphaChoice
-from eke.inference.shrinkage.large.conjugate_gradients import NOTHING_SOLVED, Convergence
-from eke.inference.shrinkage.large.estimator import Ridge
-from eke.inference.shrinkage.large.evidence import LargeEvidence
-from eke.inference.shrinkage.large.preconditioner import Parts
+from eke.inference.shrinkage.solver import AlphaChoice, Convergence, Solver, System
 
 IndexArray = NDArray[np.intp]
 
@@ -38,29 +35,12 @@ _OFF = 1e-2  # of a prediction's deviation: how far solving may leave it off
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LargeChoice:
-    """The α of least estimated error, and how it was found."""
-
-    choice: AlphaChoice
-    left_out: IndexArray  # the rows that were predicted
-    convergence: Convergence
-
-    @property
-    def alpha(self) -> float:
-        return self.choice.alpha
-
-    @property
-    def inflation(self) -> float:
-        return self.choice.inflation
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
-    """Each left-out answer as predicted by all others, at one α."""
+    """Answers as predicted by others that do not know them, at one α."""
 
-    errors: FloatArray  # (sample,) unbiased estimates of squared errors; may be negative
-    noise_variances: FloatArray  # (sample,) of the predictions
-    model_variances: FloatArray  # (sample,) what the other answers leave open
+    errors: FloatArray  # (answers,) unbiased estimates of squared errors; may be negative
+    noise_variances: FloatArray  # (answers,) of the predictions
+    model_variances: FloatArray  # (answers,) what the other answers leave open
 
     @property
     def mean_error(self) -> float:
@@ -79,31 +59,26 @@ class Predictions:
 
 
 def choose_alpha_by_sample(
-    evidence: LargeEvidence,
-    *,
-    parts: Parts | None = None,
-    sample: int = SAMPLE,
-    progress: Progress = silent,
-) -> LargeChoice:
+    solver: Solver, *, sample: int = SAMPLE, progress: Progress = silent
+) -> AlphaChoice:
     """The α with the least error among those tried. Privacy: free; reads released values only."""
     if sample < 2:
         raise EstimateError("leave-one-out needs a sample of at least 2 answers")
-    prepared = Parts(evidence.kernel) if parts is None else parts
-    rows = spread_rows(evidence.size, sample)
+    rows = spread_rows(solver.evidence.size, sample)
     tried: dict[float, Predictions] = {}
-    report = NOTHING_SOLVED
+    reports: list[Convergence] = []
 
     def error(given: float) -> float:
-        nonlocal report
         exponent = round(given, 9)  # the golden section meets earlier points again
         if exponent not in tried:
             progress("choosing alpha", min(len(tried) / _EXPECTED, 0.95))
-            ridge = Ridge(evidence, prepared, first * _FACTOR**exponent)
-            tried[exponent] = predictions(ridge, rows)
-            report = Convergence.together(report, ridge.convergence)
+            system = solver.at(first * _FACTOR**exponent)
+            tried[exponent] = predictions(system, rows)
+            if system.convergence is not None:
+                reports.append(system.convergence)
         return tried[exponent].mean_error
 
-    first = first_guess(evidence)
+    first = solver.evidence.rough_alpha()
     best = _descended(error)
     low, high = best - 1.0, best + 1.0
     for _ in range(_REFINEMENTS):
@@ -115,38 +90,43 @@ def choose_alpha_by_sample(
     progress("choosing alpha", 1.0)
     order = sorted(tried)
     found = min(order, key=lambda exponent: tried[exponent].mean_error)
-    choice = AlphaChoice(
+    return AlphaChoice(
         first * _FACTOR**found,
         np.array([first * _FACTOR**exponent for exponent in order]),
         np.array([tried[exponent].mean_error for exponent in order]),
         np.array([tried[exponent].standard_error for exponent in order]),
         tried[found].mean_error,
         tried[found].inflation,
+        reduce(Convergence.together, reports) if reports else None,
     )
-    return LargeChoice(choice, rows, report)
 
 
-def predictions(ridge: Ridge, rows: IndexArray) -> Predictions:
-    """The answers of some rows, each predicted from all other rows."""
-    evidence, alpha = ridge.evidence, ridge.alpha
-    allowed = (_OFF * alpha) ** 2
-    solved = ridge.solve(evidence.deviations[:, None], absolute=allowed)
-    explained = ridge.projected(solved)[rows, 0]
+def predictions(system: System, rows: IndexArray) -> Predictions:
+    """The answers of some rows, each predicted from all other rows; noises are independent."""
+    evidence, alpha = system.evidence, system.alpha
+    variances = evidence.noise.variances
+
+    def never_far(explained: FloatArray) -> FloatArray:
+        return np.full_like(explained, (_OFF * alpha) ** 2)
+
+    def nearly(explained: FloatArray) -> FloatArray:
+        return _OFF**2 * explained
+
+    explained = system.weights(evidence.deviations[:, None], 0.0, never_far)[rows, 0]
     own, noise = np.empty(len(rows)), np.empty(len(rows))
     for start in range(0, len(rows), _COLUMNS):
         some = rows[start : start + _COLUMNS]
         unit = np.zeros((evidence.size, len(some)))
         unit[some, np.arange(len(some))] = 1.0
-        columns = ridge.projected(ridge.solve(unit, relative=_OFF**2))
+        columns = system.weights(unit, 0.0, nearly)
         here = np.arange(start, start + len(some))
         own[here] = columns[some, np.arange(len(some))]
         columns[some, np.arange(len(some))] = 0.0
-        noise[here] = (columns**2).T @ evidence.variances
-    variances = evidence.variances[rows]
+        noise[here] = (columns**2).T @ variances
     own = np.maximum(own, 1e-300)
     noise /= own**2
-    errors = (explained / own) ** 2 - variances
-    model = np.maximum(alpha**2 / own - variances - noise, 0.0)
+    errors = (explained / own) ** 2 - variances[rows]
+    model = np.maximum(alpha**2 / own - variances[rows] - noise, 0.0)
     return Predictions(errors, noise, model)
 
 
@@ -157,23 +137,6 @@ def spread_rows(size: int, sample: int) -> IndexArray:
     places = np.modf(np.arange(1, 4 * sample + 1) * _GOLDEN)[0]
     drawn = dict.fromkeys((places * size).astype(np.intp).tolist())
     return np.sort(np.array(list(drawn)[:sample], np.intp))
-
-
-def first_guess(evidence: LargeEvidence) -> float:
-    """An α that explains the size of the deviations from the prior.
-
-    No less than the noise could hide, so that error bars are wide rather than narrow.
-    """
-    values, means = evidence.deviations, evidence.means
-    if evidence.has_free_total:
-        precision = means / evidence.variances
-        total = float(precision @ values) / max(float(precision @ means), 1e-300)
-        values = values - total * means
-    explained = float(evidence.kernel.diagonal().sum())
-    if explained <= 1e-12 * float((means**2).sum()):
-        return 1.0
-    excess = max(float((values**2).sum()), float(evidence.variances.sum()))
-    return math.sqrt(excess / explained)
 
 
 def _descended(error: Callable[[float], float]) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from eke.arrays import FloatArray
-from eke.inference.features import HistoryFeatures, TableGroup, probabilities
-from eke.inference.shrinkage.large.averages import averaged_along
+from eke.inference.features import HistoryFeatures, TableGroup, averaged_tables, probabilities
+from eke.inference.shrinkage.blocks.averages import averaged_along
 from eke.query import Prior
 
 Names = tuple[str, ...]
@@ -80,11 +80,5 @@ class Singles:
     def _averages_of(self, place: int, group: TableGroup, shared: Names) -> FloatArray:
         """The tables of a group averaged over what is not shared; (questions, cells)."""
         if (place, shared) not in self._averages:
-            sizes = self._prior.domain.sizes(group.attributes)
-            table = group.dense().reshape(len(group.rows), *sizes)
-            for axis in reversed(range(len(sizes))):
-                name = group.attributes[axis]
-                if name not in shared:
-                    table = averaged_along(table, self._prior.vectors[name], axis + 1)
-            self._averages[place, shared] = table.reshape(len(group.rows), -1)
+            self._averages[place, shared] = averaged_tables(group, shared, self._prior)
         return self._averages[place, shared]

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from eke.inference.shrinkage.large.evidence import LargeEvidence
-from eke.inference.shrinkage.large.preconditioner import Parts
-from tests.unit.inference.shrinkage.large.histories import DOMAIN, PRIOR, Reals, history
+from eke.inference.shrinkage.blocks.evidence import evidence_of_blocks
+from eke.inference.shrinkage.blocks.preconditioner import Parts
+from tests.unit.inference.shrinkage.blocks.histories import DOMAIN, PRIOR, Reals, history
 
 
 def matrices(varied: bool, most_coordinates: int, alpha: float) -> tuple[Reals, Reals]:
     """(C, the preconditioner as a matrix)."""
     measurements = history(np.random.default_rng(4), varied=varied)
-    evidence = LargeEvidence.of_history(DOMAIN, measurements, PRIOR, least_block=2)
-    ridges = evidence.variances / alpha**2
+    evidence = evidence_of_blocks(DOMAIN, measurements, PRIOR, least_block=2)
+    ridges = evidence.noise.variances / alpha**2
     unit = np.eye(evidence.size)
     whole = evidence.kernel.times(unit) + np.diag(ridges)
     return whole, Parts(evidence.kernel, most_coordinates).at(ridges).times(unit)

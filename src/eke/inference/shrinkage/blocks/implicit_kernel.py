@@ -13,9 +13,9 @@ import numpy as np
 
 from eke.arrays import FloatArray
 from eke.inference.features import HistoryFeatures, cross_kernel, kernel, norms, probabilities
-from eke.inference.shrinkage.large.averages import Averages
-from eke.inference.shrinkage.large.product_block import ProductBlock
-from eke.inference.shrinkage.large.singles import Singles
+from eke.inference.shrinkage.blocks.averages import Averages
+from eke.inference.shrinkage.blocks.product_block import ProductBlock
+from eke.inference.shrinkage.blocks.singles import Singles
 from eke.query import Prior
 
 Names = tuple[str, ...]
@@ -25,7 +25,10 @@ _COLUMNS = 64
 
 
 class ImplicitKernel:
-    """⟨q_i, q_j⟩ − ⟨q_i, 1⟩⟨q_j, 1⟩ of all rows: the kernel for a known number of records."""
+    """⟨q_i, q_j⟩ − ⟨q_i, 1⟩⟨q_j, 1⟩ of all rows: the kernel for a known number of records.
+
+    Unless `centred`, the second part is added again in `times`, `products` and `diagonal`.
+    """
 
     def __init__(
         self,
@@ -33,9 +36,11 @@ class ImplicitKernel:
         singles: HistoryFeatures,
         prior: Prior,
         *,
+        centred: bool = True,
         kept_numbers: int = _KEPT_NUMBERS,
     ) -> None:
         self.blocks = tuple(blocks)
+        self.centred = centred
         self.prior = prior
         self.singles = Singles(singles, prior)
         sets = dict.fromkeys(block.attributes for block in self.blocks)
@@ -72,6 +77,8 @@ class ImplicitKernel:
             result[:split] += self.from_singles(columns[split:])
             result[split:] = self.among_singles @ columns[split:]
             result[split:] += self.onto_singles(columns[:split])
+        if not self.centred:
+            result += np.multiply.outer(self.means, self.means @ columns)
         return result
 
     def from_singles(self, weights: FloatArray) -> FloatArray:
@@ -107,7 +114,10 @@ class ImplicitKernel:
         result = np.empty((self.size, questions.size))
         result[:split] = self._block_products(Singles(questions, self.prior))
         result[split:] = cross_kernel(self.singles.features, questions, self.prior)
-        result[split:] -= np.multiply.outer(self._single_means, questions.means(self.prior))
+        means = questions.means(self.prior)
+        result[split:] -= np.multiply.outer(self._single_means, means)
+        if not self.centred:
+            result += np.multiply.outer(self.means, means)
         return result
 
     def diagonal(self) -> FloatArray:
@@ -118,7 +128,8 @@ class ImplicitKernel:
             alike = ProductBlock(block.attributes, block.sizes, squared, block.factor**2)
             squares.append(self._answers_of_means(alike))
         squares.append(norms(self.singles.features, self.prior))
-        return np.maximum(np.concatenate(squares) - self.means**2, 0.0)
+        whole = np.concatenate(squares)
+        return np.maximum(whole - self.means**2, 0.0) if self.centred else whole
 
     def _answers_of_means(self, block: ProductBlock) -> FloatArray:
         return block.answers(self._weights[block.attributes])[:, 0]

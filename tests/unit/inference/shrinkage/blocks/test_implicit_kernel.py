@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from eke.inference.features import HistoryFeatures
-from eke.inference.shrinkage.large.evidence import LargeEvidence
-from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
-from tests.unit.inference.shrinkage.large.histories import (
+from eke.inference.shrinkage.blocks.evidence import evidence_of_blocks
+from eke.inference.shrinkage.blocks.implicit_kernel import ImplicitKernel
+from tests.unit.inference.shrinkage.blocks.histories import (
     DOMAIN,
     P0,
     PRIOR,
@@ -22,7 +22,7 @@ from tests.unit.inference.shrinkage.large.histories import (
 
 def case(*, kept_numbers: int, least_block: int = 2) -> tuple[ImplicitKernel, Reals]:
     """(the kernel, the coefficients of its rows over all cells, centred)."""
-    evidence = LargeEvidence.of_history(
+    evidence = evidence_of_blocks(
         DOMAIN, history(np.random.default_rng(1), varied=True), PRIOR, least_block=least_block
     )
     made = evidence.kernel

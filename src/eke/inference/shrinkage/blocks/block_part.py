@@ -17,8 +17,8 @@ from string import ascii_letters
 import numpy as np
 
 from eke.arrays import FloatArray
-from eke.inference.shrinkage.large.averages import averaged_along
-from eke.inference.shrinkage.large.product_block import ProductBlock, along_axis
+from eke.inference.shrinkage.blocks.averages import averaged_along
+from eke.inference.shrinkage.blocks.product_block import ProductBlock, along_axis
 from eke.query import Prior
 
 Names = tuple[str, ...]

@@ -8,45 +8,75 @@ with a factor for caution; the residual bounds it for certain where a least eige
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
 
 import numpy as np
 
 from eke.arrays import FloatArray
-
-Operator = Callable[[FloatArray], FloatArray]
+from eke.errors import EstimateError
+from eke.inference.progress import Progress, silent
+from eke.inference.shrinkage.blocks.implicit_kernel import ImplicitKernel
+from eke.inference.shrinkage.blocks.preconditioner import Parts
+from eke.inference.shrinkage.evidence import Evidence
+from eke.inference.shrinkage.leave_one_out import choose_alpha_by_sample
+from eke.inference.shrinkage.solver import AlphaChoice, Convergence, Operator, System
 
 MOST_STEPS = 1000
 _LOOK_BACK = 5
 _CAUTION = 16.0  # the error may be so much larger than what the last steps took away
 
 
-@dataclass(frozen=True, slots=True)
-class Convergence:
-    """How solving went: steps taken, and columns whose error was still above what is allowed."""
+class ConjugateGradients:
+    """The solver of histories whose kernel would not fit in memory, for finite α above 0."""
 
-    steps: int
-    columns: int
-    unfinished: int
-    worst: float  # error of the worst column in units of what was allowed
+    def __init__(
+        self,
+        evidence: Evidence[ImplicitKernel],
+        *,
+        parts: Parts | None = None,
+        most_steps: int = MOST_STEPS,
+    ) -> None:
+        if not evidence.noise.is_diagonal:
+            raise EstimateError("noise in a history of blocks must be independent")
+        self.evidence = evidence
+        self.most_steps = most_steps
+        self.parts = Parts(evidence.kernel) if parts is None else parts
 
-    @property
-    def converged(self) -> bool:
-        return self.unfinished == 0
+    def at(self, alpha: float) -> System:
+        """The equations at one α."""
+        if not 0.0 < alpha < math.inf:
+            raise EstimateError(
+                "alpha must be a finite number above 0 for a history this large; "
+                'for the unbiased estimate use method="blue"'
+            )
+        kernel = self.evidence.kernel
+        ridges = self.evidence.noise.variances / alpha**2
+        precondition: Operator = self.parts.at(ridges).times
+        if not kernel.centred:  # one direction more, u·uᵀ (Sherman and Morrison 1950)
+            precondition = _with_direction(precondition, kernel.means[:, None])
 
-    @staticmethod
-    def together(first: Convergence, second: Convergence) -> Convergence:
-        """The report of two solves."""
-        return Convergence(
-            max(first.steps, second.steps),
-            first.columns + second.columns,
-            first.unfinished + second.unfinished,
-            max(first.worst, second.worst),
-        )
+        def in_steps(columns: FloatArray, allowed: Operator) -> tuple[FloatArray, Convergence]:
+            return solve(
+                lambda x: kernel.times(x) + ridges[:, None] * x,
+                precondition,
+                columns,
+                allowed,
+                least_eigenvalue=float(ridges.min()),
+                most_steps=self.most_steps,
+            )
+
+        return System(self.evidence, float(alpha), in_steps)
+
+    def choose(self, progress: Progress = silent) -> AlphaChoice:
+        """The α at which a sample of answers is predicted best by all others."""
+        return choose_alpha_by_sample(self, progress=progress)
 
 
-NOTHING_SOLVED = Convergence(0, 0, 0, 0.0)
+def _with_direction(inverse: Operator, u: FloatArray) -> Operator:
+    """(C + u·uᵀ)⁻¹ from C⁻¹."""
+    along = inverse(u)
+    scaled = along / (1.0 + float(u[:, 0] @ along[:, 0]))
+    return lambda columns: (found := inverse(columns)) - scaled * (u[:, 0] @ found)
 
 
 def solve(

@@ -12,11 +12,18 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError
 from eke.history import Measurement
-from eke.inference.shrinkage import Evidence, Shrinkage, Total
-from eke.inference.shrinkage.large import LargeEvidence, LargeShrinkage, Parts
+from eke.inference.shrinkage import (
+    ConjugateGradients,
+    Evidence,
+    Factorisation,
+    Shrinkage,
+    Total,
+    evidence_of_blocks,
+)
+from eke.inference.shrinkage.blocks.preconditioner import Parts
 from eke.privacy.law import Laplace
 from eke.query import count, marginal
-from tests.unit.inference.shrinkage.large.histories import (
+from tests.unit.inference.shrinkage.blocks.histories import (
     ALPHA,
     DOMAIN,
     P0,
@@ -28,19 +35,36 @@ from tests.unit.inference.shrinkage.large.histories import (
 )
 
 
+def dense(
+    measurements: list[Measurement],
+    alpha: float,
+    total: Total = "estimated",
+    *,
+    inflation: float = 1.0,
+) -> Shrinkage:
+    """The estimator by factorisation of the dense kernel, which has a row for every answer."""
+    evidence = Evidence.of_history(DOMAIN, measurements, PRIOR, total)
+    return Shrinkage(Factorisation(evidence), alpha, inflation=inflation)
+
+
 @pytest.mark.parametrize("total", ["estimated", "ignored", 400.0])
 @pytest.mark.parametrize("alpha", [0.5, ALPHA, 300.0])
 @pytest.mark.parametrize("varied", [False, True])
 def test_estimates_are_those_of_the_dense_kernel(total: Total, alpha: float, varied: bool) -> None:
     generator = np.random.default_rng(1)
     measurements, asked = history(generator, varied=varied), questions(generator)
-    expected = Shrinkage(Evidence.of_history(DOMAIN, measurements, PRIOR, total), alpha)
-    evidence = LargeEvidence.of_history(DOMAIN, measurements, PRIOR, total, least_block=2)
-    estimator = LargeShrinkage(evidence, alpha)
-    dense, found = expected.estimate(asked), estimator.estimate(asked)
-    np.testing.assert_allclose(found.values, dense.values, rtol=1e-7, atol=1e-6)
-    np.testing.assert_allclose(found.noise_variances, dense.noise_variances, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(found.model_variances, dense.model_variances, rtol=1e-6, atol=1e-6)
+    exact = dense(measurements, alpha, total)
+    evidence = evidence_of_blocks(DOMAIN, measurements, PRIOR, total, least_block=2)
+    estimator = Shrinkage(ConjugateGradients(evidence), alpha)
+    expected, found = exact.estimate(asked), estimator.estimate(asked)
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-7, atol=1e-6)
+    np.testing.assert_allclose(
+        found.noise_variances, expected.noise_variances, rtol=1e-6, atol=1e-7
+    )
+    np.testing.assert_allclose(
+        found.model_variances, expected.model_variances, rtol=1e-6, atol=1e-6
+    )
+    assert estimator.convergence is not None
     assert estimator.convergence.converged
 
 
@@ -48,12 +72,12 @@ def test_posteriors_hold_every_released_noise() -> None:
     """Also of two measurements of one marginal, which are one row here and two there."""
     generator = np.random.default_rng(2)
     measurements, asked = history(generator, varied=True), questions(generator)
-    dense = Shrinkage(Evidence.of_history(DOMAIN, measurements, PRIOR), ALPHA, inflation=2.0)
-    evidence = LargeEvidence.of_history(DOMAIN, measurements, PRIOR, least_block=2)
-    assert evidence.size < dense.evidence.size
-    estimator = LargeShrinkage(evidence, ALPHA, inflation=2.0)
+    exact = dense(measurements, ALPHA, inflation=2.0)
+    evidence = evidence_of_blocks(DOMAIN, measurements, PRIOR, least_block=2)
+    assert evidence.size < exact.evidence.size
+    estimator = Shrinkage(ConjugateGradients(evidence), ALPHA, inflation=2.0)
     for query, found in zip(asked, estimator.posteriors(asked), strict=True):
-        expected = dense.posterior(query)
+        expected = exact.posterior(query)
         assert found.value == pytest.approx(expected.value, abs=1e-6)
         assert found.halfwidth(0.99) == pytest.approx(expected.halfwidth(0.99), rel=1e-6)
         assert found.noise.laplace_parts == expected.noise.laplace_parts
@@ -63,26 +87,28 @@ def test_posteriors_hold_every_released_noise() -> None:
 def test_steps_are_taken_where_blocks_share_more_than_is_put_back() -> None:
     generator = np.random.default_rng(3)
     measurements, asked = history(generator, varied=True), questions(generator)
-    dense = Shrinkage(Evidence.of_history(DOMAIN, measurements, PRIOR), ALPHA).estimate(asked)
-    evidence = LargeEvidence.of_history(DOMAIN, measurements, PRIOR, least_block=2)
-    estimator = LargeShrinkage(evidence, ALPHA, parts=Parts(evidence.kernel, 5))
+    expected = dense(measurements, ALPHA).estimate(asked)
+    evidence = evidence_of_blocks(DOMAIN, measurements, PRIOR, least_block=2)
+    estimator = Shrinkage(ConjugateGradients(evidence, parts=Parts(evidence.kernel, 5)), ALPHA)
     found = estimator.estimate(asked)
+    assert estimator.convergence is not None
     assert estimator.convergence.converged
     assert estimator.convergence.steps > 5
-    deviations = np.sqrt(dense.variances)
-    assert (np.abs(found.values - dense.values) < 1e-2 * deviations).all()
-    np.testing.assert_allclose(found.variances, dense.variances, rtol=1e-6)
+    deviations = np.sqrt(expected.variances)
+    assert (np.abs(found.values - expected.values) < 1e-2 * deviations).all()
+    np.testing.assert_allclose(found.variances, expected.variances, rtol=1e-6)
 
 
 def test_unfinished_weights_have_wider_and_true_error_bars() -> None:
     """The stated variance is that of the weights as they are, by the formula over all rows."""
     generator = np.random.default_rng(4)
     measurements, asked = history(generator, varied=True), questions(generator)[:2]
-    evidence = LargeEvidence.of_history(DOMAIN, measurements, PRIOR, "ignored", least_block=2)
+    evidence = evidence_of_blocks(DOMAIN, measurements, PRIOR, "ignored", least_block=2)
     parts = Parts(evidence.kernel, 5)
-    early = LargeShrinkage(evidence, ALPHA, parts=parts, most_steps=2)
-    best = LargeShrinkage(evidence, ALPHA, parts=parts).estimate(asked)
+    early = Shrinkage(ConjugateGradients(evidence, parts=parts, most_steps=2), ALPHA)
+    best = Shrinkage(ConjugateGradients(evidence, parts=parts), ALPHA).estimate(asked)
     found = early.estimate(asked)
+    assert early.convergence is not None
     assert not early.convergence.converged
     assert early.convergence.worst > 1.0
     assert (found.variances > best.variances).all()
@@ -93,28 +119,26 @@ def test_unfinished_weights_have_wider_and_true_error_bars() -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, math.inf, -1.0, math.nan])
 def test_only_finite_strengths_make_sense(alpha: float) -> None:
-    evidence = LargeEvidence.of_history(
-        DOMAIN, history(np.random.default_rng(5), varied=False), PRIOR
-    )
+    evidence = evidence_of_blocks(DOMAIN, history(np.random.default_rng(5), varied=False), PRIOR)
     with pytest.raises(EstimateError, match="alpha"):
-        LargeShrinkage(evidence, alpha)
+        Shrinkage(ConjugateGradients(evidence), alpha)
     with pytest.raises(EstimateError, match="inflation"):
-        LargeShrinkage(evidence, 1.0, inflation=0.0)
+        Shrinkage(ConjugateGradients(evidence), 1.0, inflation=0.0)
 
 
 def test_evidence_is_checked() -> None:
     with pytest.raises(EstimateError, match="no history"):
-        LargeEvidence.of_history(DOMAIN, [])
+        evidence_of_blocks(DOMAIN, [])
     one = Measurement(count(a=1).on(DOMAIN), Laplace(1.0), (3.0,))
     with pytest.raises(EstimateError, match="number of records"):
-        LargeEvidence.of_history(DOMAIN, [one], total=math.inf)
+        evidence_of_blocks(DOMAIN, [one], total=math.inf)
     with pytest.raises(EstimateError, match="finite"):
-        LargeEvidence.of_history(DOMAIN, [Measurement(one.query, one.law, (math.nan,))])
+        evidence_of_blocks(DOMAIN, [Measurement(one.query, one.law, (math.nan,))])
     with pytest.raises(EstimateError, match="one by one"):
-        LargeEvidence.of_history(DOMAIN, [one] * 12_001)
+        evidence_of_blocks(DOMAIN, [one] * 12_001)
     nothing = Measurement((count(a=1) - count(a=1)).on(DOMAIN), Laplace(1.0), (3.0,))
     with pytest.raises(EstimateError, match="measure a count"):
-        LargeShrinkage(LargeEvidence.of_history(DOMAIN, [nothing]), 1.0)
+        Shrinkage(ConjugateGradients(evidence_of_blocks(DOMAIN, [nothing])), 1.0)
 
 
 def test_sixty_thousand_answers_take_little_memory() -> None:
@@ -131,11 +155,12 @@ def test_sixty_thousand_answers_take_little_memory() -> None:
         measurements.append(Measurement(query, Laplace(5.0), (25.0 * 10 * (low + 1),)))
     assert 8 * sum(len(m.values) for m in measurements) ** 2 > 28 * 2**30
     tracemalloc.start()
-    evidence = LargeEvidence.of_history(domain, measurements)
-    estimator = LargeShrinkage(evidence, 100.0)
+    evidence = evidence_of_blocks(domain, measurements)
+    estimator = Shrinkage(ConjugateGradients(evidence), 100.0)
     found = estimator.posterior(count(u=(0, 31), z=(0, 31), w=(0, 31)).on(domain))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 400 * 2**20
+    assert estimator.convergence is not None
     assert estimator.convergence.converged
     assert abs(found.value - 12_800.0) < 6 * math.sqrt(found.variance)

@@ -8,14 +8,16 @@ import pytest
 from eke.errors import EstimateError
 from eke.inference.features import HistoryFeatures, TableGroup, probabilities
 from eke.inference.shrinkage import (
+    DenseKernel,
     Evidence,
+    Factorisation,
     Noise,
     Shrinkage,
-    ShrinkagePath,
     Total,
     choose_alpha,
 )
-from eke.inference.shrinkage.banded import reduce_to_band
+from eke.inference.shrinkage.dense.banded import reduce_to_band
+from reproductions.hist.shrinkage_path import ShrinkagePath
 from tests.unit.inference.shrinkage.worlds import (
     DOMAIN,
     PRIOR,
@@ -25,7 +27,7 @@ from tests.unit.inference.shrinkage.worlds import (
 )
 
 
-def evidence_of(seed: int, total: Total, dense: bool, queries: int = 30) -> Evidence:
+def evidence_of(seed: int, total: Total, dense: bool, queries: int = 30) -> Evidence[DenseKernel]:
     generator = np.random.default_rng(seed)
     world = World.drawn(generator, queries)
     covariance = random_covariance(world.size, generator)
@@ -35,7 +37,7 @@ def evidence_of(seed: int, total: Total, dense: bool, queries: int = 30) -> Evid
     return Evidence.of(world.features, world.matrix @ world.histogram + errors, noise, PRIOR, given)
 
 
-def slow_error(evidence: Evidence, alpha: float, folds: int) -> float:
+def slow_error(evidence: Evidence[DenseKernel], alpha: float, folds: int) -> float:
     """The estimated mean squared error, every training set solved by itself."""
     total, size = 0.0, evidence.size
     whole: Any = evidence.noise.covariance
@@ -44,9 +46,9 @@ def slow_error(evidence: Evidence, alpha: float, folds: int) -> float:
         test = np.arange(fold, size, folds)
         train = np.setdiff1d(np.arange(size), test)
         inverse = np.linalg.inv(
-            evidence.kernel[np.ix_(train, train)] + sigma[np.ix_(train, train)] / alpha**2
+            evidence.kernel.matrix[np.ix_(train, train)] + sigma[np.ix_(train, train)] / alpha**2
         )
-        weights = inverse @ evidence.kernel[np.ix_(train, test)]
+        weights = inverse @ evidence.kernel.matrix[np.ix_(train, test)]
         if evidence.has_free_total:
             means = evidence.means[train]
             missing = evidence.means[test] - means @ weights
@@ -93,7 +95,7 @@ def test_the_choice_costs_little_more_than_knowing_alpha() -> None:
             "large": 400.0,
         }
         for name, alpha in tried.items():
-            found = Shrinkage(evidence, alpha).estimate(asked).values
+            found = Shrinkage(Factorisation(evidence), alpha).estimate(asked).values
             sums[name] += float(np.mean((found - new @ table) ** 2))
     assert sums["chosen"] < 1.1 * sums["known"]
     assert min(sums["small"], sums["large"]) > 1.25 * sums["known"]
@@ -105,9 +107,12 @@ def test_the_path_is_the_estimator_at_every_alpha() -> None:
         path = ShrinkagePath(evidence, [0.5, 7.0])
         new = World.drawn(np.random.default_rng(1)).features
         for place, alpha in enumerate((0.5, 7.0)):
-            at = Shrinkage(evidence, alpha)
+            at = Shrinkage(Factorisation(evidence), alpha)
             np.testing.assert_allclose(
-                path.past()[place], at.estimate(evidence.features).values, rtol=1e-7, atol=1e-7
+                path.past()[place],
+                at.estimate(evidence.kernel.features).values,
+                rtol=1e-7,
+                atol=1e-7,
             )
             np.testing.assert_allclose(
                 path.new(new)[place], at.estimate(new).values, rtol=1e-7, atol=1e-7
@@ -188,4 +193,4 @@ def test_paths_and_questions_are_checked() -> None:
     with pytest.raises(EstimateError, match="path"):
         ShrinkagePath(evidence, [np.inf])
     query = random_query(np.random.default_rng(0))
-    assert np.isfinite(Shrinkage(evidence, 1.0).posterior(query).variance)
+    assert np.isfinite(Shrinkage(Factorisation(evidence), 1.0).posterior(query).variance)

@@ -19,9 +19,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from eke.arrays import FloatArray
-from eke.inference.shrinkage.large.block_part import Axes, BlockPart, block_part
-from eke.inference.shrinkage.large.implicit_kernel import ImplicitKernel
-from eke.inference.shrinkage.large.product_block import ProductBlock
+from eke.inference.shrinkage.blocks.block_part import Axes, BlockPart, block_part
+from eke.inference.shrinkage.blocks.implicit_kernel import ImplicitKernel
+from eke.inference.shrinkage.blocks.product_block import ProductBlock
 from eke.query import Prior
 
 Names = tuple[str, ...]

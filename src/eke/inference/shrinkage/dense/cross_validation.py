@@ -13,36 +13,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from eke.arrays import FloatArray
 from eke.errors import EstimateError
-from eke.inference.shrinkage.banded import Bands, reduce_to_band
+from eke.inference.shrinkage.dense.banded import Bands, reduce_to_band
+from eke.inference.shrinkage.dense.kernel import DenseKernel
 from eke.inference.shrinkage.evidence import Evidence
-
-IndexArray = NDArray[np.intp]
+from eke.inference.shrinkage.leave_one_out import IndexArray, Predictions
+from eke.inference.shrinkage.solver import AlphaChoice
 
 GRID = 50
 _TERNARY_STEPS = 18  # the last bracket is a 6000th of the first
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AlphaChoice:
-    """The α of least estimated error, and the whole curve it was chosen from."""
-
-    alpha: float
-    alphas: FloatArray  # (grid,)
-    mean_squared_errors: FloatArray  # (grid,) may be negative: unbiased estimates are
-    standard_errors: FloatArray  # (grid,) of those
-    least_error: float  # estimated mean squared error at `alpha`
-    inflation: float
-    """By which factor the model's variance had to grow, at least 1, to explain the residuals."""
-
-    @property
-    def root_mean_squared_errors(self) -> FloatArray:
-        """The curve as HIST Fig. 3 draws it."""
-        return np.sqrt(np.maximum(self.mean_squared_errors, 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,34 +54,30 @@ class _Fold:
         predicted = self.products.T @ residual + total * self.test_means
         errors = (predicted - self.test_values) ** 2 - self.test_variances
         if self.shared_noise is not None:
-            errors += 2.0 * np.einsum("ij,ij->j", self._weights(ridge), self.shared_noise)
+            errors += 2.0 * np.einsum("ij,ij->j", self._weights(ridge)[0], self.shared_noise)
         return errors
 
-    def spread(self, alpha: float) -> tuple[FloatArray, FloatArray]:
-        """(noise, model) variances of each prediction, as the estimator states them."""
+    def predictions(self, alpha: float) -> Predictions:
+        """The same with the variances of each prediction, as the estimator states them."""
         ridge = 1.0 / alpha**2
-        weights = self._weights(ridge)
+        weights, gain = self._weights(ridge)
         noise = np.einsum("ij,ij->j", weights, weights)
-        explained = np.einsum("ij,ij->j", weights, self.products)
-        if self.free_total:
-            inverse = self.bands.solve(ridge, self.means)
-            plain = self.bands.solve(ridge, self.products)
-            gain = (self.test_means - self.means @ plain) / float(self.means @ inverse)
-            explained -= gain * (self.means @ weights)
+        explained = np.einsum("ij,ij->j", weights, self.products) - gain * (self.means @ weights)
         model = (self.test_squares - explained) / ridge - noise
-        return noise, np.maximum(model, 0.0)
+        return Predictions(self.errors(alpha), noise, np.maximum(model, 0.0))
 
-    def _weights(self, ridge: float) -> FloatArray:
+    def _weights(self, ridge: float) -> tuple[FloatArray, FloatArray]:
+        """(weights, how much of each makes it right for every n)."""
         solved = self.bands.solve(ridge, self.products)
-        if self.free_total:
-            inverse = self.bands.solve(ridge, self.means)
-            gain = (self.test_means - self.means @ solved) / float(self.means @ inverse)
-            solved = solved + np.multiply.outer(inverse, gain)
-        return solved
+        if not self.free_total:
+            return solved, np.zeros_like(self.test_means)
+        inverse = self.bands.solve(ridge, self.means)
+        gain = (self.test_means - self.means @ solved) / float(self.means @ inverse)
+        return solved + np.multiply.outer(inverse, gain), gain
 
 
 def choose_alpha(
-    evidence: Evidence,
+    evidence: Evidence[DenseKernel],
     *,
     folds: int | Sequence[IndexArray] = 5,
     alphas: ArrayLike | None = None,
@@ -152,14 +131,14 @@ def _refined(error: Callable[[float], float], low: float, high: float) -> tuple[
     return math.exp(inner[best]), errors[best]
 
 
-def default_grid(evidence: Evidence, largest: float, size: int = GRID) -> FloatArray:
+def default_grid(evidence: Evidence[DenseKernel], largest: float, size: int = GRID) -> FloatArray:
     """α from a tenth of where the strongest direction starts to count, to almost no shrinkage.
 
     `largest` is the largest eigenvalue of the whitened kernel.
     """
     if not largest > 0.0:
         return np.array([1.0])
-    typical = float(np.mean(np.diag(evidence.kernel) / evidence.noise.variances))
+    typical = float(np.mean(evidence.kernel.diagonal() / evidence.noise.variances))
     low = 0.1 / math.sqrt(largest)
     high = 1e3 / math.sqrt(max(typical, 1e-4 * largest))
     return np.geomspace(low, high, size)
@@ -181,14 +160,15 @@ def _dealt(size: int, folds: int | Sequence[IndexArray]) -> list[IndexArray]:
     return tests
 
 
-def _prepare(evidence: Evidence, test: IndexArray) -> _Fold:
+def _prepare(evidence: Evidence[DenseKernel], test: IndexArray) -> _Fold:
     train = np.setdiff1d(np.arange(evidence.size), test)
     noise = evidence.noise.of_rows(train)
-    bands, rotation = reduce_to_band(noise.whiten_kernel(evidence.kernel[np.ix_(train, train)]))
+    kernel = evidence.kernel.matrix
+    bands, rotation = reduce_to_band(noise.whiten_kernel(kernel[np.ix_(train, train)]))
     columns = [
         evidence.deviations[train, None],
         evidence.means[train, None],
-        evidence.kernel[np.ix_(train, test)],
+        kernel[np.ix_(train, test)],
     ]
     shared = evidence.noise.between(train, test)
     if shared is not None:
@@ -204,16 +184,16 @@ def _prepare(evidence: Evidence, test: IndexArray) -> _Fold:
         evidence.deviations[test],
         evidence.means[test],
         evidence.noise.variances[test],
-        np.diag(evidence.kernel)[test],
+        evidence.kernel.diagonal()[test],
         evidence.has_free_total,
     )
 
 
 def _inflation(prepared: Sequence[_Fold], alpha: float) -> float:
-    """How much larger than stated the model's part of the error is; never less than stated."""
-    excess = stated = 0.0
-    for fold in prepared:
-        noise, model = fold.spread(alpha)
-        excess += float((fold.errors(alpha) - noise).sum())
-        stated += float(model.sum())
-    return max(1.0, excess / stated) if stated > 0.0 else 1.0
+    """By how much error bars must grow to hold what all folds miss."""
+    found = [fold.predictions(alpha) for fold in prepared]
+    return Predictions(
+        np.concatenate([one.errors for one in found]),
+        np.concatenate([one.noise_variances for one in found]),
+        np.concatenate([one.model_variances for one in found]),
+    ).inflation

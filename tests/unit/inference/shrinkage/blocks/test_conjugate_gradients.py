@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eke.inference.shrinkage.large.conjugate_gradients import (
-    NOTHING_SOLVED,
-    Convergence,
-    solve,
-)
+from eke.inference.shrinkage import Convergence
+from eke.inference.shrinkage.blocks.conjugate_gradients import solve
 
 Reals = NDArray[np.float64]
 SIZE = 60
@@ -71,5 +68,5 @@ def test_what_is_unfinished_is_reported() -> None:
     )
     assert (report.steps, report.unfinished, report.converged) == (3, 4, False)
     assert report.worst > 1.0
-    both = Convergence.together(report, NOTHING_SOLVED)
+    both = Convergence.together(report, Convergence(0, 0, 0, 0.0))
     assert (both.columns, both.unfinished, both.steps) == (5, 4, 3)

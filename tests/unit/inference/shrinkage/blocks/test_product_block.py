@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.inference.shrinkage.large.product_block import product_block
+from eke.inference.shrinkage.blocks.product_block import product_block
 from eke.query import Block, Kronecker, count, marginal
-from tests.unit.inference.shrinkage.large.histories import DOMAIN, matrix_of
+from tests.unit.inference.shrinkage.blocks.histories import DOMAIN, matrix_of
 
 HALVES = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]])
 BLOCKS: list[Block] = [

@@ -1,0 +1,1 @@
+"""Histories too large for a dense kernel: whole blocks, an implicit kernel, conjugate gradients."""
