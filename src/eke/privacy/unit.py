@@ -31,7 +31,8 @@ class Unit:
       id on a row that could not be counted anyway.
     - The rows kept are a random sample, fixed when the dataset is created: a secret key and the
       codes of the id's own rows choose them, so the result does not depend on how the table
-      happens to be stored. Ids whose rows have equal codes keep equal rows.
+      happens to be stored. Ids of texts and whole numbers enter, too, so that ids with equal rows
+      keep different ones.
 
     NULL is one more id: all rows without an id together count as one unit, of which at most `rows`
     rows are kept. They are protected as a whole, never one person each.
