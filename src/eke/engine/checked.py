@@ -54,7 +54,7 @@ def checked_query(query: object, domain: Domain) -> Block:
     their methods are those of this package, and the copy's price and answers follow from its
     numbers.
     """
-    if not isinstance(query, Block) or not is_known(query):
+    if not is_known(query):
         raise PrivacyError(
             "only a Query, a Marginal or a Kronecker can be measured, and nothing derived from them"
         )

@@ -1,5 +1,6 @@
 """Linear queries in product form: the one kind of question eke knows."""
 
+from eke.query.askable import Askable
 from eke.query.block import Block
 from eke.query.canonical import Term
 from eke.query.condition import selection
@@ -21,6 +22,7 @@ from eke.query.marginal import Marginal
 from eke.query.sensitivity import Neighbours, check_neighbours, sensitivity
 
 __all__ = [
+    "Askable",
     "Block",
     "Expression",
     "Kronecker",

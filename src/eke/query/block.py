@@ -17,7 +17,7 @@ then whoever asks works on the single questions instead:
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.query.askable import Askable
 from eke.query.vector import IntMatrix, IntVector
 
 if TYPE_CHECKING:  # a query is a block itself
@@ -36,7 +37,7 @@ Reach = tuple[tuple[str, IntVector], ...]
 NOTHING = Fraction(0)
 
 
-class Block(ABC):
+class Block(Askable["Block"]):
     """What can be measured: questions with their coefficients, in a fixed order.
 
     A dataclass that holds one of the abstract properties as a field gives it `= field()`, for else
@@ -48,6 +49,10 @@ class Block(ABC):
     """The key by which its documents are told from those of other kinds."""
 
     # -- answers -------------------------------------------------------------------------------
+
+    def on(self, _: Domain) -> Self:
+        """Itself: it is tied to a domain already."""
+        return self
 
     @property
     @abstractmethod
@@ -111,6 +116,10 @@ class Block(ABC):
     def by_columns(self) -> Self | None:
         """Itself, if its answers are those of `grouped` attributes; else None."""
         return self if self.grouped else None
+
+    def measurable(self) -> Sequence[Block]:
+        """The blocks that its answers are measured by: itself."""
+        return (self,)
 
     @property
     @abstractmethod
