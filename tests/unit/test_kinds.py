@@ -45,6 +45,7 @@ NAMES = {
     *(name for base in (Askable, Attribute, Condition, Formula) for name in kinds(base)),
     *(one.__name__ for one in (Partition, Question, Target)),
     *kinds(WiderExpression),
+    "Block",
 }
 
 

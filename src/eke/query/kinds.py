@@ -7,9 +7,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeGuard
 
 from eke.domain import Domain
-from eke.query.block import Block
 from eke.query.kronecker import Kronecker
-from eke.query.linear import Query
+from eke.query.linear import Block, Query
 from eke.query.marginal import Marginal
 
 KINDS: Mapping[str, type[Block]] = MappingProxyType(

@@ -40,6 +40,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Block, Neighbours, Prior, Query, Term, count, kinds, total
+from eke.query.block import BlockOf
 from eke.query.kinds import KINDS, block_from_document
 from tests.unit.privacy.loss_twin import LossTwin
 
@@ -338,7 +339,7 @@ def test_it_reads_as_it_says():
     assert BLOCKS[0].keys() == [(0,), (1,), (2,), (3,)]
 
 
-@pytest.mark.parametrize("part", sorted(Block.__abstractmethods__))
+@pytest.mark.parametrize("part", sorted(BlockOf.__abstractmethods__))
 def test_a_forgotten_part_shows(part: str):
     """Positive control: a class without one of its parts cannot be made."""
     forgetful = type("Forgetful", (Running,), {part: getattr(Block, part), "__slots__": ()})
