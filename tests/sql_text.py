@@ -71,3 +71,4 @@ def _condition_text(condition: Condition) -> str:
             return f"not {_condition_text(part)}"
         case IsNull(of):
             return f"{of.text} is null"
+    raise TypeError("a condition of another kind")

@@ -19,7 +19,7 @@ from scipy import stats
 
 from eke.data import open_source
 from eke.domain import Domain, Integer
-from eke.engine import Vault
+from eke.engine import Beginning, Vault
 from eke.history import Measurement
 from eke.ledger import Ledger
 from eke.planning import Part, Plan, part_for
@@ -86,13 +86,8 @@ def release_table(
     domain = part.query.domain
     path = folder / f"{secrets.token_hex(8)}.eke"
     ledger = Ledger.create(path, {}, limit=100 * NANO)
-    protected = Vault(
-        ledger,
-        open_source(table, domain),
-        domain=domain,
-        measure=measure,
-        neighbours="add_remove",
-    )
+    beginning = Beginning(domain, measure, "add_remove")
+    protected = Vault(ledger, open_source(table, domain), beginning)
     text = protected.release(
         Plan((part,)),
         analyst="ann",

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from eke.engine.row_scores import RowScores
     from eke.engine.share import Shares
     from eke.engine.snapshot import Snapshot
+    from eke.engine.standing import Beginning
     from eke.engine.vault import AnswerText, Stale, Vault
 
 __all__ = [
     "CHECKPOINT_ENDING",
     "PARTS_ALONE",
     "AnswerText",
+    "Beginning",
     "Checkpoint",
     "ChoiceOption",
     "Desk",
@@ -46,6 +48,7 @@ if not TYPE_CHECKING:
             "row_scores": "RowScores",
             "share": "Shares",
             "snapshot": "Snapshot",
+            "standing": "Beginning",
             "vault": "AnswerText Stale Vault",
         },
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.planning import Part, Plan
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.privacy.law import DiscreteLaw, is_drawn
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
 from eke.query import Block, Query, is_known
@@ -54,7 +54,7 @@ def checked_query(query: object, domain: Domain) -> Block:
     their methods are those of this package, and the copy's price and answers follow from its
     numbers.
     """
-    if not isinstance(query, Block) or not is_known(query):
+    if not is_known(query):
         raise PrivacyError(
             "only a Query, a Marginal or a Kronecker can be measured, and nothing derived from them"
         )
@@ -66,13 +66,9 @@ def checked_query(query: object, domain: Domain) -> Block:
 
 def checked_law(law: object, measure: Measure) -> DiscreteLaw:
     """The same law, built anew, if its loss is counted as the ledger counts."""
-    found: DiscreteLaw
-    if type(law) is DiscreteLaplace:
-        found = DiscreteLaplace(law.steps, law.exponent)
-    elif type(law) is DiscreteGaussian:
-        found = DiscreteGaussian(law.steps, law.exponent)
-    else:
+    if not is_drawn(law):
         raise PrivacyError("only discrete laws are drawn; put the noise on a grid by choose_grid")
+    found = type(law)(law.steps, law.exponent)
     if measure_of(found) is not measure:
         raise PrivacyError(f"this table's losses are in {measure}; the noise's are not")
     return found

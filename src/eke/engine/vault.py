@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from eke.data import Source
-from eke.domain import Domain
 from eke.engine.adaptive import Desk
 from eke.engine.checked import checked_plan
 from eke.engine.checkpoint import NO_CHECKPOINT, Checkpoint
@@ -32,14 +31,12 @@ from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.snapshot import Snapshot
 from eke.engine.standing import Beginning, Standing
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
-from eke.history import Measurement, Row
+from eke.history import Measurement
 from eke.inference import Inference
 from eke.inference.progress import Progress, silent
 from eke.ledger import Book, Entry, Ledger, Reservation
 from eke.ledger.failpoint import failpoint
 from eke.planning import Facts, Plan
-from eke.privacy.measure import Measure
-from eke.query import Neighbours
 
 AnswerText = Callable[[Facts, Sequence[Measurement], int], str]
 """The stored answer, from the facts after a release, what was measured, and its cost."""
@@ -59,26 +56,17 @@ class Vault:
         self,
         ledger: Ledger,
         source: Source,
-        *,
-        domain: Domain,
-        measure: Measure,
-        neighbours: Neighbours,
-        rows_per_unit: int = 1,
-        public_rows: tuple[Row, ...] = (),
+        beginning: Beginning,
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         self.ledger = ledger
-        self.domain = domain
+        self.domain = beginning.domain
         self.lock = threading.RLock()
         self._source = source
-        self._measure: Measure = measure
-        self._neighbours: Neighbours = neighbours
-        self._rows_per_unit = rows_per_unit
-        self._public_rows = public_rows
-        self._beginning = Beginning(domain, measure, neighbours, rows_per_unit, public_rows)
+        self._beginning = beginning
         self._checkpoint = checkpoint
         # Of writers, who hold `lock`.
-        self._standing = checkpoint.standing(self._beginning, ledger.hash_of, self._until)
+        self._standing = checkpoint.standing(beginning, ledger.hash_of, self._until)
         self._catching_up = threading.Lock()
         self._published = self._standing.view()  # of readers; replaced as a whole, never changed
 
@@ -155,16 +143,7 @@ class Vault:
 
         A long release in one of them does not keep questions to the other waiting.
         """
-        return Vault(
-            self.ledger,
-            self._source,
-            domain=self.domain,
-            measure=self._measure,
-            neighbours=self._neighbours,
-            rows_per_unit=self._rows_per_unit,
-            public_rows=self._public_rows,
-            checkpoint=self._checkpoint,
-        )
+        return Vault(self.ledger, self._source, self._beginning, self._checkpoint)
 
     def remember(
         self,
@@ -200,13 +179,14 @@ class Vault:
     @property
     def publishes_rows(self) -> bool:
         """True when one output row a record gives nothing away: their number is public anyway."""
-        one_row = self._rows_per_unit == 1
-        return self._neighbours == "replace_one" and self.domain.total and one_row
+        beginning = self._beginning
+        one_row = beginning.rows_per_unit == 1
+        return beginning.neighbours == "replace_one" and self.domain.total and one_row
 
     @property
     def rows_per_unit(self) -> int:
         """The most rows that one unit has; public."""
-        return self._rows_per_unit
+        return self._beginning.rows_per_unit
 
     # -- the junction --------------------------------------------------------------------------
 
@@ -240,7 +220,9 @@ class Vault:
         noisy value leaves this method only after it is stored; if another process completed the
         same request first, its stored answer is returned and ours is forgotten.
         """
-        plan = checked_plan(plan, self.domain, self._measure)  # nobody else holds this one
+        plan = checked_plan(
+            plan, self.domain, self._beginning.measure
+        )  # nobody else holds this one
         check_losses(plan, measuring)
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")

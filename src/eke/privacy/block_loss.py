@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import BudgetExceeded
-from eke.privacy.law import DiscreteLaplace, DiscreteLaw
+from eke.privacy.law import DiscreteLaw
 from eke.privacy.loss_tables import LARGEST_TOTAL
-from eke.privacy.record_loss import NANO
+from eke.privacy.measures import measure_of
 from eke.query import Block
 
 Cells = NDArray[np.int64]
@@ -28,10 +28,7 @@ def block_nano(reach: int, law: DiscreteLaw, exponent: int = 0) -> int:
     L2 norm for Gaussian noise, coefficients being multiples of 2^exponent. Rational arithmetic, so
     nothing is rounded down.
     """
-    step = Fraction(2) ** (law.exponent - exponent)
-    if isinstance(law, DiscreteLaplace):
-        return math.ceil(NANO * reach / (law.steps * step))
-    return math.ceil(NANO * reach / (2 * (law.steps * step) ** 2))
+    return math.ceil(reach * law.rate * Fraction(2) ** (_power(law) * exponent))
 
 
 def block_loss(block: Block, law: DiscreteLaw) -> int:
@@ -82,4 +79,4 @@ def block_cell_losses(
 
 
 def _power(law: DiscreteLaw) -> int:
-    return 1 if isinstance(law, DiscreteLaplace) else 2
+    return measure_of(law).order

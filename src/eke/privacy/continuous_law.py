@@ -17,12 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from eke.arrays import FloatArray
 from eke.errors import PrivacyError
 from eke.privacy.loss_array import nano_array
-from eke.privacy.record_loss import (
-    concentrated_nano,
-    concentrated_rate,
-    pure_nano,
-    pure_rate,
-)
+from eke.privacy.record_loss import concentrated_rate, pure_rate, record_nano
 
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 
@@ -64,19 +59,23 @@ class Laplace:
         scaled = self.laplace_scale * np.asarray(t, dtype=np.float64)
         return np.asarray(1.0 / (1.0 + scaled * scaled))
 
+    @property
+    def rate(self) -> Fraction:
+        """The nano-epsilon of a coefficient of 1, not rounded."""
+        return pure_rate(Fraction(self.laplace_scale))
+
     def loss_nano(self, coefficient: Fraction | int) -> int:
         """The nano-epsilon that a record with this coefficient loses, rounded up.
 
         Privacy: a statement about ideal real-valued noise, not about what a float sampler drew.
         """
-        return pure_nano(coefficient, Fraction(self.laplace_scale))
+        return record_nano(self.rate, 1, coefficient)
 
     def loss_nano_array(
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        rate = pure_rate(Fraction(self.laplace_scale))
-        return nano_array(rate, 1, numerators, coefficient_exponent)
+        return nano_array(self.rate, 1, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""
@@ -125,19 +124,23 @@ class Gaussian:
         given = np.asarray(t, dtype=np.float64)
         return np.asarray(np.exp(-0.5 * self.noise_variance * given * given))
 
+    @property
+    def rate(self) -> Fraction:
+        """The nano-rho of a coefficient of 1, not rounded."""
+        return concentrated_rate(Fraction(self.noise_variance))
+
     def loss_nano(self, coefficient: Fraction | int) -> int:
         """The nano-rho that a record with this coefficient loses, rounded up.
 
         Privacy: a statement about ideal real-valued noise, not about what a float sampler drew.
         """
-        return concentrated_nano(coefficient, Fraction(self.noise_variance))
+        return record_nano(self.rate, 2, coefficient)
 
     def loss_nano_array(
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        rate = concentrated_rate(Fraction(self.noise_variance))
-        return nano_array(rate, 2, numerators, coefficient_exponent)
+        return nano_array(self.rate, 2, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""

@@ -18,7 +18,7 @@ from eke.arrays import FloatArray
 from eke.privacy.grid_variance import WIDE_STEPS, wide_gaussian_variance
 from eke.privacy.loss_array import nano_array
 from eke.privacy.noise_grid import check_grid
-from eke.privacy.record_loss import concentrated_nano, concentrated_rate
+from eke.privacy.record_loss import concentrated_rate, record_nano
 
 # Terms of the Poisson-summed series: the first one left out is below e^(-2π²·5²) at one step.
 _ALIASES = np.arange(1, 5, dtype=np.float64)
@@ -65,10 +65,6 @@ class DiscreteGaussian:
         share = 1.0 - self.steps**2 * deficit / _alias_total(self.steps)
         return self.gaussian_variance * share
 
-    @property
-    def _exact_variance(self) -> Fraction:
-        return (self.steps * Fraction(2) ** self.exponent) ** 2
-
     def mass(self, k: ArrayLike) -> FloatArray:
         """P(K = k) for each k, in steps."""
         standard = np.asarray(k, dtype=np.float64) / self.steps
@@ -98,19 +94,23 @@ class DiscreteGaussian:
         waves = np.exp(-0.5 * shifted * shifted).sum(axis=-1)
         return np.asarray(waves / _alias_total(self.steps))
 
+    @property
+    def rate(self) -> Fraction:
+        """The nano-rho of a coefficient of 1, not rounded."""
+        return concentrated_rate((self.steps * Fraction(2) ** self.exponent) ** 2)
+
     def loss_nano(self, coefficient: Fraction | int) -> int:
         """The nano-rho that a record with this coefficient loses, rounded up.
 
         Privacy: exact when the coefficient is a multiple of the step (docs/proofs/noise.md §1).
         """
-        return concentrated_nano(coefficient, self._exact_variance)
+        return record_nano(self.rate, 2, coefficient)
 
     def loss_nano_array(
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        rate = concentrated_rate(self._exact_variance)
-        return nano_array(rate, 2, numerators, coefficient_exponent)
+        return nano_array(self.rate, 2, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""

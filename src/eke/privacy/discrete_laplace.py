@@ -14,7 +14,7 @@ from eke.arrays import FloatArray
 from eke.privacy.grid_variance import laplace_variance
 from eke.privacy.loss_array import nano_array
 from eke.privacy.noise_grid import check_grid
-from eke.privacy.record_loss import pure_nano, pure_rate
+from eke.privacy.record_loss import pure_rate, record_nano
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,6 @@ class DiscreteLaplace:
         """The variance of what is drawn: step² · 2p/(1-p)² with p = exp(-1/steps)."""
         return laplace_variance(self.steps, self.exponent)
 
-    @property
-    def _scale(self) -> Fraction:
-        return self.steps * Fraction(2) ** self.exponent
-
     def mass(self, k: ArrayLike) -> FloatArray:
         """P(K = k) for each k, in steps."""
         rate = 1.0 / self.steps
@@ -76,18 +72,23 @@ class DiscreteLaplace:
         ratio = np.sin(half_angle) / math.sinh(0.5 / self.steps)
         return np.asarray(1.0 / (1.0 + ratio * ratio))
 
+    @property
+    def rate(self) -> Fraction:
+        """The nano-epsilon of a coefficient of 1, not rounded."""
+        return pure_rate(self.steps * Fraction(2) ** self.exponent)
+
     def loss_nano(self, coefficient: Fraction | int) -> int:
         """The nano-epsilon that a record with this coefficient loses, rounded up.
 
         Privacy: exact when the coefficient is a multiple of the step (docs/proofs/noise.md §1).
         """
-        return pure_nano(coefficient, self._scale)
+        return record_nano(self.rate, 1, coefficient)
 
     def loss_nano_array(
         self, numerators: NDArray[np.int64], coefficient_exponent: int
     ) -> NDArray[np.int64]:
         """`loss_nano` of numerators · 2^coefficient_exponent, in the same shape."""
-        return nano_array(pure_rate(self._scale), 1, numerators, coefficient_exponent)
+        return nano_array(self.rate, 1, numerators, coefficient_exponent)
 
     def to_json(self) -> dict[str, object]:
         """Plain values from which `law_from_json` makes the same law."""

@@ -3,13 +3,14 @@
 Every law says, of its own noise, `variance`, `tail(x)` and `characteristic(t)`; what it costs a
 record, `loss_nano(coefficient)`, in the unit `loss_unit`; and the continuous law next to it, for
 inference: `laplace_scale` and `gaussian_variance`, one of which is zero. The discrete laws, which
-are the only ones that `eke.mechanism` draws, also say `mass(k)`.
+are the only ones that `eke.mechanism` draws, also say `mass(k)`. A law belongs to one measure:
+where two measures price one noise, each has a class of it, entered here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from eke.errors import PrivacyError
 from eke.privacy.continuous_law import Gaussian, Laplace
@@ -25,6 +26,7 @@ __all__ = [
     "Laplace",
     "NoiseLaw",
     "choose_grid",
+    "is_drawn",
     "law_from_json",
 ]
 
@@ -37,6 +39,16 @@ _FIELDS: dict[str, tuple[type[NoiseLaw], tuple[str, ...]]] = {
     Laplace.kind: (Laplace, ("laplace_scale",)),
     Gaussian.kind: (Gaussian, ("noise_variance",)),
 }
+DRAWN: tuple[type[DiscreteLaw], ...] = (DiscreteLaplace, DiscreteGaussian)
+
+
+def is_drawn(law: object) -> TypeGuard[DiscreteLaw]:
+    """Whether something is exactly one of the discrete laws, and nothing derived from one.
+
+    Privacy: what a subclass says of its price need not be what is drawn. Types are compared by
+    identity, for a metaclass could claim to be equal to anything.
+    """
+    return any(type(law) is family for family in DRAWN)
 
 
 def law_from_json(document: Mapping[str, object]) -> NoiseLaw:

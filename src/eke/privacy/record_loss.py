@@ -26,20 +26,12 @@ def concentrated_rate(noise_variance: Fraction) -> Fraction:
     return NANO / (2 * noise_variance)
 
 
-def pure_nano(coefficient: Fraction | int, laplace_scale: Fraction) -> int:
-    """The least integer of nano-epsilon that is at least |coefficient| / laplace_scale.
+def record_nano(rate: Fraction, power: int, coefficient: Fraction | int) -> int:
+    """The least integer of nano-units that is at least rate · |coefficient|^power.
 
     Privacy: rounded up; a zero coefficient costs exactly 0.
     """
-    return math.ceil(abs(_exact(coefficient)) * pure_rate(laplace_scale))
-
-
-def concentrated_nano(coefficient: Fraction | int, noise_variance: Fraction) -> int:
-    """The least integer of nano-rho that is at least coefficient² / (2 · noise_variance).
-
-    Privacy: rounded up; a zero coefficient costs exactly 0.
-    """
-    return math.ceil(_exact(coefficient) ** 2 * concentrated_rate(noise_variance))
+    return math.ceil(abs(_exact(coefficient)) ** power * rate)
 
 
 def _exact(coefficient: Fraction | int) -> Fraction:

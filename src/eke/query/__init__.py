@@ -1,6 +1,6 @@
 """Linear queries in product form: the one kind of question eke knows."""
 
-from eke.query.block import Block
+from eke.query.askable import Askable
 from eke.query.canonical import Term
 from eke.query.condition import selection
 from eke.query.expression import (
@@ -16,11 +16,12 @@ from eke.query.expression import (
 from eke.query.kernel import Prior, TermStack, gram, inner
 from eke.query.kinds import block_from_document, is_known
 from eke.query.kronecker import Kronecker
-from eke.query.linear import Query
+from eke.query.linear import Block, Query
 from eke.query.marginal import Marginal
 from eke.query.sensitivity import Neighbours, check_neighbours, sensitivity
 
 __all__ = [
+    "Askable",
     "Block",
     "Expression",
     "Kronecker",

@@ -17,27 +17,42 @@ then whoever asks works on the single questions instead:
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.query.askable import Askable
 from eke.query.vector import IntMatrix, IntVector
-
-if TYPE_CHECKING:  # a query is a block itself
-    from eke.query.linear import Query
 
 Names = tuple[str, ...]
 Reach = tuple[tuple[str, IntVector], ...]
 NOTHING = Fraction(0)
 
 
-class Block(ABC):
+class Single(Protocol):
+    """What a block knows of a single question."""
+
+    @property
+    def attributes(self) -> Names: ...
+
+    @property
+    def is_zero(self) -> bool: ...
+
+    def extremes(self) -> tuple[Fraction, Fraction]: ...
+
+
+QueryT_co = TypeVar("QueryT_co", bound=Single, covariant=True)
+
+
+class BlockOf(Askable["BlockOf[QueryT_co]"], Generic[QueryT_co]):
     """What can be measured: questions with their coefficients, in a fixed order.
+
+    The questions are queries, which are blocks themselves: `Block`, in `linear.py`, says so.
 
     A dataclass that holds one of the abstract properties as a field gives it `= field()`, for else
     the property would be taken for its default, and has slots.
@@ -48,6 +63,10 @@ class Block(ABC):
     """The key by which its documents are told from those of other kinds."""
 
     # -- answers -------------------------------------------------------------------------------
+
+    def on(self, _: Domain) -> Self:
+        """Itself: it is tied to a domain already."""
+        return self
 
     @property
     @abstractmethod
@@ -69,10 +88,10 @@ class Block(ABC):
         return math.prod(self.shape)
 
     @abstractmethod
-    def cell(self, index: int) -> Query:
+    def cell(self, index: int) -> QueryT_co:
         """The question of one answer, by its flat index in C order."""
 
-    def queries(self) -> Iterator[Query]:
+    def queries(self) -> Iterator[QueryT_co]:
         """The questions of all answers, in order."""
         return (self.cell(i) for i in range(self.cells))
 
@@ -92,7 +111,7 @@ class Block(ABC):
 
     @property
     @abstractmethod
-    def inside(self) -> Query | None:
+    def inside(self) -> QueryT_co | None:
         """What a record adds to the one answer that it changes; None if it may change several.
 
         Privacy: where it is given, a record in cell t moves at most one answer, and by no more
@@ -111,6 +130,10 @@ class Block(ABC):
     def by_columns(self) -> Self | None:
         """Itself, if its answers are those of `grouped` attributes; else None."""
         return self if self.grouped else None
+
+    def measurable(self) -> Sequence[Self]:
+        """The blocks that its answers are measured by: itself."""
+        return (self,)
 
     @property
     @abstractmethod
@@ -137,7 +160,7 @@ class Block(ABC):
         inside = self.inside
         return inside is not None and inside.is_zero
 
-    def without_constant(self) -> Block:
+    def without_constant(self) -> Self:
         """The part that is measured."""
         return self
 
@@ -215,5 +238,5 @@ class Block(ABC):
 
     @staticmethod
     @abstractmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Block:
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> BlockOf[QueryT_co]:
         """The block that `to_document` wrote down, exactly."""

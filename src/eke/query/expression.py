@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from eke.domain import Domain
 from eke.errors import DomainError, QueryError
+from eke.query.askable import Askable
 from eke.query.blur import added, of_powers, scaled
 from eke.query.canonical import DENSE_CELLS, Term, table_terms
 from eke.query.condition import selection
@@ -58,7 +59,7 @@ def _of_linear(operation: OperationT) -> OperationT:
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Askable[Query]):
     """A linear question not yet tied to a domain; supports +, -, and * and / by numbers."""
 
     parts: tuple[tuple[Fraction, Build], ...]
@@ -121,7 +122,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class MarginalExpression:
+class MarginalExpression(Askable[Marginal]):
     """A marginal not yet tied to a domain."""
 
     attributes: tuple[str, ...]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from eke.domain import Domain
-from eke.query.block import Block
 from eke.query.kronecker import Kronecker
-from eke.query.linear import Query
+from eke.query.linear import Block, Query
 from eke.query.marginal import Marginal
 
 KINDS: Mapping[str, type[Block]] = MappingProxyType(
@@ -18,7 +17,7 @@ KINDS: Mapping[str, type[Block]] = MappingProxyType(
 """By the key that only their documents have."""
 
 
-def is_known(block: object) -> bool:
+def is_known(block: object) -> TypeGuard[Block]:
     """Whether something is a block of exactly one of these kinds, and of nothing derived from it.
 
     Privacy: what a subclass says of its price need not be what it answers. Types are compared by

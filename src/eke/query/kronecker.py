@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query.block import Block, Names, Reach
+from eke.query.block import Names, Reach
 from eke.query.canonical import Term
-from eke.query.linear import Query
+from eke.query.linear import Block, Query
 from eke.query.vector import SAFE, IntMatrix, IntVector, absolute_sum, height
 
 MOST_QUERIES = 10_000_000

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from eke.domain import Domain
 from eke.domain.describe import sentence
 from eke.errors import QueryError
 from eke.query import blur as blurs
-from eke.query.block import Block, Names
+from eke.query.block import BlockOf, Names
 from eke.query.blur import NO_BLUR, Blur
 from eke.query.canonical import (
     DENSE_CELLS,
@@ -51,7 +51,7 @@ from eke.query.written import read_number, read_runs, runs_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Query(Block):
+class Query(BlockOf["Query"]):
     """A linear query in canonical form; build one with `Query.of` or from an expression."""
 
     kind: ClassVar[str] = "terms"
@@ -334,6 +334,10 @@ class Query(Block):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+Block: TypeAlias = BlockOf[Query]
+"""What can be measured: a query, or several in one object."""
 
 
 def _same_term(one: Term, other: Term) -> bool:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query.block import Block, Names
+from eke.query.block import Names
 from eke.query.canonical import Term
-from eke.query.linear import Query
+from eke.query.linear import Block, Query
 
 MOST_CELLS = 10_000_000
 _TOGETHER, _KEPT = 16, 1024

@@ -34,7 +34,7 @@ def bias(question: Question, formula: Formula) -> float | None:
     much for each record, and how many there are is not public.
     """
     blurs = [float(_total(block.inside)) for block in question.blocks]
-    return formula.off_by(blurs, question.average)
+    return formula.off_by(blurs, question.is_average)
 
 
 def _total(query: Query) -> Fraction:

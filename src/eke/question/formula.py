@@ -19,14 +19,13 @@ import numpy as np
 
 from eke.arrays import FloatArray
 from eke.errors import AccuracyError
+from eke.question.ratio import Ratio, joined, unit
 
 Sign: TypeAlias = Literal["+", "-", "*", "/"]
-Average: TypeAlias = Callable[["Formula"], tuple[int, int] | None]
-"""The places of a total over some records and of their number, if a formula divides these."""
+Average: TypeAlias = Callable[[int, int], bool]
+"""Whether the answer at one place is a total over the records that the one at another counts."""
 Extremes: TypeAlias = Callable[[int], tuple[float, float]]
 """The least and the most that one record can add to the answer at a place."""
-Ratio: TypeAlias = tuple[FloatArray, FloatArray]
-"""Numerator and denominator, each a linear form of the answers: coefficients, constant last."""
 
 
 class Formula(ABC):
@@ -38,6 +37,16 @@ class Formula(ABC):
     def parts(self) -> tuple[Formula, ...]:
         """The formulas it is made of; those without any are leaves."""
         return ()
+
+    @property
+    def answer(self) -> int | None:
+        """The place of the answer that it is; None for everything but an answer."""
+        return None
+
+    @property
+    def key(self) -> int | None:
+        """The place of the key that it is; None for everything but a key."""
+        return None
 
     @abstractmethod
     def with_parts(self, *parts: Formula) -> Formula:
@@ -87,7 +96,7 @@ class Formula(ABC):
 
     def aggregates(self) -> list[int]:
         """The places of the answers that the formula depends on, each once, in order."""
-        return sorted({leaf.index for leaf in self.leaves() if isinstance(leaf, Aggregate)})
+        return sorted({leaf.answer for leaf in self.leaves() if leaf.answer is not None})
 
     def over(self, places: Sequence[int]) -> Formula:
         """The same formula over the answers at some places only."""
@@ -96,6 +105,15 @@ class Formula(ABC):
     def on_answers(self, by: Mapping[int, Formula] | Sequence[Formula]) -> Formula:
         """The formula with others in place of its answers."""
         return self.with_parts(*(part.on_answers(by) for part in self.parts))
+
+    def shifted(self, shift: Fraction) -> Formula:
+        """The formula plus a public number."""
+        return Operation("+", self, Constant(shift)) if shift else self
+
+    def example(self, labels: Sequence[Sequence[Any]]) -> Any:
+        """Something of the kind that its values are of, each key having some labels."""
+        del labels
+        return Fraction(0)
 
     def off_by(self, blurs: Sequence[float], average: Average) -> float | None:
         """By how much the value may be off if a record may add so much too much to each answer.
@@ -135,12 +153,18 @@ class Constant(Formula):
     def values(self, answers: FloatArray) -> FloatArray:
         return np.full(answers.shape[1], float(self.number))
 
+    def shifted(self, shift: Fraction) -> Formula:
+        return Constant(Fraction(self.number) + shift)
+
+    def example(self, labels: Sequence[Sequence[Any]]) -> Any:
+        return self.number
+
     def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
         return float(self.number), float(self.number)
 
     def ratio(self, answers: int) -> Ratio | None:
-        unit = _unit(answers)
-        return None if isinstance(self.number, str) else (float(self.number) * unit, unit)
+        one = unit(answers)
+        return None if isinstance(self.number, str) else (float(self.number) * one, one)
 
     @property
     def text(self) -> str:
@@ -155,6 +179,10 @@ class Aggregate(Formula):
     """The answer to `question.blocks[index]` (in this row's cell)."""
 
     index: int
+
+    @property
+    def answer(self) -> int:
+        return self.index
 
     def with_parts(self, *parts: Formula) -> Formula:
         return self
@@ -172,7 +200,7 @@ class Aggregate(Formula):
         return np.asarray(answers[self.index])
 
     def ratio(self, answers: int) -> Ratio | None:
-        return np.eye(answers + 1)[self.index], _unit(answers)
+        return np.eye(answers + 1)[self.index], unit(answers)
 
     @property
     def text(self) -> str:
@@ -188,8 +216,15 @@ class Key(Formula):
 
     index: int
 
+    @property
+    def key(self) -> int:
+        return self.index
+
     def with_parts(self, *parts: Formula) -> Formula:
         return self
+
+    def example(self, labels: Sequence[Sequence[Any]]) -> Any:
+        return next((one for one in labels[self.index] if one is not None), Fraction(0))
 
     def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
         label = keys[self.index]
@@ -234,10 +269,10 @@ class Operation(Formula):
 
     def ratio(self, answers: int) -> Ratio | None:
         left, right = self.left.ratio(answers), self.right.ratio(answers)
-        return None if left is None or right is None else _joined(self.sign, left, right)
+        return None if left is None or right is None else joined(self.sign, left, right)
 
     def off_by(self, blurs: Sequence[float], average: Average) -> float | None:
-        places = average(self)
+        places = self._average(average)
         if places is not None:
             return None if blurs[places[1]] else blurs[places[0]]
         left, right = self.left.off_by(blurs, average), self.right.off_by(blurs, average)
@@ -249,7 +284,7 @@ class Operation(Formula):
         return (left + right) * factor
 
     def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
-        places = average(self)
+        places = self._average(average)
         if places is not None:
             return extremes(places[0])
         scaled = self._scaled_average(average, extremes)
@@ -266,6 +301,13 @@ class Operation(Formula):
         ends = [_operated(self.sign, one, other) for one in (low, high) for other in (first, last)]
         return min(ends), max(ends)
 
+    def _average(self, average: Average) -> tuple[int, int] | None:
+        """The places of a total over some records and of their number, if it divides these."""
+        top, bottom = self.left.answer, self.right.answer
+        if self.sign != "/" or top is None or bottom is None or not average(top, bottom):
+            return None
+        return top, bottom
+
     def _scaled_average(self, average: Average, extremes: Extremes) -> tuple[float, float] | None:
         """The bounds if it is c·a / b + d with a / b an average, however that is written."""
         places = self.aggregates()
@@ -280,8 +322,7 @@ class Operation(Formula):
         above = [int(place) for place in np.flatnonzero(top) if place != rows]
         if len(above) != 1:
             return None
-        inner = Operation("/", Aggregate(places[above[0]]), Aggregate(places[rows]))
-        if average(inner) is None:
+        if not average(places[above[0]], places[rows]):
             return None
         ends = [
             float((top[above[0]] * end + top[rows]) / bottom[rows])
@@ -349,50 +390,9 @@ def evaluated(formula: Formula, answers: FloatArray) -> FloatArray:
         return formula.values(answers)
 
 
-def without_outer_parentheses(text: str) -> str:
-    """The text of a formula, without parentheses around all of it."""
-    depth = 0
-    for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            whole = letter == ")" and place == len(text) - 1
-            return text[1:-1] if whole else text
-    return text
-
-
 def _operated(sign: Sign, left: Any, right: Any) -> Any:
     if sign == "+":
         return left + right
     if sign == "-":
         return left - right
     return left * right if sign == "*" else left / right
-
-
-def _unit(answers: int) -> FloatArray:
-    unit = np.zeros(answers + 1)
-    unit[-1] = 1.0
-    return unit
-
-
-def _joined(sign: str, first: Ratio, second: Ratio) -> Ratio | None:
-    (top, bottom), (other_top, other_bottom) = first, second
-    if sign == "/":  # (t/b) / (T/B) = tB / bT, as long as one factor of each product is a number
-        return _joined("*", first, (other_bottom, other_top))
-    if sign == "*":
-        tops, bottoms = _product(top, other_top), _product(bottom, other_bottom)
-        return None if tops is None or bottoms is None else (tops, bottoms)
-    factor = -1.0 if sign == "-" else 1.0
-    if np.array_equal(bottom, other_bottom):
-        return top + factor * other_top, bottom
-    left, right = _product(top, other_bottom), _product(other_top, bottom)
-    bottoms = _product(bottom, other_bottom)
-    if left is None or right is None or bottoms is None:
-        return None
-    return left + factor * right, bottoms
-
-
-def _product(one: FloatArray, other: FloatArray) -> FloatArray | None:
-    """The product of two linear forms of which one is a number."""
-    if not one[:-1].any():
-        return np.asarray(one[-1] * other)
-    return None if other[:-1].any() else np.asarray(other[-1] * one)

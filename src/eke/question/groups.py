@@ -84,6 +84,10 @@ class Partition:
         """One line of text that says what is asked."""
         return f"{self.inside.description} by {', '.join(key.name for key in self.keys_by)}"
 
+    def measurable(self) -> Sequence[Query]:
+        """Its cells, one by one: since no record is in two of them, they cost as little."""
+        return [query for query in self.queries() if not query.is_zero]
+
     def with_inside(self, inside: Query) -> Partition:
         """Another question in the same groups."""
         return Partition(self.keys_by, inside)

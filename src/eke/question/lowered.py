@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import islice
 
 from eke.domain import Domain
@@ -13,11 +12,8 @@ from eke.query import Query
 from eke.query.expression import check_names
 from eke.question.formula import (
     Aggregate,
-    Constant,
     Formula,
     Key,
-    Operation,
-    without_outer_parentheses,
 )
 from eke.question.groups import GroupKey, grouped
 from eke.question.question import VALUE, Column, Question
@@ -42,7 +38,7 @@ def formula_question(
     bare = [query.without_constant() for query in queries]
     distinct = list(dict.fromkeys(bare))
     answers = [
-        _shifted(Aggregate(distinct.index(one)), query.constant)
+        Aggregate(distinct.index(one)).shifted(query.constant)
         for one, query in zip(bare, queries, strict=True)
     ]
     whole = formula.on_answers(answers)
@@ -63,8 +59,15 @@ def formula_question(
     )
 
 
-def _shifted(formula: Formula, shift: Fraction) -> Formula:
-    return Operation("+", formula, Constant(shift)) if shift else formula
+def without_outer_parentheses(text: str) -> str:
+    """The text of a formula, without parentheses around all of it."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            whole = letter == ")" and place == len(text) - 1
+            return text[1:-1] if whole else text
+    return text
 
 
 def _text(formula: Formula, queries: Sequence[Query], keys: Sequence[GroupKey]) -> str:

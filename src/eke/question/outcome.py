@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from eke.question.formula import Formula
 from eke.question.logic import both, either, opposite
@@ -21,43 +22,81 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ResultRow:
+    """A row of the result: its keys and its aggregates, exact or noisy."""
+
+    keys: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+class Condition(ABC):
+    """What HAVING says of a row."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def holds(self, row: ResultRow) -> bool | None:
+        """True, False, or None when it is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Condition):
     """Two formulas compared; unknown where either is NULL."""
 
     sign: str
     left: Formula
     right: Formula
 
+    def holds(self, row: ResultRow) -> bool | None:
+        first = self.left.value(row.values, row.keys)
+        second = self.right.value(row.values, row.keys)
+        return None if first is None or second is None else SIGNS[self.sign](first, second)
+
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Condition):
     """AND."""
 
     parts: tuple[Condition, ...]
 
+    def holds(self, row: ResultRow) -> bool | None:
+        known: bool | None = True
+        for part in self.parts:
+            known = both(known, part.holds(row))
+        return known
+
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Condition):
     """OR."""
 
     parts: tuple[Condition, ...]
 
+    def holds(self, row: ResultRow) -> bool | None:
+        known: bool | None = False
+        for part in self.parts:
+            known = either(known, part.holds(row))
+        return known
+
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Condition):
     """NOT."""
 
     part: Condition
 
+    def holds(self, row: ResultRow) -> bool | None:
+        return opposite(self.part.holds(row))
+
 
 @dataclass(frozen=True, slots=True)
-class IsNull:
+class IsNull(Condition):
     """IS NULL."""
 
     of: Formula
 
-
-Condition: TypeAlias = Compared | AllOf | AnyOf | Not | IsNull
+    def holds(self, row: ResultRow) -> bool | None:
+        return self.of.value(row.values, row.keys) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +106,6 @@ class Ordering:
     by: Formula
     descending: bool = False
     nulls_first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ResultRow:
-    """A row of the result: its keys and its aggregates, exact or noisy."""
-
-    keys: tuple[Any, ...]
-    values: tuple[Any, ...]
-
-
-def holds(condition: Condition, row: ResultRow) -> bool | None:
-    """True, False, or None when it is unknown."""
-    match condition:
-        case Compared(sign, left, right):
-            first = left.value(row.values, row.keys)
-            second = right.value(row.values, row.keys)
-            return None if first is None or second is None else SIGNS[sign](first, second)
-        case AllOf(parts):
-            known: bool | None = True
-            for part in parts:
-                known = both(known, holds(part, row))
-            return known
-        case AnyOf(parts):
-            known = False
-            for part in parts:
-                known = either(known, holds(part, row))
-            return known
-        case Not(part):
-            return opposite(holds(part, row))
-        case IsNull(of):
-            return of.value(row.values, row.keys) is None
 
 
 def arranged(
@@ -112,7 +120,7 @@ def arranged(
 
     Rows that compare equal keep their declared order.
     """
-    kept = [i for i, row in enumerate(rows) if having is None or holds(having, row) is True]
+    kept = [i for i, row in enumerate(rows) if having is None or having.holds(row) is True]
     for one in reversed(order_by):
         values = {i: one.by.value(rows[i].values, rows[i].keys) for i in kept}
         nulls = [i for i in kept if values[i] is None]

@@ -20,7 +20,7 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
-from eke.question.formula import Aggregate, Formula, Key, Operation
+from eke.question.formula import Aggregate, Formula, Key
 from eke.question.groups import AskedBlock, GroupKey
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
 
@@ -37,7 +37,7 @@ class Column:
 
     @property
     def is_key(self) -> bool:
-        return isinstance(self.formula, Key)
+        return self.formula.key is not None
 
     @property
     def is_linear(self) -> bool:
@@ -150,19 +150,18 @@ class Question:
         An average lies between its values, and so do sums, differences and multiples of averages,
         as percentages are.
         """
-        return formula.bounds(self.average, self._extremes)
+        return formula.bounds(self.is_average, self._extremes)
 
     def _extremes(self, block: int) -> tuple[float, float]:
         low, high = self.blocks[block].inside.extremes()
         return float(low), float(high)
 
-    def average(self, formula: Formula) -> tuple[int, int] | None:
-        """The blocks of a total over some records and of their number, if that is its ratio."""
-        match formula:
-            case Operation("/", Aggregate(top), Aggregate(bottom)):
-                total, rows = self.blocks[top].inside, self.blocks[bottom].inside
-                return (top, bottom) if _is_average(total, rows) else None
-        return None
+    def is_average(self, top: int, bottom: int) -> bool:
+        """Whether one block adds something up over the records that another one counts."""
+        total, rows = self.blocks[top].inside, self.blocks[bottom].inside
+        counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
+        plain = not total.constant and not rows.constant
+        return counted and plain and total.pointwise(rows) == total
 
     def result(self, rows: Sequence[ResultRow]) -> list[int]:
         """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
@@ -176,16 +175,8 @@ class Question:
 
     def shown(self, row: ResultRow) -> tuple[Any, ...]:
         """The values of the columns in one row; a key is shown by its label."""
+        formulas = [column.formula for column in self.columns]
         return tuple(
-            row.keys[column.formula.index]
-            if isinstance(column.formula, Key)
-            else column.formula.value(row.values, row.keys)
-            for column in self.columns
+            one.value(row.values, row.keys) if one.key is None else row.keys[one.key]
+            for one in formulas
         )
-
-
-def _is_average(total: Query, rows: Query) -> bool:
-    """Whether one query adds something up over the records that another one counts."""
-    counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
-    plain = not total.constant and not rows.constant
-    return counted and plain and total.pointwise(rows) == total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from eke.engine.standing import Beginning
+from eke.engine import Beginning
 from eke.history import PUBLIC, Row
 from eke.privacy.measures import measure_named
 from eke.privacy.unit import Unit

@@ -15,7 +15,7 @@ from eke.inference import Inference, Posterior
 from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
 from eke.privacy.record_loss import NANO
-from eke.query import Expression, Query, table
+from eke.query import Askable, Block, Expression, Query, table
 from eke.session.answer import html
 
 if TYPE_CHECKING:
@@ -166,10 +166,11 @@ class History(Sequence[Measurement]):
         ]
 
     def _query(self, query: Expression | Query | ArrayLike) -> Query:
-        if isinstance(query, Query):  # what users write: a question, or its coefficients
-            return query
-        if isinstance(query, Expression):
-            return query.on(self.domain)
+        if isinstance(query, Askable):  # what users write: a question, or its coefficients
+            block: Block = query.on(self.domain)
+            if not block.is_single:
+                raise QueryError("history estimates one question at a time; take cells one by one")
+            return block.cell(0)
         if len(self.domain) != 1:
             raise QueryError("coefficients can be given for flat domains only; write a question")
         return table(self.domain.names, np.asarray(query, float)).on(self.domain)

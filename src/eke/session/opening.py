@@ -159,16 +159,7 @@ def _session(
     ledger: Ledger, document: Mapping[str, Any], source: Any, analyst: str | None
 ) -> Session:
     beginning = beginning_of(document)
-    vault = Vault(
-        ledger,
-        source,
-        domain=beginning.domain,
-        measure=beginning.measure,
-        neighbours=beginning.neighbours,
-        rows_per_unit=beginning.rows_per_unit,
-        public_rows=beginning.public_rows,
-        checkpoint=Checkpoint(ledger.beside(CHECKPOINT_ENDING)),
-    )
+    vault = Vault(ledger, source, beginning, Checkpoint(ledger.beside(CHECKPOINT_ENDING)))
     return Session(
         vault,
         measure=beginning.measure,

@@ -204,7 +204,7 @@ class Aggregates:
         if not isinstance(draft, Linear):
             return self._part(node, draft)
         if self._grouped:
-            return _shifted(self._asked(node, draft.weights), draft.constant)
+            return self._asked(node, draft.weights).shifted(draft.constant)
         return self._asked(node, draft.weights, draft.constant)
 
     def _part(self, node: exp.Expr, draft: Draft) -> Formula:
@@ -216,11 +216,11 @@ class Aggregates:
                 draft.sign, self._part(node, draft.left), self._part(node, draft.right)
             )
         if len(draft.weights) != 1:
-            return _shifted(self._asked(node, draft.weights), draft.constant)
+            return self._asked(node, draft.weights).shifted(draft.constant)
         ((place, weight),) = draft.weights
         plain = self._asked(node, ((place, Fraction(1)),))
         scaled = plain if weight == 1 else Operation("*", Constant(weight), plain)
-        return _shifted(scaled, draft.constant)
+        return scaled.shifted(draft.constant)
 
     def _asked(
         self,
@@ -266,12 +266,6 @@ class Aggregates:
         same = self.queries[place]
         self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
         return place
-
-
-def _shifted(formula: Formula, shift: Fraction) -> Formula:
-    if isinstance(formula, Constant) and isinstance(formula.number, Fraction):
-        return Constant(formula.number + shift)
-    return Operation("+", formula, Constant(shift)) if shift else formula
 
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:

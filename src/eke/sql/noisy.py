@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from sqlglot import exp
 
 from eke.question.formula import Constant, Formula, Key
@@ -138,12 +136,7 @@ class NoisyClauses:
         return False
 
     def _kind(self, node: exp.Expr, formula: Formula) -> str:
-        value: object = Fraction(0)
-        if isinstance(formula, Constant):
-            value = formula.number
-        elif isinstance(formula, Key):
-            labels = self._keys.found[formula.index].labels
-            value = next((label for label in labels if label is not None), value)
+        value = formula.example([key.labels for key in self._keys.found])
         if isinstance(value, tuple):
             raise self._reading.error(
                 node, "a binned key cannot be compared in HAVING; put the condition into WHERE"

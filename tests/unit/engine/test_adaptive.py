@@ -14,6 +14,7 @@ from eke.data import open_source
 from eke.domain import Domain, Integer
 from eke.engine import (
     PARTS_ALONE,
+    Beginning,
     ChoiceOption,
     Desk,
     Measuring,
@@ -81,7 +82,7 @@ def make(tmp_path: Path) -> Callable[..., Vault]:
         path = tmp_path / "a.eke"
         ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=NANO)
         source = open_source(ROWS, DOMAIN)
-        return Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours="add_remove")
+        return Vault(ledger, source, Beginning(DOMAIN, PURE, "add_remove"))
 
     return vault
 

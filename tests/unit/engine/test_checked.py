@@ -14,7 +14,7 @@ import pytest
 
 from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
-from eke.engine import ChoiceOption, RowScores, Selection, Vault
+from eke.engine import Beginning, ChoiceOption, RowScores, Selection, Vault
 from eke.engine.adaptive import checked_selection
 from eke.engine.checked import checked_law, checked_part, checked_plan, checked_query
 from eke.engine.row_scores import checked_scores
@@ -87,7 +87,7 @@ def text_of(_facts: Facts, released: Sequence[Measurement], cost: int) -> str:
 def vault_of(folder: Path, rows: pd.DataFrame, domain: Domain) -> Vault:
     ledger = Ledger.create(folder / "a.eke", {}, limit=NANO)
     source = open_source(rows, domain)
-    return Vault(ledger, source, domain=domain, measure=PURE, neighbours="add_remove")
+    return Vault(ledger, source, Beginning(domain, PURE, "add_remove"))
 
 
 def release(vault: Vault, plan: Plan) -> str:

@@ -15,6 +15,7 @@ from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
 from eke.engine import (
     PARTS_ALONE,
+    Beginning,
     ChoiceOption,
     Desk,
     Measuring,
@@ -100,7 +101,7 @@ def make(folder: Path) -> Callable[..., Vault]:
         path = folder / "a.eke"
         ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=4 * NANO)
         source = open_source(ROWS, DOMAIN)
-        return Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours=neighbours)
+        return Vault(ledger, source, Beginning(DOMAIN, PURE, neighbours))
 
     return vault
 

@@ -12,7 +12,7 @@ import pytest
 
 from eke.data import CellSource, open_source
 from eke.domain import Domain, Integer, Replace
-from eke.engine import RowScores, RowScoring, ScoreRows, Vault
+from eke.engine import Beginning, RowScores, RowScoring, ScoreRows, Vault
 from eke.errors import BudgetExceeded, DataError, PrivacyError, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -56,7 +56,7 @@ def make(folder: Path) -> Callable[..., Vault]:
         path = folder / "a.eke"
         ledger = Ledger.open(path) if path.exists() else Ledger.create(path, {}, limit=NANO)
         opened = open_source(ROWS, DOMAIN) if source is None else source
-        return Vault(ledger, opened, domain=DOMAIN, measure=PURE, neighbours=neighbours)
+        return Vault(ledger, opened, Beginning(DOMAIN, PURE, neighbours))
 
     return vault
 

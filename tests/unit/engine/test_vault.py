@@ -13,7 +13,7 @@ import pytest
 
 from eke.data import Counts, Rows, open_source
 from eke.domain import Domain, Integer
-from eke.engine import Stale, Vault, measuring
+from eke.engine import Beginning, Stale, Vault, measuring
 from eke.errors import BudgetExceeded, DataError, KeyConflict, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -66,7 +66,7 @@ def source(ledger: Ledger) -> Watched:
 
 
 def open_vault(ledger: Ledger, source: Watched) -> Vault:
-    return Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours="add_remove")
+    return Vault(ledger, source, Beginning(DOMAIN, PURE, "add_remove"))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
-from eke.engine import Stale, Vault
+from eke.engine import Beginning, Stale, Vault
 from eke.engine.draws import DRAW
 from eke.engine.draws import text_of as question_of
 from eke.engine.share import CAP
@@ -40,7 +40,7 @@ def ledger(folder: Path) -> Ledger:
 
 def open_vault(ledger: Ledger, **settings: Any) -> Vault:
     options = {"domain": DOMAIN, "measure": PURE, "neighbours": "add_remove", **settings}
-    return Vault(ledger, open_source(ROWS, options["domain"]), **options)
+    return Vault(ledger, open_source(ROWS, options["domain"]), Beginning(**options))
 
 
 def plan_of(epsilon: float = 0.25) -> Plan:

@@ -137,6 +137,12 @@ def test_what_decides_about_rows_must_be_selected(text, message):
         demanded(text, 10)
 
 
+@pytest.mark.parametrize("public", ["4", "2 + 2", "SQRT(4)"])
+def test_a_column_that_is_public_is_refused(public):
+    with pytest.raises(QueryError, match="a column is a constant"):
+        demanded(f"SELECT COUNT(*), {public} FROM t", 10)
+
+
 def test_nonsense_is_refused():
     with pytest.raises(AccuracyError, match="within"):
         demanded("SELECT COUNT(*) FROM t", -3)

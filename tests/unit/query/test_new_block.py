@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import eke
 from eke.data import open_source
 from eke.domain import Domain, Integer, Replace
-from eke.engine import Vault
+from eke.engine import Beginning, Vault
 from eke.engine.exact import exact_answers
 from eke.errors import PrivacyError, QueryError
 from eke.history import Measurement
@@ -40,6 +40,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Block, Neighbours, Prior, Query, Term, count, kinds, total
+from eke.query.block import BlockOf
 from eke.query.kinds import KINDS, block_from_document
 from tests.unit.privacy.loss_twin import LossTwin
 
@@ -297,7 +298,7 @@ def test_it_is_released(block: Block, entered: None, folder: Path):
     """Through the junction, with noise of a thousandth."""
     ledger = Ledger.create(folder / "a.eke", {}, limit=10**15)
     source = open_source(ROWS, DOMAIN)
-    vault = Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours="add_remove")
+    vault = Vault(ledger, source, Beginning(DOMAIN, PURE, "add_remove"))
     text = vault.release(
         Plan((part_for(block, 0.001, PURE),)),
         analyst="ann",
@@ -312,7 +313,7 @@ def test_it_is_released(block: Block, entered: None, folder: Path):
 def test_nothing_is_measured_before_it_is_entered(block: Block, folder: Path):
     ledger = Ledger.create(folder / "a.eke", {}, limit=10**15)
     source = open_source(ROWS, DOMAIN)
-    vault = Vault(ledger, source, domain=DOMAIN, measure=PURE, neighbours="add_remove")
+    vault = Vault(ledger, source, Beginning(DOMAIN, PURE, "add_remove"))
     with pytest.raises(PrivacyError, match="nothing derived"):
         vault.release(
             Plan((part_for(block, 1.0, PURE),)),
@@ -338,7 +339,7 @@ def test_it_reads_as_it_says():
     assert BLOCKS[0].keys() == [(0,), (1,), (2,), (3,)]
 
 
-@pytest.mark.parametrize("part", sorted(Block.__abstractmethods__))
+@pytest.mark.parametrize("part", sorted(BlockOf.__abstractmethods__))
 def test_a_forgotten_part_shows(part: str):
     """Positive control: a class without one of its parts cannot be made."""
     forgetful = type("Forgetful", (Running,), {part: getattr(Block, part), "__slots__": ()})

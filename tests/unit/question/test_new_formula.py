@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,6 @@ import pytest
 import eke
 from eke.arrays import FloatArray
 from eke.question import Aggregate, Formula, FormulaExpression
-
-SOURCES = Path(eke.__file__).parent
-KINDS = {"Constant", "Aggregate", "Key", "Operation", "Root"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +71,3 @@ def test_forgetting_a_part_of_a_formula_is_noticed() -> None:
 
     with pytest.raises(TypeError, match="abstract"):
         Half()  # type: ignore[abstract]
-
-
-def asked_kinds(source: str) -> list[int]:
-    """The lines that ask which kind of formula something is."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        names: set[str] = set()
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
-            names = {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
-        elif isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name):
-            names = {node.cls.id}
-        if names & KINDS:
-            found.append(node.lineno if hasattr(node, "lineno") else 0)
-    return found
-
-
-def test_hardly_anybody_asks_which_kind_a_formula_is() -> None:
-    """The rest: keys are shown by their labels, averages have bounds, constants are folded."""
-    places = {
-        str(path.relative_to(SOURCES)): len(lines)
-        for path in sorted(SOURCES.rglob("*.py"))
-        if (lines := asked_kinds(path.read_text("utf-8")))
-    }
-    assert sum(places.values()) <= 12, places
-    assert asked_kinds("isinstance(x, (Root, int))\nmatch y:\n    case Operation(): pass") == [1, 3]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import eke
-from eke.errors import AccuracyError, EstimateError
+from eke.errors import AccuracyError, EstimateError, QueryError
 
 TAGS = {
     *("div", "b", "br", "span", "small", "svg", "text", "polygon", "polyline"),
@@ -164,6 +164,8 @@ def test_estimates_from_history_are_free(session):
         assert history.estimate(eke.count(), posterior=method).variance > 0
     with pytest.raises(EstimateError, match="ask the question"):
         history.estimate(eke.count(age=17))
+    with pytest.raises(QueryError, match="one question at a time"):
+        history.estimate(eke.marginal("sex"))
     assert session.budget.spent == spent
 
 

@@ -339,6 +339,8 @@ def test_bad_plans(session, options, problem):
         [],
         [["nobody"]],
         [5],
+        eke.mean("age"),
+        [eke.mean("age").by("sex")],
         [eke.marginal("sex", where={"age": 20})],
         eke.all_marginals(CLOSED, 1),
     ],

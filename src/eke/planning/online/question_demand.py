@@ -9,7 +9,7 @@ from eke.errors import AccuracyError, QueryError
 from eke.inference import FormulaPosterior, Inference, Joint, table_weight
 from eke.planning.online.requirement import Demand, Requirement
 from eke.query import Block
-from eke.question import AskedBlock, Constant, Formula, Partition, Question
+from eke.question import AskedBlock, Formula, Question
 
 MOST_ROWS = 4096
 MOST_TABLE_ROWS = 131_072
@@ -110,7 +110,7 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
             "that its accuracy is stated"
         )
     for formula, within in demand.columns:
-        if isinstance(formula, Constant):
+        if not formula.aggregates():
             raise QueryError("a column is a constant; leave it out")
         Requirement(within, demand.confidence)
     _check_groups_of(demand)
@@ -154,14 +154,8 @@ def _check_sized(demand: QuestionDemand) -> None:
 
 
 def demands_of(block: AskedBlock, requirement: Requirement) -> list[Demand]:
-    """The demand that every answer of a block is this accurate.
-
-    Groups made by CASE are no block of the engine's: they are demanded one by one, and since no
-    record is in two of them, they cost as little.
-    """
-    if isinstance(block, Partition):
-        return [Demand(one, requirement) for one in block.queries() if not one.is_zero]
-    return [Demand(block, requirement)]
+    """The demand that every answer of a block is this accurate."""
+    return [Demand(one, requirement) for one in block.measurable()]
 
 
 def linear_demands(demand: QuestionDemand) -> list[Demand]:

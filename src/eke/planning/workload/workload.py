@@ -21,10 +21,10 @@ from typing import Literal, TypeAlias, get_args
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Block, Expression, MarginalExpression, Query, Term
+from eke.query import Askable, Block, Query, Term
 
 Along: TypeAlias = Literal["cells", "prefixes", "ranges"]
-Item: TypeAlias = "Block | MarginalExpression | Expression | Target | Sequence[str]"
+Item: TypeAlias = "Askable[Block] | Target | Sequence[str]"
 
 MOST_TARGETS = 1_000_000
 _LEAST_WEIGHT = 1e-12
@@ -128,12 +128,10 @@ class Workload:
         if len(each) != len(given):
             raise QueryError("give one weight for each item of the workload, or none at all")
         for item, weight in zip(given, each, strict=True):
-            made = _made(domain, item)
-            if isinstance(made, Target):
-                targets.append(replace(made, weight=made.weight * weight))
-            else:
-                queries.append(made)
-                query_weights.append(weight)
+            found, asked = _made(domain, item)
+            targets += [replace(one, weight=one.weight * weight) for one in found]
+            queries += asked
+            query_weights += [weight] * len(asked)
         return Workload(domain, tuple(targets), tuple(queries), tuple(query_weights))
 
     @property
@@ -284,24 +282,27 @@ def _over(domain: Domain, sets: Iterable[tuple[str, ...]]) -> Workload:
     return Workload(domain, tuple(Target(names) for names in dict.fromkeys(sets)))
 
 
-def _made(domain: Domain, item: Item) -> Target | Query:
-    if isinstance(item, (Expression, MarginalExpression)):
-        item = item.on(domain)
+def _made(domain: Domain, item: Item) -> tuple[Sequence[Target], Sequence[Query]]:
     if isinstance(item, Target):
-        return item
-    if isinstance(item, Block) and item.inside is not None and item.grouped is not None:
-        if item.is_single:
-            return item.inside
-        if item.inside != Query.of(domain, [Term(Fraction(1), ())]):
-            raise QueryError("a marginal of a workload counts all records; leave out its condition")
-        return Target(item.grouped)
+        return [item], []
+    if isinstance(item, Askable):
+        block = item.on(domain)
+        if block.inside is not None and block.grouped is not None:
+            if block.is_single:
+                return [], [block.inside]
+            if block.inside != Query.of(domain, [Term(Fraction(1), ())]):
+                raise QueryError(
+                    "a marginal of a workload counts all records; leave out its condition"
+                )
+            return [Target(block.grouped)], []
     if not isinstance(item, Iterable):
         raise QueryError(
-            "a workload is made of marginals, questions and lists of attribute names, "
-            f"not {type(item).__name__}"
+            "a workload is made of marginals, questions and lists of attribute names, by SQL with "
+            "GROUP BY CUBE, or by eke.all_marginals and the like, "
+            f"not of {type(item).__name__}"
         )
     names = (item,) if isinstance(item, str) else tuple(item)
-    return Target(domain.in_order(names))
+    return [Target(domain.in_order(names))], []
 
 
 def _checked_ways(domain: Domain, ways: int) -> int:

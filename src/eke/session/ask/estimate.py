@@ -15,7 +15,7 @@ from eke.domain import plain_label
 from eke.errors import EstimateError, QueryError
 from eke.inference import Posterior
 from eke.query import Marginal, Query
-from eke.question import Aggregate, Partition, Question
+from eke.question import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,8 +212,8 @@ def linear_block(question: Question) -> Query | Marginal:
     values = [column.formula for column in question.columns if not column.is_key]
     block = question.blocks[0]
     plain = question.having is None and not question.order_by and question.limit is None
-    if len(values) != 1 or not isinstance(values[0], Aggregate) or not plain or question.offset:
+    if len(values) != 1 or values[0].answer is None or not plain or question.offset:
         raise QueryError(_LINEAR)
-    if isinstance(block, Partition) or question.cells() != list(range(question.rows)):
+    if block.grouped is None or question.cells() != list(range(question.rows)):
         raise QueryError(_LINEAR)
     return block

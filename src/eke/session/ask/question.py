@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Expression, Marginal, MarginalExpression, Query
+from eke.query import Askable, Expression, Marginal, MarginalExpression, Query
 from eke.question import FormulaExpression, Question
 
 Expressed: TypeAlias = Expression | MarginalExpression | FormulaExpression
@@ -17,10 +17,10 @@ Asked: TypeAlias = str | Posed
 
 def question_of(asked: Posed, domain: Domain) -> Question:
     """The question that is asked of a dataset; SQL is read elsewhere (`eke.sql`)."""
-    if isinstance(asked, (Expression, MarginalExpression, FormulaExpression)):
+    if isinstance(asked, Askable) and (block := asked.on(domain)).grouped is not None:
+        asked = Question.of_block(block)
+    elif isinstance(asked, FormulaExpression):
         asked = asked.on(domain)
-    if isinstance(asked, (Query, Marginal)):
-        asked = Question.of_block(asked)
     if not isinstance(asked, Question):
         raise QueryError(
             "a question is SQL or an expression such as eke.count(age=(30, 40)), "

@@ -12,7 +12,7 @@ from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
 from eke.query import Query
 from eke.question import Formula, Question, caveats
-from eke.question.formula import without_outer_parentheses
+from eke.question.lowered import without_outer_parentheses
 from eke.session.ask.preview import Preview
 from eke.session.ask.request import DEFAULT_CONFIDENCE
 from eke.session.history import History

@@ -29,7 +29,7 @@ from eke.planning.online.effort import MOST_STEPS, PER_FORMULA, steps_for, table
 from eke.planning.online.facts import MANY_CELLS
 from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
 from eke.query import Query
-from eke.question import Key, Question, ResultRow
+from eke.question import Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
 from eke.session.answer.record import (
@@ -192,14 +192,8 @@ class Request:
         rows = []
         for place, values in zip(shown, cells, strict=True):
             found = iter(values)
-            rows.append(
-                tuple(
-                    keys[place][column.formula.index]
-                    if isinstance(column.formula, Key)
-                    else next(found)
-                    for column in question.columns
-                )
-            )
+            at = (column.formula.key for column in question.columns)
+            rows.append(tuple(next(found) if key is None else keys[place][key] for key in at))
         answer = Answer(
             tuple(column.name for column in question.columns),
             tuple(column.is_key for column in question.columns),

@@ -36,7 +36,7 @@ from eke.planning import (
 from eke.planning.workload.strategy.matrices import MatrixStrategy
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
-from eke.query import Block, Expression, MarginalExpression, Neighbours
+from eke.query import Neighbours
 from eke.session.release.price import Price, price_of
 from eke.session.release.released import release_text
 from eke.sql import parse_grouping_sets
@@ -60,14 +60,7 @@ def workload_of(asked: WorkloadLike, domain: Domain) -> Workload:
         return asked
     if isinstance(asked, str):
         return grouping_sets(domain, parse_grouping_sets(asked, domain))
-    if isinstance(asked, (Block, Expression, MarginalExpression)):
-        return Workload.of(domain, [asked])
-    if not isinstance(asked, Iterable):
-        raise QueryError(
-            "a workload is made by eke.all_marginals and the like, by SQL with GROUP BY CUBE, or "
-            "by a list of marginals"
-        )
-    return Workload.of(domain, asked)
+    return Workload.of(domain, asked if isinstance(asked, Iterable) else [asked])
 
 
 def planned(

@@ -37,7 +37,7 @@ from eke.planning.workload.strategy.matrices import (
     hierarchy,
     identity,
 )
-from eke.planning.workload.workload import Target, Workload
+from eke.planning.workload.workload import Workload
 from eke.privacy.measure import Measure
 from eke.query import Block, Marginal, Query, Term, sensitivity, table
 
@@ -50,9 +50,8 @@ _MOST_CELLS_OF_TREES = 256
 class MatrixSection:
     """Questions answered from the rows of a strategy matrix."""
 
-    domain: Domain
+    workload: Workload
     attributes: tuple[str, ...]
-    questions_of: tuple[Target | Query, ...]
     counts: tuple[int, ...]  # questions of each
     weights: FloatArray  # (questions,)
     constants: FloatArray  # (questions,)
@@ -127,20 +126,17 @@ class MatrixSection:
         values, variances = self.plan.recovery[:, used] @ flat, self.plan.variances
         if total is not None:
             values, variances = self._told(values, variances, flat, total)
-        tables = []
+        workload = self.workload
+        shapes: list[tuple[int, ...]] = [one.shape(workload.domain) for one in workload.targets]
+        shapes += [(1,)] * len(workload.queries)
+        made_of = [(target.attributes, target.along) for target in workload.targets]
+        made_of += [(query.attributes, ()) for query in workload.queries]
         split = np.split(values + self.constants, np.cumsum(self.counts)[:-1])
         spread = np.split(variances, np.cumsum(self.counts)[:-1])
-        for asked, part, variance in zip(self.questions_of, split, spread, strict=True):
-            if isinstance(asked, Target):
-                shape = asked.shape(self.domain)
-                tables.append(
-                    Table(
-                        asked.attributes, asked.along, part.reshape(shape), variance.reshape(shape)
-                    )
-                )
-            else:
-                tables.append(Table(asked.attributes, (), part, variance))
-        return tables
+        return [
+            Table(*of, part.reshape(shape), variance.reshape(shape))
+            for of, shape, part, variance in zip(made_of, shapes, split, spread, strict=True)
+        ]
 
     def _told(
         self, values: FloatArray, variances: FloatArray, answers: FloatArray, total: float
@@ -149,9 +145,10 @@ class MatrixSection:
 
         Without strategy matrix only a question about that number itself profits.
         """
-        if self.plan.strategy.matrix.shape[1] != math.prod(self.domain.sizes(self.attributes)):
-            everyone = [not isinstance(q, Target) and not q.attributes for q in self.questions_of]
-            heights = [float(sum(t.weight for t in _terms(q))) for q in self.questions_of]
+        cells = math.prod(self.workload.domain.sizes(self.attributes))
+        if self.plan.strategy.matrix.shape[1] != cells:  # queries by themselves
+            everyone = [not query.attributes for query in self.workload.queries]
+            heights = [float(sum(t.weight for t in q.terms)) for q in self.workload.queries]
             told = np.where(everyone, total * np.array(heights), values)
             return told, np.where(everyone, 0.0, variances)
         used = self._used()
@@ -167,10 +164,6 @@ class MatrixSection:
         return told, remaining_variances(variances, shared**2 / own)
 
 
-def _terms(asked: Target | Query) -> tuple[Term, ...]:
-    return () if isinstance(asked, Target) else asked.terms
-
-
 def matrix_section(
     workload: Workload,
     measure: Measure,
@@ -182,8 +175,9 @@ def matrix_section(
 ) -> MatrixSection:
     """The best strategy matrix on the workload's own cells, or the one given."""
     domain = workload.domain
-    asked: tuple[Target | Query, ...] = (*workload.targets, *workload.queries)
-    attributes = domain.in_order({name for one in asked for name in one.attributes})
+    named = {name for target in workload.targets for name in target.attributes}
+    named |= {name for query in workload.queries for name in query.attributes}
+    attributes = domain.in_order(named)
     cells = math.prod(domain.sizes(attributes))
     counts = tuple(t.questions(domain) for t in workload.targets) + (1,) * len(workload.queries)
     weights = np.repeat(
@@ -228,9 +222,8 @@ def matrix_section(
     chosen = plans[0]
     measured, costs = _measured(domain, attributes, chosen, measure)
     return MatrixSection(
-        domain=domain,
+        workload=workload,
         attributes=attributes,
-        questions_of=asked,
         counts=counts,
         weights=weights,
         constants=constants,
@@ -352,9 +345,8 @@ def _by_themselves(
         ),
     )
     return MatrixSection(
-        domain=workload.domain,
+        workload=workload,
         attributes=workload.domain.in_order({n for q in queries for n in q.attributes}),
-        questions_of=workload.queries,
         counts=(1,) * len(queries),
         weights=weights,
         constants=constants,

@@ -67,6 +67,8 @@ class Kernel:
 
     def reach(self, order: int) -> int:
         """The largest column sum of |entry|^order: the L1 or the squared L2 sensitivity."""
+        if order not in {1, 2}:
+            raise QueryError(f"how far a record reaches in a kernel is not known to order {order}")
         return _facts(self.kind, self.size).reaches[order - 1]
 
     def back(self, answers: FloatArray, axis: int) -> FloatArray:
