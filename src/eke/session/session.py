@@ -215,7 +215,7 @@ class Session(Dataset):
         text = releasing.measure_plan(
             self._vault, plan, self._measure, analyst or self.analyst, name
         )
-        return releasing.release_of(plan.workload, text, plan)
+        return releasing.release_of(plan.workload, text, plan, unit_caveats(self.settings))
 
     def advise(self) -> Advice:
         """Tables that would make questions like those paid for free, with their prices.
@@ -249,7 +249,8 @@ class Session(Dataset):
         request = publishing.PublishRequest(
             mechanism, epsilon, rho, options, analyst or self.analyst, key, most_rows
         )
-        return publishing.publish(self._vault, self.settings, self._measure, request, progress)
+        made = publishing.publish(self._vault, self.settings, self._measure, request, progress)
+        return made.qualified(unit_caveats(self.settings))
 
     @cached_property
     def answers(self) -> KeptAnswers:
@@ -259,7 +260,7 @@ class Session(Dataset):
     @property
     def archive(self) -> Archive:
         """Releases and publications that the ledger holds, to be read again."""
-        return publishing.Archive(self._vault)
+        return publishing.Archive(self._vault, unit_caveats(self.settings))
 
     def price(
         self, wanted: PlannedRelease | PublishRequest, *, analyst: str | None = None
