@@ -27,7 +27,8 @@ class Preview:
     narrowest: float | None
     measure: str
     remaining: float
-    # A formula such as AVG is approached in steps: the cost is that of the next one.
+    # A formula such as AVG is approached in steps: the cost is that of the next one, and `most`
+    # bounds all of them.
     first_step: bool = False
     hint: str = ""  # what makes it expensive
     spend: float | None = None  # what it may cost, if that was said instead of `within`
@@ -42,6 +43,19 @@ class Preview:
     @property
     def affordable(self) -> bool:
         return self.action != "refuse"
+
+    @property
+    def most(self) -> float:
+        """The most that asking now can cost, all steps of it together; nothing if it is refused.
+
+        How many steps there are, and what the later ones cost, depends on values that nobody knows
+        beforehand. What is left, or the price that was said, bounds all of them.
+        """
+        if self.action != "measure":
+            return 0.0
+        if self.spend is not None:
+            return self.spend
+        return self.remaining if self.first_step else self.cost
 
     def explain(self) -> str:
         return f"{self.question}\n{self._sentences()}"
@@ -69,7 +83,9 @@ class Preview:
         if self.first_step:
             return (
                 f"The next step would cost {price}; history gives {known}. How much the whole "
-                f"costs depends on {'the value' if self.share else 'how many records there are'}."
+                f"costs depends on {'the value' if self.share else 'how many records there are'}: "
+                f"at most {self.measure} {self.most:.6g}, all that "
+                f"{'your cap leaves you' if self.capped else 'is left'}."
             )
         return f"Would cost {price}; history gives {known}."
 
