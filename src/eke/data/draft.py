@@ -60,8 +60,13 @@ def draft_domain(
     notes, left_out = [], []
     with _opened(_file_of(data, table)) as opened:
         columns = {
-            name: ColumnDraft(
-                opened.engine, name, opened.table[place], opened.from_text, max_categories, bins
+            name: ColumnDraft.of(
+                opened.engine,
+                name,
+                opened.table[place],
+                from_text=opened.from_text,
+                max_categories=max_categories,
+                bins=bins,
             )
             for place, name in opened.names.items()
         }

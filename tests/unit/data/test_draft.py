@@ -207,6 +207,24 @@ def test_numbers_with_words_for_missing_ones_are_numbers(tmp_path) -> None:
     assert draft_domain(tmp_path / "u.csv").missing == ()
 
 
+def test_words_that_are_found_out_are_as_good_as_declared_ones(tmp_path) -> None:
+    """Whether somebody says that NA is missing or the draft finds it out: one domain."""
+    rows = [
+        "1,NA,a,yes,NA,2013-01-01",
+        "2.5,b,?,no,NA,2013-01-02",
+        "NA,b,a,NA,NA,NA",
+        "NA,,NA,yes,,",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,z,t,empty,day", *rows, *rows, ""]))
+    found = draft_domain(tmp_path / "t.csv")
+    told = draft_domain(CsvFile(tmp_path / "t.csv", null=("NA",)))
+    assert (found.missing, told.missing) == (("NA",), ())
+    assert found.domain == told.domain
+    assert found.notes == told.notes
+    assert found.domain["t"] == Boolean("bucket", "never")
+    assert found.domain["x"] == Numeric(1, 2.5, 0.1, "bucket", "never")
+
+
 def test_limits_of_a_draft() -> None:
     table = pd.DataFrame({"t": list("abcabc"), "x": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]})
     assert draft_domain(table, max_categories=1).domain.names == ("x",)
