@@ -137,10 +137,13 @@ def serving(
     *,
     access: str | None = None,
     pace: Pace | None = None,
+    table: pd.DataFrame | None = None,
+    domain: eke.Domain = DOMAIN,
     **settings: Any,
 ) -> Iterator[Server]:
     """A server with curator cleo, analysts ann and ben, auditor otto; ben sees no dataset."""
-    session = eke.create(folder / "people.eke", people(), DOMAIN, epsilon=epsilon, analyst="server")
+    data = people() if table is None else table
+    session = eke.create(folder / "people.eke", data, domain, epsilon=epsilon, analyst="server")
     clock = Clock()
     accounts = Access(folder / "access.db" if access is None else access, clock)
     roles = {"cleo": "curator", "ann": "analyst", "ben": "analyst", "otto": "auditor"}

@@ -27,6 +27,9 @@ def analyst(browser: Browser, place: Place) -> str:
     page.get_by_role("button", name="Draft them from the table").click()
     domain = page.get_by_label("Attributes as JSON")
     expect(domain).to_have_value(re.compile("<script>"))
+    rows = page.get_by_label("Attributes", exact=True).locator("tbody tr")
+    age = rows.nth(1).get_by_label("Values that do not fit", exact=True)
+    age.select_option("clamp")  # so that there is something to be said of answers
     page.get_by_role("button", name="Make it").click()
     expect(page.locator("#dataset")).not_to_have_value("people")  # the box is not ticked
     page.get_by_label("I have checked").check()
@@ -200,6 +203,7 @@ def test_a_curator_releases_tables_and_sees_them_with_error_bars(
     page.get_by_role("button", name="Release", exact=True).click()
     card = page.get_by_label("Release", exact=True)
     expect(card).to_contain_text("paid epsilon 0.05 by cleo")
+    expect(card.locator(".caveat")).to_have_text([re.compile("^Undeclared values of age count")])
     expect(card.locator("svg .error-bar")).to_have_count(3 * 15)
     expect(card.get_by_role("cell", name="<script>alert(1)</script>")).to_be_visible()
     with page.expect_download() as waiting:
@@ -230,6 +234,7 @@ def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst:
     shown.click()
     card = page.get_by_label("Publication", exact=True)
     expect(card).to_contain_text(re.compile(r"rows by LDA"))
+    expect(card.locator(".caveat")).to_have_text([re.compile("^Undeclared values of age count")])
     expect(card.locator("svg .bar")).not_to_have_count(0)
     with page.expect_download() as waiting:
         card.get_by_role("link", name="Download CSV").click()

@@ -143,7 +143,8 @@ def confirmed(draft: str) -> str:
     """The draft as somebody leaves it who knows the airports, and what nobody asks about."""
     body = draft[draft.index("format:") :]
     for name in NOT_ASKED:
-        body, left_out = re.subn(rf'  # "{name}": .*\n  {name}: {{.*}}\n', "", body)
+        form = rf'  # "{name}": .*\n  # Check: .*\n  {name}:\n(    .*\n)+'
+        body, left_out = re.subn(form, "", body)
         assert left_out == 1
     listed = f"values: [{', '.join(DESTINATIONS)}]\n    'null': never\n    outside: never\n"
     found, count = re.subn(

@@ -43,7 +43,12 @@ def show_answer(screen: Screen, answer: Answer) -> None:
         _show_rows(screen, answer)
     screen.print()
     _show_receipt(screen, answer.receipt)
-    for caveat in answer.caveats:
+    show_caveats(screen, answer.caveats)
+
+
+def show_caveats(screen: Screen, caveats: tuple[str, ...]) -> None:
+    """What the domain leaves open, a note each."""
+    for caveat in caveats:
         screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}", indent=_INDENT)
 
 

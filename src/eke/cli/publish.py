@@ -11,6 +11,7 @@ import typer
 from eke.cli.going_on import going_on, tell_key
 from eke.cli.opening import opened
 from eke.cli.options import Analyst, AsJson, Data, Dataset, ServerAddress, ServerToken
+from eke.cli.picture import show_caveats
 from eke.cli.screen import errors, output, progress_bar
 from eke.cli.shape import json_text
 from eke.errors import DataError
@@ -109,12 +110,18 @@ def publish(
         _write(made, target)
         screen = output()
         if as_json:
-            shown = {"rows": len(made), "file": str(target), "receipt": dict(made.receipt)}
+            shown = {
+                "rows": len(made),
+                "file": str(target),
+                "receipt": dict(made.receipt),
+                "caveats": list(made.caveats),
+            }
             screen.raw(json_text(shown))
             return
         screen.print(f"{made!r}")
         for note in made.notes:
             screen.print(screen.escape(note), indent=2)
+        show_caveats(screen, made.caveats)
         screen.line(f"Wrote {screen.escape(str(target))}.")
 
 

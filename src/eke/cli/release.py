@@ -21,6 +21,7 @@ from eke.cli.options import (
     ServerAddress,
     ServerToken,
 )
+from eke.cli.picture import show_caveats
 from eke.cli.plan_picture import show_plan, tables
 from eke.cli.screen import Screen, errors, output, working
 from eke.cli.shape import json_text, release_document
@@ -189,3 +190,4 @@ def _show(screen: Screen, released: Release, remaining: float, files: list[Path]
             "[dim]Ask about them free of charge, or say --output FOLDER to have them as files.[/]",
             indent=2,
         )
+    show_caveats(screen, released.caveats)

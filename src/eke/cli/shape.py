@@ -121,5 +121,6 @@ def release_document(
         "sequence": release.sequence,
         "strategy": release.strategy,
         "rmse": release.rmse,
+        "caveats": list(release.caveats),
         "tables": tables,
     }

@@ -283,7 +283,7 @@ class RemoteSession(Dataset):
         job = self._wire.post(f"{self._place}/publications", sent, own)
         made = publication_of(self._wire, self._place, job, progress)
         place = f"{self._place}/publications/{made}/rows?format=json"
-        return Published.from_text(self.domain, self._wire.text(place))
+        return Published.from_text(self.domain, self._wire.text(place)).qualified()
 
     # -- looking -------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from eke.domain import Domain
 from eke.planning import workload_from_document
 from eke.publish import Published
 from eke.session import Record, Release, ReleasedTable
+from eke.session.release.released import release_caveats
 
 _SHOWN = 8  # rows of a publication, to look at
 
@@ -25,6 +26,7 @@ def release_document(release: Release, record: Record, *, values: bool) -> dict[
             "strategy": release.strategy,
             "rmse": release.rmse,
             "total": release.total,
+            "caveats": list(release.caveats),
             "tables": tables,
         }
     )
@@ -81,6 +83,7 @@ def publication_document(
             "rows": len(published),
             "attributes": list(published.attributes),
             "notes": list(published.notes),
+            "caveats": list(published.caveats),
             "receipt": dict(published.receipt),
             "report": report,
             "first_rows": [
@@ -91,9 +94,11 @@ def publication_document(
 
 
 def read_release(found: Mapping[str, Any], domain: Domain) -> Release:
-    """The release in a document."""
+    """The release in a document; an older server says nothing of what the domain leaves open."""
+    workload = workload_from_document(domain, found["workload"])
+    said = dict.fromkeys((*release_caveats(workload), *found.get("caveats", ())))
     return Release(
-        workload_from_document(domain, found["workload"]),
+        workload,
         tuple(_table(one) for one in found["tables"]),
         found["cost"],
         found["measure"],
@@ -101,6 +106,7 @@ def read_release(found: Mapping[str, Any], domain: Domain) -> Release:
         found["strategy"],
         found["rmse"],
         total=found.get("total"),
+        caveats=tuple(said),
     )
 
 

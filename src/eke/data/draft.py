@@ -15,26 +15,15 @@ from typing import Any
 
 import ibis
 import pyarrow as pa
-import yaml
 
 from eke.data.draft_column import ColumnDraft
+from eke.data.draft_form import form_text
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile, file_from_path
 from eke.data.memory import MemoryTable, memory_table
 from eke.data.scan import scan_file
 from eke.data.sealed import Engine, OpenEngine, SealedEngine
-from eke.domain import Attribute, Domain, domain_to_document
+from eke.domain import Attribute, Domain
 from eke.errors import DataError
-
-_HEADER = """\
-# DRAFT of a domain. Everything below was read off the data and is PRIVATE: bounds, categories, even
-# the fact that a value occurs. Before you use it, check each attribute against what is publicly
-# known about the table (a codebook, a form, the law), add values that could occur but did not,
-# remove what only a few people have, and delete this comment. Whatever remains here is published.
-#
-# null:    what becomes of a missing value: never (there is none, and eke makes sure of it), drop
-#          (the row is not counted), bucket (a cell of its own) or {replace: value}
-# outside: the same for values that are not listed; numbers may also clamp to the nearest one
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +60,13 @@ def draft_domain(
     notes, left_out = [], []
     with _opened(_file_of(data, table)) as opened:
         columns = {
-            name: ColumnDraft(
-                opened.engine, name, opened.table[place], opened.from_text, max_categories, bins
+            name: ColumnDraft.of(
+                opened.engine,
+                name,
+                opened.table[place],
+                from_text=opened.from_text,
+                max_categories=max_categories,
+                bins=bins,
             )
             for place, name in opened.names.items()
         }
@@ -100,21 +94,9 @@ def draft_file(
     max_categories: int = 50,
     bins: int | None = None,
 ) -> Draft:
-    """The draft, written as a YAML file with its notes as comments; it must be checked by hand."""
+    """The draft, written as a YAML file to be filled in like a form; it must be checked by hand."""
     draft = draft_domain(data, table=table, max_categories=max_categories, bins=bins)
-    document = domain_to_document(draft.domain)
-    lines = [_HEADER, f"format: {document['format']}", "attributes:"]
-    notes = iter(draft.notes)
-    for name, fields in document["attributes"].items():
-        lines += ["", f"  # {next(notes)}"]
-        text = yaml.safe_dump(
-            {name: fields}, sort_keys=False, allow_unicode=True, width=90, default_flow_style=None
-        )
-        lines += [f"  {line}" for line in text.splitlines()]
-    left_out = list(notes)
-    if left_out:
-        lines += ["", "# Columns left out:", *(f"# {line}" for line in left_out)]
-    Path(path).write_text("\n".join(lines) + "\n", "utf-8")
+    Path(path).write_text(form_text(draft.domain, draft.notes, draft.missing), "utf-8")
     return draft
 
 

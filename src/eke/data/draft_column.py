@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from math import ceil, floor
+from math import ceil, floor, nan
 from typing import Any
 
 import ibis
@@ -41,37 +41,65 @@ Drafted = tuple[Attribute | None, str]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ColumnDraft:
-    """One column while it is drafted: where its values are, its name, and what is wanted."""
+    """One column while it is drafted: where its values are, its name, and what is wanted.
+
+    `counted` are its different values (`v`), numbers as doubles, how often each occurs (`n`), and
+    for the texts of a text file the numbers that they spell (`x`); None where its type has no
+    attribute.
+    """
 
     engine: Engine
     name: str
-    values: Any  # an Ibis column
+    kind: Any  # the type of the column
+    counted: Any  # an Ibis table
     from_text: bool
     max_categories: int
     bins: int | None
     missing: tuple[str, ...] = ()  # texts that mean that there is no value
 
+    @staticmethod
+    def of(
+        engine: Engine,
+        name: str,
+        values: Any,  # an Ibis column
+        *,
+        from_text: bool,
+        max_categories: int,
+        bins: int | None,
+    ) -> ColumnDraft:
+        """A column whose values were counted: all that follows looks at the counts alone."""
+        kind = values.type()
+        number = kind.is_numeric() and not kind.is_boolean()
+        counted = None
+        if number or kind.is_string() or kind.is_boolean():
+            column = values.cast("float64") if number else values
+            grouped = column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())
+            if from_text and kind.is_string():
+                grouped = grouped.mutate(x=spelled_number(grouped.v, Integer(0, 0)))
+            counted = engine.hold(grouped)
+        return ColumnDraft(engine, name, kind, counted, from_text, max_categories, bins)
+
     def drafted(self) -> Drafted:
         """The attribute and a note, or None and the reason."""
-        kind = self.values.type()
-        number = kind.is_numeric() and not kind.is_boolean()
-        column = self.values.cast("float64") if number else self.values
-        if self.missing and kind.is_string():
-            column = ibis.cases((~column.isin(self.missing), column))
-        if not (number or kind.is_string() or kind.is_boolean()):
-            return None, f"left out: type {kind} has no attribute of its own; {_DERIVE}"
-        grouped = column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())
-        counted = self.engine.hold(grouped)
-        if kind.is_string():
+        counted = self.counted
+        if counted is None:
+            return None, f"left out: type {self.kind} has no attribute of its own; {_DERIVE}"
+        if self.kind.is_string():
+            if self.missing:
+                present = ~counted.v.isin(self.missing)
+                numbers = {}
+                if self.from_text:  # as if there were no text: neither a number nor none
+                    numbers["x"] = ibis.cases((present | counted.v.isnull(), counted.x), else_=nan)
+                counted = counted.select(v=ibis.cases((present, counted.v)), n="n", **numbers)
             return self._text(counted)
-        return self._number(counted) if number else self._truth(counted)
+        return self._truth(counted) if self.kind.is_boolean() else self._number(counted)
 
     def missing_words(self) -> set[str]:
         """Texts such as NA in a column that holds numbers otherwise."""
-        if not self.from_text or not self.values.type().is_string():
+        if not self.from_text or not self.kind.is_string():
             return set()
-        texts = self.engine.hold(self.values.name("v").as_table().distinct())
-        numbers = spelled_number(texts.v, Integer(0, 0))
+        texts = self.counted
+        numbers = texts.x
         words = texts.v.strip().lower().isin(MISSING_WORDS)
         spelled, others = self._row(
             texts,
@@ -92,7 +120,7 @@ class ColumnDraft:
             texts.v.count(),
             texts.n.sum(where=texts.v.isnull()),
             texts.v.lower().isin([*TRUE_WORDS, *FALSE_WORDS]).sum(),
-            spelled_number(texts.v, Integer(0, 0)).isnull().sum(),
+            texts.x.isnull().sum() if self.from_text else ibis.literal(0),
             texts.v.re_search(_DATE).sum(),
         )
         null: Rule = "bucket" if missing else "never"
@@ -101,7 +129,7 @@ class ColumnDraft:
         if self.from_text and words == distinct:
             return Boolean(null, "never"), "true or false, spelled out"
         if self.from_text and not others:
-            return self._number(texts.select(v=spelled_number(texts.v, Integer(0, 0)), n="n"))
+            return self._number(texts.select(v="x", n="n"))
         personal = distinct > _FEW and self._words & _PERSONAL
         if dates == distinct or personal:
             reason = (

@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Attribute, Domain
+from eke.question import row_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ class Published:
         attributes: the columns that were published.
         codes: the code of each value, an array with one row for each row.
         receipt: what was asked for, what it cost, and how it went.
+        caveats: what bins, bounds and rules of the domain leave open of the rows; a sentence each.
 
     Privacy: everything in it was released; it may be given to anyone.
 
@@ -45,6 +47,7 @@ class Published:
     attributes: tuple[str, ...]
     codes: NDArray[np.int64]  # (rows, attributes)
     receipt: Mapping[str, Any]
+    caveats: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -58,6 +61,14 @@ class Published:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the rows should know."""
         return tuple(self.receipt["notes"])
+
+    def qualified(self, more: tuple[str, ...] = ()) -> Published:
+        """The same rows with their caveats; `more` is what else is to be said of them.
+
+        Nothing of it is stored: it follows from the public domain.
+        """
+        said = (*row_caveats(self.domain, self.attributes), *self.caveats, *more)
+        return replace(self, caveats=tuple(dict.fromkeys(said)))
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows with their labels; a bin is shown as its middle, the bucket as missing."""
@@ -85,6 +96,7 @@ class Published:
             "rows": len(self.codes),
             "codes": base64.b64encode(packed).decode("ascii"),
             "receipt": dict(self.receipt),
+            **({"caveats": list(self.caveats)} if self.caveats else {}),
         }
         return json.dumps(document, allow_nan=False, sort_keys=True)
 
@@ -95,7 +107,8 @@ class Published:
         names = tuple(document["attributes"])
         packed = zlib.decompress(base64.b64decode(document["codes"]))
         codes = np.frombuffer(packed, "<i4").reshape(len(names), document["rows"]).T
-        return Published(domain, names, codes.astype(np.int64), document["receipt"])
+        caveats = tuple(document.get("caveats", ()))
+        return Published(domain, names, codes.astype(np.int64), document["receipt"], caveats)
 
     def __repr__(self) -> str:
         measure = self.receipt["measure"]
@@ -105,7 +118,7 @@ class Published:
         )
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in (*self.notes, *self.caveats))
         table = self.to_pandas().head(_SHOWN).to_html(index=False)
         return f"<div><b>{escape(repr(self))}</b>{table}<ul>{notes}</ul></div>"
 

@@ -1,7 +1,7 @@
 """Questions: what is asked, however it was written: columns that are formulas over blocks."""
 
 from eke.question.accuracy import Accuracy
-from eke.question.caveat import bias, caveats
+from eke.question.caveat import bias, caveats, row_caveats, table_caveats
 from eke.question.document import formula_from_document
 from eke.question.expression import (
     FormulaExpression,
@@ -53,5 +53,7 @@ __all__ = [
     "mean",
     "ratio",
     "root",
+    "row_caveats",
+    "table_caveats",
     "variance",
 ]

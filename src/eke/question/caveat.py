@@ -1,4 +1,4 @@
-"""Caveats of a question: where an answer may differ from the truth for other reasons than noise.
+"""Caveats: where an answer, a table or new rows may differ from the truth besides the noise.
 
 Bins, bounds and rules are part of the public domain. What they leave open is added to an interval
 where a bound follows from the domain (averages), and said in a sentence where none does.
@@ -6,8 +6,10 @@ where a bound follows from the domain (averages), and said in a sentence where n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
+from eke.domain import Domain
 from eke.domain.caveat import as_values, left_out
 from eke.query import Query
 from eke.question.formula import Formula
@@ -27,6 +29,33 @@ def caveats(question: Question) -> tuple[str, ...]:
     )
 
 
+def table_caveats(
+    domain: Domain, names: Iterable[str], singles: Iterable[Query] = ()
+) -> tuple[str, ...]:
+    """The same of tables of counts over columns, and of single questions beside them."""
+    looked, blurred = set(names), set()
+    for query in singles:
+        looked |= {*query.attributes, *query.blur}
+        blurred |= _blurred_in(query)
+    beyond = "a sum may be off by that much for each record, beyond its standard error"
+    return (
+        *(_known_to(domain, name, beyond) for name in domain.in_order(blurred)),
+        *as_values(domain, looked),
+        *left_out(domain),
+    )
+
+
+def row_caveats(domain: Domain, names: Iterable[str]) -> tuple[str, ...]:
+    """The same of new rows with these columns, which hold one number for each bin or step."""
+    columns = domain.in_order(names)
+    blurred = [name for name in columns if any(domain[name].half_widths() or ())]
+    return (
+        *(_known_to(domain, name, "the rows hold the numbers in the middle") for name in blurred),
+        *as_values(domain, columns),
+        *left_out(domain),
+    )
+
+
 def bias(question: Question, formula: Formula) -> float | None:
     """By how much a column may be off whatever the noise; None when the domain sets no bound.
 
@@ -35,6 +64,18 @@ def bias(question: Question, formula: Formula) -> float | None:
     """
     blurs = [float(_total(block.inside)) for block in question.blocks]
     return formula.off_by(blurs, question.is_average)
+
+
+def _blurred_in(query: Query) -> set[str]:
+    """The columns whose bins a single question leaves open.
+
+    A question that was written down and read again has its numbers alone: unless it counts, it is
+    taken for a sum over all its columns.
+    """
+    known = {name for name, bound in query.blur.items() if bound}
+    if known or set(query.extremes()) <= {Fraction(0), Fraction(1)}:
+        return known
+    return {name for name in query.attributes if any(query.domain[name].half_widths() or ())}
 
 
 def _total(query: Query) -> Fraction:
@@ -48,15 +89,19 @@ def _blurred(question: Question, insides: list[Query]) -> list[str]:
     known = [bias(question, c.formula) for c in question.columns if not c.is_key]
     sentences = []
     for name in question.domain.in_order(names):
-        half = max(question.domain[name].half_widths() or [Fraction(0)])
         if all(off is not None for off in known):
             allowed = "the intervals allow for that"
         elif any(known):
             allowed = "the intervals of averages allow for that, and those of sums do not"
         else:
             allowed = "a sum may be off by that much for each record, beyond its interval"
-        sentences.append(
-            f"{name} is known only to within ±{float(half):.6g}, because of its bins or its step; "
-            f"{allowed}. Declared with a finer step, it would be exact."
-        )
+        sentences.append(_known_to(question.domain, name, allowed))
     return sentences
+
+
+def _known_to(domain: Domain, name: str, allowed: str) -> str:
+    half = max(domain[name].half_widths() or [Fraction(0)])
+    return (
+        f"{name} is known only to within ±{float(half):.6g}, because of its bins or its step; "
+        f"{allowed}. Declared with a finer step, it would be exact."
+    )

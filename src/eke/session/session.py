@@ -219,7 +219,7 @@ class Session(Dataset):
         text = releasing.measure_plan(
             self._vault, plan, self._measure, analyst or self.analyst, name
         )
-        return releasing.release_of(plan.workload, text, plan)
+        return releasing.release_of(plan.workload, text, plan, unit_caveats(self.settings))
 
     def advise(self) -> Advice:
         """Tables that would make questions like those paid for free, with their prices.
@@ -246,7 +246,8 @@ class Session(Dataset):
         request = publishing.PublishRequest(
             mechanism, epsilon, rho, options, analyst or self.analyst, key, most_rows
         )
-        return publishing.publish(self._vault, self.settings, self._measure, request, progress)
+        made = publishing.publish(self._vault, self.settings, self._measure, request, progress)
+        return made.qualified(unit_caveats(self.settings))
 
     @cached_property
     def answers(self) -> KeptAnswers:
@@ -264,7 +265,7 @@ class Session(Dataset):
         `releases()` and `publications()` list them; `release(sequence)` and `publication(sequence)`
         read one again, for nothing.
         """
-        return publishing.Archive(self._vault)
+        return publishing.Archive(self._vault, unit_caveats(self.settings))
 
     def price(
         self, wanted: PlannedRelease | PublishRequest, *, analyst: str | None = None

@@ -200,6 +200,8 @@ def test_plans_and_releases_are_those_of_a_local_session(
     assert local.budget.spent == pytest.approx(before + release.cost)
     kept = local.archive.release(release.sequence)
     assert repr(kept) == repr(release)
+    assert release.caveats == kept.caveats
+    assert release.caveats[-1].startswith("Records whose")
     for there, here in zip(release.tables, kept.tables, strict=True):
         assert there.to_pandas().equals(here.to_pandas())
     assert release.table("age").labels == (tuple(range(17, 27)),)
@@ -232,6 +234,7 @@ def test_rows_are_published_by_the_server(
     wanted: dict[str, Any] = {"epsilon": 0.1, "target": "sex", "key": "rows-1"}
     rows = remote.publish("lda", progress=lambda step, _: told.append(step), **wanted)
     assert rows.to_text() == local.publish("lda", analyst="ann", **wanted).to_text()
+    assert rows.caveats[-1].startswith("Records whose")
     assert (remote.publish("lda", **wanted).codes == rows.codes).all()
     assert set(told) <= {"waiting", "checking", "paying", "measuring", "making rows"}
     with pytest.raises(QueryError, match="target"):

@@ -75,6 +75,17 @@ def test_what_is_read_is_what_was_written() -> None:
         assert repr(read_estimate(estimate_document(found))) == repr(found)
 
 
+def test_a_release_without_caveats_gets_those_of_its_columns() -> None:
+    first, document = read_release(frozen("release"), DOMAIN), frozen("release")
+    assert "caveats" not in document
+    assert first.caveats == (
+        "Undeclared values of age count as the declared value next to them.",
+        "Records whose sex is missing or not declared, or whose age is missing, are not counted.",
+    )
+    later = read_release({**document, "caveats": ["Of each id at most 2 are counted."]}, DOMAIN)
+    assert later.caveats == (*first.caveats, "Of each id at most 2 are counted.")
+
+
 def test_a_reader_that_takes_everything_is_caught() -> None:
     """Positive control: this is how readers were made before."""
     later = with_more(frozen("number"))["receipt"]

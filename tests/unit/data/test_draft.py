@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from eke.data import CsvFile, draft_domain, draft_file, open_source
 from eke.data.round_edges import round_bounds, round_edges, round_step
-from eke.domain import Binned, Boolean, Categorical, Integer, Numeric, Replace, read_domain
+from eke.domain import (
+    Binned,
+    Boolean,
+    Categorical,
+    Integer,
+    Numeric,
+    Replace,
+    read_domain,
+    write_domain,
+)
 from eke.errors import DataError
 from tests.unit.data.real_tables import ADULT
 from tests.unit.data.slow_twin import DATA
@@ -113,6 +122,61 @@ def test_every_column_gets_an_attribute_or_a_reason(tmp_path) -> None:
     assert open_source(frame(), drafted).counts([()])[0].total == len(frame())
 
 
+def test_a_draft_reads_like_a_form(tmp_path) -> None:
+    """What was seen, what to check, and the other choices of each rule, column by column."""
+    draft_file(frame(), tmp_path / "draft.yaml")
+    text = (tmp_path / "draft.yaml").read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    place = lines.index("colour:")
+    assert lines[place - 2 : place] == [
+        '# "colour": the texts that occur',
+        "# Check: every value that can occur, also if it did not, and none that only a few have.",
+    ]
+    assert lines[place + 1 : place + 5] == [
+        "type: categorical",
+        "values: [blue, red]",
+        "'null': bucket        # some are missing; or drop, {replace: value}",
+        "outside: never        # or drop, bucket, {replace: value}",
+    ]
+    month = lines.index("birth month:")
+    assert (
+        lines[month + 4]
+        == "'null': never         # none is missing; or drop, bucket, {replace: value}"
+    )
+    assert lines[month + 5] == "outside: never        # or drop, bucket, clamp, {replace: value}"
+    assert "outside: {replace: other}  # or never, drop, bucket" in lines
+    assert lines.count("# Columns left out, and why:") == 1
+    assert any(line.startswith('# "person": left out: ') for line in lines)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x",
+        "null",
+        "yes",
+        "a: b",
+        "# c",
+        "'q'",
+        '"',
+        "line\nbreak",
+        "next\x85one\u2028two",
+        "é" * 200,
+    ],
+)
+def test_forms_and_json_hold_the_same_domain(tmp_path, name: str) -> None:
+    """Whatever columns and values are called, the form is read as the JSON of the same draft."""
+    odd = ["null", "no", "1", " ", "# x", "{a}", "\u2028", "\x85", "- y", "a\nb", "é" * 99, name]
+    texts = [*odd, *odd]  # twice each: no ids
+    table = pd.DataFrame({name: texts, "n": [0.5, 1.5] * 12, "k": [1.0, math.nan] * 12})
+    draft = draft_file(table, tmp_path / "draft.yaml")
+    assert name in draft.domain.names
+    write_domain(draft.domain, tmp_path / "draft.json")
+    form, document = (read_domain(tmp_path / f"draft.{kind}") for kind in ("yaml", "json"))
+    assert form == document == draft.domain
+    assert form.names == document.names
+
+
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 def test_drafts_of_other_kinds_of_table_agree(tmp_path) -> None:
     small = frame()[["colour", "height", "code"]]
@@ -141,6 +205,24 @@ def test_numbers_with_words_for_missing_ones_are_numbers(tmp_path) -> None:
     assert draft.domain["z"] == Categorical("?", "a", null="never", outside="never")
     (tmp_path / "u.csv").write_text("x\nNA\nb\n")
     assert draft_domain(tmp_path / "u.csv").missing == ()
+
+
+def test_words_that_are_found_out_are_as_good_as_declared_ones(tmp_path) -> None:
+    """Whether somebody says that NA is missing or the draft finds it out: one domain."""
+    rows = [
+        "1,NA,a,yes,NA,2013-01-01",
+        "2.5,b,?,no,NA,2013-01-02",
+        "NA,b,a,NA,NA,NA",
+        "NA,,NA,yes,,",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,z,t,empty,day", *rows, *rows, ""]))
+    found = draft_domain(tmp_path / "t.csv")
+    told = draft_domain(CsvFile(tmp_path / "t.csv", null=("NA",)))
+    assert (found.missing, told.missing) == (("NA",), ())
+    assert found.domain == told.domain
+    assert found.notes == told.notes
+    assert found.domain["t"] == Boolean("bucket", "never")
+    assert found.domain["x"] == Numeric(1, 2.5, 0.1, "bucket", "never")
 
 
 def test_limits_of_a_draft() -> None:

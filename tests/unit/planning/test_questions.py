@@ -171,6 +171,23 @@ def test_results_with_too_many_groups_are_refused(keys, value, sizes, too_large)
             ask(*too_large)
 
 
+def test_too_many_groups_are_told_what_gives_the_same():
+    domain = Domain(x=Integer(0, 63), y=Integer(0, 64), z=Integer(0, 3), far=Integer(0, 99))
+
+    def said(value: str, keys: str = "x, y") -> str:
+        text = f"SELECT {keys}, {value} AS n FROM t GROUP BY {keys}"
+        with pytest.raises(QueryError) as told:
+            checked(QuestionDemand(parse(text, domain), (None, None, 10.0), 0.95))
+        return str(told.value)
+
+    finer = "or ask for COUNT(*) alone by x, y, z (16,640 groups), from which the rest can be added"
+    for value in ("COUNT(*) FILTER (WHERE z = 1)", "SUM(z)", "AVG(z)"):
+        assert finer in said(value)
+    for value in ("SUM(far)", "SUM(x)"):  # more than can be asked for, and no more columns
+        assert said(value).endswith("coarser keys, or choose some of the groups with WHERE")
+    assert said("COUNT(*)", "FLOOR(x / 2), FLOOR(y / 2)").endswith("coarser keys")
+
+
 def test_a_table_of_counts_has_a_limit_too():
     domain = Domain(x=Integer(0, 511), y=Integer(0, 256))
     question = Question.of_block(marginal("x", "y").on(domain))

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import eke
@@ -254,3 +255,39 @@ def test_metrics_count(server: Server) -> None:
         'eke_request_seconds_count{route="/api/v1/datasets/{name}/ask"} 3',
     ):
         assert line in text.splitlines()
+
+
+def test_a_table_of_more_cells_than_can_be_kept_one_by_one(folder: Path) -> None:
+    """Counts by columns come whole, are free the second time, and can be taken along as a file."""
+    domain = eke.Domain(x=eke.Integer(0, 79), y=eke.Integer(0, 63), z=eke.Integer(0, 2))
+    rows = range(20_000)
+    table = pd.DataFrame(
+        {"x": [n % 80 for n in rows], "y": [n // 80 % 64 for n in rows], "z": [n % 3 for n in rows]}
+    )
+    by_both = "SELECT x, y, COUNT(*) AS n FROM people GROUP BY x, y"
+    with serving(folder, 2.0, table=table, domain=domain) as server:
+        offer = server.call("POST", f"{PEOPLE}/preview", "ann", {"sql": by_both, "within": 8})
+        reply = server.ask(by_both, 8, Idempotency_Key="all")
+        assert reply.status == 200, reply.text[:300]
+        found = reply.json()
+        assert len(found["rows"]) == 80 * 64 > 4096
+        assert found["cost"] == pytest.approx(offer.json()["cost"], rel=1e-6)
+        assert [row[:2] for row in found["rows"][:65]] == [[n // 64, n % 64] for n in range(65)]
+        truth = table.groupby(["x", "y"]).size()
+        far = [
+            row for row in found["rows"] if not row[2]["low"] <= truth[*row[:2]] <= row[2]["high"]
+        ]
+        assert len(far) <= 400  # 256 are expected at confidence 0.95; 400 are nine deviations more
+        assert all(row[2]["high"] - row[2]["low"] <= 16.001 for row in found["rows"])
+        again = server.ask(by_both, 8).json()
+        assert (again["source"], again["rows"]) == ("history", found["rows"])
+        assert server.ask(by_both, 8, Idempotency_Key="all").body == reply.body
+        kept = server.call("GET", f"{PEOPLE}/answers/{found['entry']}?format=csv", "ann")
+        assert len(kept.text.splitlines()) == 1 + 80 * 64
+        for value in ("SUM(z)", "COUNT(*) FILTER (WHERE z = 1)", "AVG(z)"):
+            refused = server.ask(by_both.replace("COUNT(*)", value), 8)
+            assert refused.status == 400
+            message = refused.json()["message"]
+            assert "5,120 groups and at most 4,096 can be asked at once" in message
+            assert "ask for COUNT(*) alone by x, y, z (15,360 groups)" in message
+        assert server.session.budget.spent == pytest.approx(found["cost"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +13,7 @@ import pytest
 import eke
 import eke.dbapi
 from eke.inference import WidenedPosterior
+from eke.publish import Published
 from tests.command_line import call
 
 DOMAIN = eke.Domain(
@@ -102,3 +106,63 @@ def test_every_front_end_says_it(path: Path):
         assert cursor.messages == [(eke.dbapi.Warning, ALLOWED)]
         cursor.execute("SELECT COUNT(*) FROM people")
         assert cursor.messages == []
+
+
+ROWS = ALLOWED.replace("the intervals allow for that", "the rows hold the numbers in the middle")
+
+
+def test_a_release_says_what_its_columns_leave_open(path: Path):
+    session = eke.open(path)
+    by_hours = session.release(session.plan([["hours"]], budget=0.5))
+    assert by_hours.caveats == ()  # counts by bins are exact
+    plan = session.plan(eke.Workload.of(DOMAIN, [["sex"], eke.total("hours")]), budget=0.5)
+    released = session.release(plan, key="both")
+    beyond = TOTAL.replace("its interval", "its standard error")
+    assert released.caveats == (beyond, OTHERS)
+    assert session.archive.release(released.sequence).caveats == released.caveats
+    assert "Undeclared values of sex" in released._repr_html_()
+
+
+def test_published_rows_say_what_they_leave_open(path: Path):
+    session = eke.open(path)
+    rows = session.publish("max_entropy", epsilon=1.0, key="rows", rows=50)
+    assert rows.caveats == (ROWS, OTHERS)
+    assert "Undeclared values of sex" in rows._repr_html_()
+    (record,) = session.archive.publications()
+    assert session.archive.publication(record.sequence).caveats == rows.caveats
+    only = session.publish("max_entropy", from_history=True, rows=5, attributes=["sex"])
+    assert only.caveats == (OTHERS,)
+    again = Published.from_text(DOMAIN, rows.to_text())
+    assert again.caveats == rows.caveats == again.qualified().caveats
+    older = replace(rows, caveats=()).to_text()  # as the ledger keeps them
+    assert "caveats" not in json.loads(older)
+    assert Published.from_text(DOMAIN, older).qualified().caveats == rows.caveats
+
+
+def test_a_unit_is_said_of_releases_and_rows(folder: Path):
+    table = pd.DataFrame({"id": [1, 1, 2] * 50, "sex": ["F", "F", "M"] * 50})
+    domain = eke.Domain(sex=eke.Categorical("F", "M", null="never", outside="never"))
+    session = eke.create(folder / "u.eke", table, domain, epsilon=9, unit=eke.Unit("id", rows=2))
+    said = ("Of each id at most 2 records are counted.",)
+    assert session.release(session.plan([["sex"]], budget=1)).caveats == said
+    assert session.publish("max_entropy", from_history=True, rows=5).caveats == said
+
+
+def test_commands_and_the_report_say_it_of_releases_and_rows(path: Path, folder: Path):
+    wanted = ("release", path, "--over", "sex", "--budget", "0.5", "--yes")
+    assert f"Note: {OTHERS}" in call(*wanted).words
+    assert call(*wanted, "--json").json["caveats"] == [OTHERS]
+    quiet = call("release", path, "--over", "hours", "--budget", "0.5", "--yes")
+    assert "Note:" not in quiet.words
+    rows = ("publish", path, "max_entropy", "--from-history", "--rows", "9", "-o", folder / "r.csv")
+    shown = call(*rows)
+    assert f"Note: {ROWS}" in shown.words
+    assert f"Note: {OTHERS}" in shown.words
+    assert call(*rows, "--json").json["caveats"] == [ROWS, OTHERS]
+    report = call("export", path, "report", "--format", "html").out
+    assert html.escape(OTHERS) in report
+    session = eke.open(path)
+    made = session.publish("max_entropy", from_history=True, rows=5)
+    released = session.release(session.plan([["sex"]], budget=0.5))
+    eke.write_report(session, folder / "report.html", [released, made])
+    assert (folder / "report.html").read_text("utf-8").count(html.escape(OTHERS)) == 3

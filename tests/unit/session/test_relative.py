@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import eke
 from eke.engine import vault
 from eke.errors import AccuracyError, KeyConflict, Refused
+from eke.session import Preview
 
 SIZES = {"A": 9000, "B": 5000, "C": 1200, "D": 60, "E": 0}
 DOMAIN = eke.Domain(age=eke.Integer(18, 67), carrier=eke.Categorical(*SIZES))
@@ -116,3 +118,49 @@ def test_shares_lie_between_0_and_100(session, share):
     with pytest.raises(AccuracyError, match="share of the value between 0 and 100"):
         session.ask(eke.count(), within=share)
     assert session.budget.spent == 0
+
+
+@pytest.mark.parametrize("cap", [None, 0.05])
+@pytest.mark.parametrize(
+    ("query", "aim"),
+    [
+        (eke.count(), {"within": "2 %"}),
+        (eke.count(carrier="D"), {"within": "1 %"}),
+        (eke.count(carrier="E"), {"within": "5 %"}),  # of nothing: refused after some looks
+        (eke.mean("age"), {"within": "1 %"}),
+        (eke.mean("age"), {"within": 0.5}),
+        (eke.mean("age").by("carrier"), {"within": "4 %", "groups_of": 1000}),
+        (eke.mean("age"), {"spend": 0.04}),
+        (eke.count(carrier="B"), {"spend": 0.04}),
+        (eke.count(carrier="B"), {"within": 60}),
+    ],
+)
+def test_a_charge_never_exceeds_what_was_said_before(session, query, aim, cap):
+    """Whatever the steps find: all of them together, answered or refused."""
+    if cap is not None:
+        session.change_cap("ann", cap)
+    for _ in range(3):  # the second time from what the first one left in history
+        said, before = session.preview(query, **aim), session.budget.spent_nano
+        try:
+            charged = session.ask(query, **aim).receipt.cost_nano
+        except Refused:
+            charged = session.budget.spent_nano - before
+        assert charged == session.budget.spent_nano - before
+        assert charged <= round(said.most * 1e9) <= round(said.remaining * 1e9)
+        assert (said.most > 0) == (said.action == "measure")
+        if said.first_step and "spend" not in aim:
+            assert said.most == said.remaining
+            whose = "your cap leaves you" if said.capped else "is left"
+            assert said.explain().endswith(f"at most epsilon {said.most:.6g}, all that {whose}.")
+            assert "depends on " in said.explain()
+        elif "spend" not in aim and said.action == "measure":
+            assert said.most == said.cost
+
+
+def test_the_bound_is_needed():
+    """Positive control: the price of the next step alone does not bound the whole."""
+    step = Preview("q", None, 0.95, "measure", 0.001, None, None, "rho", 0.4, first_step=True)
+    assert step.cost < step.most == 0.4
+    assert replace(step, action="refuse").most == replace(step, action="history").most == 0.0
+    assert replace(step, spend=0.2).most == 0.2
+    assert replace(step, first_step=False).most == step.cost

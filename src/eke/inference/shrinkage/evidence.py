@@ -35,7 +35,7 @@ Total: TypeAlias = float | Literal["estimated", "ignored"]
 _ROUNDING = 1e-14  # of ⟨q, q⟩: less cannot be told from nothing in double precision
 
 
-class Kernel(Protocol):
+class HistoryKernel(Protocol):
     """The inner products K of all rows, centred unless the total is ignored."""
 
     @property
@@ -59,7 +59,7 @@ class Kernel(Protocol):
         ...
 
 
-K_co = TypeVar("K_co", bound=Kernel, covariant=True)
+K_co = TypeVar("K_co", bound=HistoryKernel, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.progress import Progress, silent
-from eke.inference.shrinkage.evidence import Evidence, Kernel
+from eke.inference.shrinkage.evidence import Evidence, HistoryKernel
 
 TOLERANCE = 1e-4
 """How far from the best one an estimate may be, in units of its own standard error."""
@@ -82,7 +82,7 @@ class Solver(Protocol):
     """One history, and a way to solve its equations."""
 
     @property
-    def evidence(self) -> Evidence[Kernel]: ...
+    def evidence(self) -> Evidence[HistoryKernel]: ...
 
     def at(self, alpha: float) -> System:
         """The equations at one α."""
@@ -100,7 +100,7 @@ class System:
     C⁻¹u. For α = ∞, C⁻¹ is the pseudo-inverse of K; for α = 0, the limit of C⁻¹/α².
     """
 
-    def __init__(self, evidence: Evidence[Kernel], alpha: float, solve: Solve) -> None:
+    def __init__(self, evidence: Evidence[HistoryKernel], alpha: float, solve: Solve) -> None:
         self.evidence = evidence
         self.alpha = alpha
         self.convergence: Convergence | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -102,6 +103,7 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
         raise QueryError(
             f"the result has {len(question.places):,} groups and at most {limit:,} can be asked at "
             f"once{'' if demand.table else counts}; group by fewer or coarser keys"
+            f"{_instead(demand)}"
         )
     selected = {i for column in question.columns for i in column.formula.aggregates()}
     if len(selected) < len(question.blocks):
@@ -115,6 +117,28 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
         Requirement(within, demand.confidence)
     _check_groups_of(demand)
     return demand
+
+
+def _instead(demand: QuestionDemand) -> str:
+    """What gives the same where too many sums or counts under a condition are asked for.
+
+    Their sums and counts follow from the plain table by all columns that they look at, which may
+    be large enough to be asked for: tables of counts stay whole in the history.
+    """
+    question = demand.question
+    tables = [block.by_columns for block in question.blocks]
+    if demand.table is not None or any(table is None for table in tables):
+        return ""
+    looked = {name for table in tables if table for name in (table.grouped or ())}
+    more = {name for block in question.blocks for name in block.inside.attributes} - looked
+    names = question.domain.in_order(looked | more)
+    cells = math.prod(question.domain.sizes(names))
+    if not more or cells > MOST_TABLE_ROWS:
+        return ", or choose some of the groups with WHERE"
+    return (
+        f", or ask for COUNT(*) alone by {', '.join(names)} ({cells:,} groups), from which the "
+        "rest can be added up"
+    )
 
 
 def _check_groups_of(demand: QuestionDemand) -> None:

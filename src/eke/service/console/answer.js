@@ -1,6 +1,6 @@
 // An answer: a number with its curve, or a table with its charts; and the files it can be had as.
 import { of } from "./api.js";
-import { el, label, near, number, sized, table } from "./dom.js";
+import { caveats, el, label, near, number, sized, table } from "./dom.js";
 import { bars, posterior } from "./draw.js";
 import { downloads } from "./form.js";
 import { pictureButton } from "./picture.js";
@@ -8,7 +8,7 @@ import { pictureButton } from "./picture.js";
 export function answerCard(dataset, found) {
   const free = found.source === "history";
   const head = el("p", {}, el("span", { class: `tag ${free ? "free" : "paid"}` }, free ? "free" : `paid ${found.measure} ${number(found.cost, 4)}`), " ", el("span", { class: "question" }, found.question));
-  const why = [el("p", { class: "quiet" }, found.why), ...found.caveats.map((caveat) => el("p", { class: "caveat" }, caveat))];
+  const why = [el("p", { class: "quiet" }, found.why), ...caveats(found)];
   const [body, charts] = found.kind === "number" ? single(found) : groups(found);
   return el("section", { class: "card answer", "aria-label": "Answer" }, head, body, why, files(dataset, found, charts));
 }

@@ -24,6 +24,11 @@ export function table(heads, rows, caption, { stacked = false } = {}) {
         el("td", { "data-head": stacked && heads[i].name ? heads[i].name : null, class: heads[i].number ? "number" : heads[i].mono ? "mono" : heads[i].short ? "short" : null }, el("div", {}, cell))))))));
 }
 
+// What bins and rules leave open of an answer, a release or rows: a note each, nothing if nothing is said.
+export function caveats(found) {
+  return (found.caveats ?? []).map((caveat) => el("p", { class: "caveat" }, caveat));
+}
+
 export function failure(problem) {
   return el("div", { class: "error", role: "alert" }, problem.message);
 }

@@ -1,6 +1,6 @@
 // Publishing: rows made in the background, with their progress, and how near to history they are.
 import { call, keyed, of } from "./api.js";
-import { debounced, el, failure, field, moment, number, table } from "./dom.js";
+import { caveats, debounced, el, failure, field, moment, number, table } from "./dom.js";
 import { nearness } from "./draw.js";
 import { downloads, input, select } from "./form.js";
 import { agreed, leftOf, tooMuch } from "./price.js";
@@ -171,6 +171,7 @@ function publicationCard(dataset, found) {
     el("p", {}, el("span", { class: `tag ${paid ? "paid" : "free"}` }, paid ? `paid ${found.measure} ${number(found.cost, 4)}` : "free"), ` by ${found.analyst}, ${moment(found.at)} `,
       downloads(of(dataset, `/publications/${found.sequence}/rows`))),
     el("ul", { class: "quiet" }, found.notes.map((note) => el("li", {}, note))),
+    caveats(found),
     el("h2", {}, "How near to history"),
     found.report.length ? [nearness(found.report), el("p", { class: "quiet" }, "Σ |p − p̃| of the rows against what was released, from 0 to 2. The line is what the noise of history alone would make of it: bars near or below it are as good as can be told. How near the rows are to the table itself is not shown here; that would not be private.")]
       : el("p", { class: "quiet" }, "History does not determine any single column, so that nothing can be compared."),

@@ -1,6 +1,6 @@
 // Releasing: many tables for one price, with their errors before and their charts after.
 import { call, keyed, of } from "./api.js";
-import { debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
+import { caveats, debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
 import { bars } from "./draw.js";
 import { confidences, downloads, input, select } from "./form.js";
 import { pictureButton } from "./picture.js";
@@ -120,6 +120,7 @@ function releaseCard(dataset, found) {
     el("h2", {}, `Release ${found.sequence}: ${words(found.workload)}`),
     el("p", {}, el("span", { class: "tag paid" }, `paid ${found.measure} ${number(found.cost, 4)}`), ` by ${found.analyst}, ${moment(found.at)}`),
     el("p", { class: "quiet" }, "Lines in the charts reach 1.96 standard errors to each side. Counts may be negative: noise is left as it is."),
+    caveats(found),
     found.tables.map((one, i) => tableDetails(dataset, found.sequence, one, i, found.tables.length < 4)));
 }
 

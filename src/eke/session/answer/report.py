@@ -12,7 +12,11 @@ from html import escape
 from pathlib import Path
 
 from eke.privacy.record_loss import NANO
+from eke.publish import Published
+from eke.question import table_caveats
 from eke.session.answer.answer import Answer
+from eke.session.beginning import unit_caveats
+from eke.session.release.released import Release
 from eke.session.session import Session
 
 _WIDTH, _HEIGHT = 720, 240
@@ -64,7 +68,7 @@ def charges(session: Session) -> list[Charge]:
 def write_report(
     session: Session,
     path: str | Path,
-    answers: Sequence[Answer] = (),
+    answers: Sequence[Answer | Release | Published] = (),
     title: str = "Privacy budget report",
 ) -> Path:
     """One HTML file: budget over time, answers, everything released. Nothing in it is private.
@@ -72,7 +76,7 @@ def write_report(
     Args:
         session: what the report is about.
         path: the file; it is replaced.
-        answers: answers to be shown.
+        answers: answers, releases and published rows to be shown.
         title: its heading.
 
     Returns:
@@ -161,5 +165,16 @@ def _released(session: Session) -> str:
         )
     return (
         "<div class='scroll'><table><tr><th>analyst</th><th>measured</th><th>noisy value</th>"
-        f"<th>noise deviation</th></tr>{''.join(rows)}</table></div>"
+        f"<th>noise deviation</th></tr>{''.join(rows)}</table></div>{_caveats(session)}"
     )
+
+
+def _caveats(session: Session) -> str:
+    """What the domain leaves open of all that was measured."""
+    blocks = [measurement.query for measurement in session.history]
+    if not blocks:
+        return ""
+    columns = {name for block in blocks for name in block.attributes}
+    insides = [block.inside for block in blocks if block.inside is not None]
+    said = table_caveats(session.domain, columns, insides) + unit_caveats(session.settings)
+    return "".join(f"<p><small>{escape(caveat)}</small></p>" for caveat in said)

@@ -28,7 +28,8 @@ class Preview:
             nothing narrower.
         measure: "epsilon" or "rho".
         remaining: what may still be spent.
-        first_step: True for a formula such as AVG, whose price is known step by step.
+        first_step: True for a formula such as AVG, whose price is known step by step; `most` bounds
+            all of them.
         hint: which group makes it expensive, or is wider.
         spend: what it may cost, if that was said instead of `within`.
         groups_of: how many records a group needs to be so accurate, if that was said.
@@ -70,6 +71,19 @@ class Preview:
         """True when it is free, or the budget allows it."""
         return self.action != "refuse"
 
+    @property
+    def most(self) -> float:
+        """The most that asking now can cost, all steps of it together; nothing if it is refused.
+
+        How many steps there are, and what the later ones cost, depends on values that nobody knows
+        beforehand. What is left, or the price that was said, bounds all of them.
+        """
+        if self.action != "measure":
+            return 0.0
+        if self.spend is not None:
+            return self.spend
+        return self.remaining if self.first_step else self.cost
+
     def explain(self) -> str:
         """The same in words."""
         return f"{self.question}\n{self._sentences()}"
@@ -97,7 +111,9 @@ class Preview:
         if self.first_step:
             return (
                 f"The next step would cost {price}; history gives {known}. How much the whole "
-                f"costs depends on {'the value' if self.share else 'how many records there are'}."
+                f"costs depends on {'the value' if self.share else 'how many records there are'}: "
+                f"at most {self.measure} {self.most:.6g}, all that "
+                f"{'your cap leaves you' if self.capped else 'is left'}."
             )
         return f"Would cost {price}; history gives {known}."
 

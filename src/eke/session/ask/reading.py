@@ -29,6 +29,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         "action": preview.action,
         "measure": preview.measure,
         "cost": preview.cost,
+        "most": preview.most,
         "first_step": preview.first_step,
         "remaining": preview.remaining,
         "capped": preview.capped,

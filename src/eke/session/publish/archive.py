@@ -39,9 +39,13 @@ class Record:
 
 
 class Archive:
-    """What a dataset has released in tables and published in rows."""
+    """What a dataset has released in tables and published in rows.
 
-    def __init__(self, vault: Vault) -> None:
+    `caveats` are sentences on what holds for all of it, besides what the domain leaves open.
+    """
+
+    def __init__(self, vault: Vault, caveats: tuple[str, ...] = ()) -> None:
+        self._caveats = caveats
         self._domain: Domain = vault.domain
         self._ledger: Ledger = vault.ledger
 
@@ -58,7 +62,8 @@ class Archive:
         """The tables of a release, as they were released."""
         record = self.record("release", sequence)
         workload = workload_from_document(self._domain, record.about)
-        return release_of(workload, self._text(record.analyst, record.key))
+        text = self._text(record.analyst, record.key)
+        return release_of(workload, text, caveats=self._caveats)
 
     def publication(self, sequence: int) -> Published:
         """The rows of a publication, as they were published."""
@@ -69,7 +74,7 @@ class Archive:
                 f"the rows of publication {sequence} are not kept, or not made yet: wait a moment, "
                 "publish again with its key, or ask whoever published them"
             )
-        return Published.from_text(self._domain, text)
+        return Published.from_text(self._domain, text).qualified(self._caveats)
 
     def record(self, kind: Kind, sequence: int) -> Record:
         """The record of an entry."""

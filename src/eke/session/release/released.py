@@ -24,6 +24,8 @@ from eke.planning.workload.consistency import Norm
 from eke.planning.workload.release import Table
 from eke.privacy.record_loss import NANO
 from eke.query import Query
+from eke.question import table_caveats
+from eke.session.answer import html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +90,7 @@ class Release:
         rmse: the expected error of all questions.
         plan: None when it was read again from a ledger or a server.
         total: the number of records where it is public; all tables then add up to it.
+        caveats: what bins, bounds and rules of the domain leave open, besides the noise.
 
     Example:
         >>> release = session.release(session.plan(eke.all_marginals(domain, 2), budget=0.5))
@@ -108,9 +111,16 @@ class Release:
     rmse: float
     plan: ReleasePlan | None = None
     total: int | None = None
+    caveats: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
+
+    def _repr_html_(self) -> str:
+        listed = [(repr(table), float(np.max(table.standard_error))) for table in self.tables]
+        body = html.table(("table", "largest standard error"), listed)
+        paid = f"Paid {self.measure} {self.cost:.6g}."
+        return html.framed(repr(self), body, " ".join([paid, *self.caveats]))
 
     def table(self, *attributes: str) -> ReleasedTable:
         """The table over some attributes; of none of them, the total."""
@@ -179,8 +189,19 @@ def release_text(
     return json.dumps(document, sort_keys=True)
 
 
-def release_of(workload: Workload, text: str, plan: ReleasePlan | None = None) -> Release:
-    """The release that a stored text holds."""
+def release_caveats(workload: Workload) -> tuple[str, ...]:
+    """What the domain leaves open of the tables and questions of a workload."""
+    columns = {name for target in workload.targets for name in target.attributes}
+    return table_caveats(workload.domain, columns, workload.queries)
+
+
+def release_of(
+    workload: Workload,
+    text: str,
+    plan: ReleasePlan | None = None,
+    caveats: tuple[str, ...] = (),
+) -> Release:
+    """The release that a stored text holds; `caveats` are those that the workload does not know."""
     stored = json.loads(text)
     kept, targets = [_kept(one) for one in stored["tables"]], len(workload.targets)
     tables = [_labelled(table, workload.domain) for table in kept[:targets]]
@@ -197,6 +218,7 @@ def release_of(workload: Workload, text: str, plan: ReleasePlan | None = None) -
         float(stored["rmse"]),
         plan,
         stored.get("total"),
+        (*release_caveats(workload), *caveats),
     )
 
 
