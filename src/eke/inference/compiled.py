@@ -1,8 +1,9 @@
 """Compiled loops for long histories, loaded when they pay.
 
-Numba and SciPy take longer to load than NumPy takes to answer a few questions, or to work through a
-short history. So whatever has a compiled twin in `loops.py` asks here first. Arithmetic on residues
-is exact, and gives the same either way; floating point may differ in its last digits.
+Numba takes longer to load than NumPy takes to answer a few questions, or to work through a short
+history. So arithmetic on residues, which is exact and gives the same either way, asks here first.
+Doubles would differ in their last digits: which of two ways they go depends on their number alone,
+never on what was asked before.
 """
 
 from __future__ import annotations

@@ -11,12 +11,9 @@ import math
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtpsv
 
 from eke.arrays import FloatArray
 from eke.inference.residues import PRIME, Residues
-
-Complexes = NDArray[np.complex128]
 
 _BITS = 29
 _LOW = 2**_BITS - 1
@@ -91,57 +88,28 @@ def step_products(
     return found
 
 
-def packed_solve(buffer: FloatArray, size: int, right: FloatArray, *, trans: bool) -> FloatArray:
-    """U⁻¹ right or U⁻ᵀ right, U packed by columns.
-
-    BLAS on the contiguous buffer: a strided view would be copied on each call, forty times slower
-    at five thousand rows.
-    """
-    return np.asarray(dtpsv(size, buffer, right, trans=int(trans)))
-
-
 @njit(cache=True, nogil=True)  # milliseconds for long histories: others get on meanwhile
-def rank_one_update(buffer: FloatArray, size: int, vector: FloatArray) -> None:  # pragma: no cover
-    """Make U, packed by columns, the factor of UᵀU + vector·vectorᵀ; the vector is used up."""
-    # Column by column, replaying the rotations of the columns before: all memory access is
-    # contiguous in the packed layout.
-    cosines = np.empty(size)
-    sines = np.empty(size)
-    start = 0
-    for j in range(size):
-        v = vector[j]
-        for k in range(j):
-            u = buffer[start + k]
-            buffer[start + k] = cosines[k] * u + sines[k] * v
+def rotate_rows(
+    left: FloatArray,
+    block: FloatArray,
+    vector: FloatArray,
+    cosines: FloatArray,
+    sines: FloatArray,
+) -> None:  # pragma: no cover
+    """Turn a vector into some rows of Uᵀ, replaying the rotations of the rows before."""
+    before = left.shape[1]
+    for i in range(block.shape[0]):
+        v = vector[before + i]
+        for k in range(before):
+            u = left[i, k]
+            left[i, k] = cosines[k] * u + sines[k] * v
             v = cosines[k] * v - sines[k] * u
-        diagonal = buffer[start + j]
+        for k in range(i):
+            u = block[i, k]
+            block[i, k] = cosines[before + k] * u + sines[before + k] * v
+            v = cosines[before + k] * v - sines[before + k] * u
+        diagonal = block[i, i]
         radius = math.hypot(diagonal, v)
-        buffer[start + j] = radius
-        cosines[j] = diagonal / radius
-        sines[j] = v / radius
-        start += j + 1
-
-
-@njit(cache=True, nogil=True)
-def product_of_inverses(
-    factors: FloatArray, real: FloatArray, imaginary: FloatArray
-) -> Complexes:  # pragma: no cover
-    """Π_i 1/(1 − factors_i·square_k) for each k; the loop over k is the one that vectorises."""
-    size = real.size
-    product_real = np.ones(size)
-    product_imaginary = np.zeros(size)
-    for i in range(factors.size):
-        factor = factors[i]
-        for k in range(size):
-            a = 1.0 - factor * real[k]
-            b = -factor * imaginary[k]
-            previous = product_real[k]
-            product_real[k] = previous * a - product_imaginary[k] * b
-            product_imaginary[k] = previous * b + product_imaginary[k] * a
-    inverse = np.zeros(size, dtype=np.complex128)
-    for k in range(size):
-        square = product_real[k] ** 2 + product_imaginary[k] ** 2
-        # An overflow (inf or NaN here) means an inverse under 1e-150, which is as good as 0.
-        if square < 1e300:
-            inverse[k] = complex(product_real[k] / square, -product_imaginary[k] / square)
-    return inverse
+        block[i, i] = radius
+        cosines[before + i] = diagonal / radius
+        sines[before + i] = v / radius

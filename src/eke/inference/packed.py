@@ -1,140 +1,198 @@
 """A Cholesky factor that grows by one column at a time without moving what is there.
 
-K = UᵀU with U upper triangular, stored packed by columns: appending a row to K appends one column
-to U at the end of the buffer, which is what compiled code works on (`compiled.py`). While U is
-small, Uᵀ and its inverse are kept beside it, and solving is a product with the inverse and one step
-of iterative refinement, which makes up for what an inverse loses.
+K = UᵀU with U upper triangular. The rows of Uᵀ are kept in bands: of each the part left of the
+diagonal block, and the block. Solving goes from band to band: products with the left part, and, in
+the block, a product with its inverse and one step of iterative refinement, which makes up for what
+an inverse loses. So NumPy does it all, and the same question has the same answer to the last digit
+in every process, whatever was asked there before.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from eke.arrays import FloatArray
-from eke.inference.compiled import SMALL, loops, worth
-from eke.query.growing import GrowingMatrix
+from eke.inference.compiled import SMALL, loops
 from eke.query.parts import Parts
-from eke.query.view import view_with
+from eke.query.view import made_of
+
+WIDTH = 64
+"""Rows of a band."""
+
+
+class Band:
+    """Rows of Uᵀ that follow each other. One that is full changes no more, and is shared."""
+
+    __slots__ = ("_block", "_inverse", "_inverted", "_left", "rows")
+
+    def __init__(self, before: int) -> None:
+        self.rows = 0
+        self._left = np.empty((WIDTH, before))
+        self._block = np.zeros((WIDTH, WIDTH))
+        self._inverse = np.zeros((WIDTH, WIDTH))
+        self._inverted = 0  # rows of the inverse that are worked out
+
+    @property
+    def nbytes(self) -> int:
+        return self._left.nbytes + self._block.nbytes + self._inverse.nbytes
+
+    @property
+    def left(self) -> FloatArray:
+        return self._left[: self.rows]
+
+    @property
+    def block(self) -> FloatArray:
+        return self._block[: self.rows, : self.rows]
+
+    def row(self, number: int) -> FloatArray:
+        """A row of Uᵀ, up to its diagonal."""
+        return np.concatenate([self._left[number], self._block[number, : number + 1]])
+
+    def view(self) -> Band:
+        """The rows so far; they are shared, and the view moves when it grows."""
+        return made_of(
+            Band,
+            rows=self.rows,
+            _left=self.left,
+            _block=self._block[: self.rows],
+            _inverse=self._inverse.copy(),
+            _inverted=self._inverted,
+        )
+
+    def copy(self) -> Band:
+        """The same rows, to be changed."""
+        left, block = self._with_room()
+        inverse = np.zeros((WIDTH, WIDTH))
+        return made_of(
+            Band, rows=self.rows, _left=left, _block=block, _inverse=inverse, _inverted=0
+        )
+
+    def _with_room(self) -> tuple[FloatArray, FloatArray]:
+        left, block = np.empty((WIDTH, self._left.shape[1])), np.zeros((WIDTH, WIDTH))
+        left[: self.rows], block[: self.rows] = self.left, self._block[: self.rows]
+        return left, block
+
+    def append(self, row: FloatArray) -> None:
+        if self.rows == len(self._left):  # a view has none
+            self._left, self._block = self._with_room()
+        before = self._left.shape[1]
+        self._left[self.rows] = row[:before]
+        self._block[self.rows, : self.rows + 1] = row[before:]
+        self.rows += 1
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """The solution of block · x = right."""
+        return _refined(self.block, self._worked_out(), right)
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        """The solution of blockᵀ · x = right."""
+        return _refined(self.block.T, self._worked_out().T, right)
+
+    def rotate(self, vector: FloatArray, cosines: FloatArray, sines: FloatArray) -> None:
+        """Turn the next part of the vector into these rows; see `PackedFactor.update`."""
+        loops().rotate_rows(self.left, self._block[: self.rows], vector, cosines, sines)
+
+    def _worked_out(self) -> FloatArray:
+        """The inverse of the block; rows that are new since somebody asked are worked out now.
+
+        Threads may do it at the same time: they write the same numbers.
+        """
+        for k in range(self._inverted, self.rows):
+            turned = self._block[k, :k] @ self._inverse[:k, :k]
+            self._inverse[k, : k + 1] = np.append(turned, -1.0) / -self._block[k, k]
+            self._inverted = k + 1
+        return self._inverse[: self.rows, : self.rows]
 
 
 class PackedFactor:
     """An upper triangular factor U with UᵀU a growing positive definite matrix."""
 
-    __slots__ = ("_buffer", "_inverse", "_lower", "_shared", "size")
+    __slots__ = ("_bands", "size")
 
     def __init__(self) -> None:
         self.size = 0
-        self._shared = False  # with a view, which must not see the columns change
-        self._buffer = np.empty(64)
-        self._lower = GrowingMatrix(np.float64)  # Uᵀ, up to SMALL rows
-        self._inverse = GrowingMatrix(np.float64)  # of Uᵀ
+        self._bands: list[Band] = []
 
     @property
     def nbytes(self) -> int:
-        return self._buffer.nbytes + self._lower.nbytes + self._inverse.nbytes
+        return sum(band.nbytes for band in self._bands)
 
     def view(self) -> PackedFactor:
         """The factor as it is, for good: neither of the two sees what becomes of the other."""
-        self._shared = True
-        return view_with(
-            self,
-            _buffer=self._buffer[: self.size * (self.size + 1) // 2],
-            _shared=True,
-            _lower=self._lower.view(),
-            _inverse=self._inverse.view(),
-        )
+        bands = [*self._bands[:-1], *(band.view() for band in self._bands[-1:])]
+        return made_of(PackedFactor, size=self.size, _bands=bands)
 
     def parts(self) -> Parts:
         """Everything in it that does not follow from the rest, as arrays."""
-        return {"columns": self._buffer[: self.size * (self.size + 1) // 2]}
+        return {"columns": np.concatenate([np.empty(0), *self.columns()])}
 
     @classmethod
     def from_parts(cls, parts: Parts) -> PackedFactor:
-        found = cls()
-        found._buffer, found._shared = parts["columns"], True
-        found.size = math.isqrt(2 * len(found._buffer))
-        if found.size <= SMALL:
-            for k in range(found.size):
-                found._lower.append(found._column(k))
-        return found
+        packed = parts["columns"]
+        size = math.isqrt(2 * len(packed))
+        starts = [k * (k + 1) // 2 for k in range(size + 1)]
+        columns = [packed[start : starts[k + 1]] for k, start in enumerate(starts[:-1])]
+        return made_of(cls, size=size, _bands=_bands_of(columns))
 
-    def _column(self, k: int) -> FloatArray:
-        """The column of U up to its diagonal."""
-        start = k * (k + 1) // 2
-        return self._buffer[start : start + k + 1]
+    def columns(self) -> Iterator[FloatArray]:
+        """The columns of U up to their diagonal."""
+        return (band.row(number) for band in self._bands for number in range(band.rows))
 
     def solve_transposed(self, right: FloatArray) -> FloatArray:
         """U⁻ᵀ right."""
-        if self.size <= SMALL:
-            return _refined(self._lower.array, self._inverted(), right)
-        if worth(self.size):
-            return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=True))
-        solved = np.empty(self.size)
-        for k in range(self.size):
-            column = self._column(k)
-            solved[k] = (right[k] - column[:-1] @ solved[:k]) / column[-1]
+        solved, at = np.empty(self.size), 0
+        for band in self._bands:
+            end = at + band.rows
+            solved[at:end] = band.solve(right[at:end] - band.left @ solved[:at])
+            at = end
         return solved
 
     def solve(self, right: FloatArray) -> FloatArray:
         """U⁻¹ right."""
-        if self.size <= SMALL:
-            return _refined(self._lower.array.T, self._inverted().T, right)
-        if worth(self.size):
-            return np.asarray(loops().packed_solve(self._buffer, self.size, right, trans=False))
-        rest = np.array(right[: self.size])
-        for k in range(self.size - 1, -1, -1):
-            column = self._column(k)
-            rest[k] /= column[-1]
-            rest[:k] -= rest[k] * column[:-1]
+        rest, end = np.array(right[: self.size]), self.size
+        for band in reversed(self._bands):
+            at = end - band.rows
+            rest[at:end] = band.solve_transposed(rest[at:end])
+            rest[:at] -= rest[at:end] @ band.left
+            end = at
         return rest
 
     def append(self, column: FloatArray, pivot: float) -> None:
         """Add the column [column; pivot] to U."""
-        start = self.size * (self.size + 1) // 2
-        needed = start + self.size + 1
-        if needed > len(self._buffer):
-            grown = np.empty(max(needed, len(self._buffer) * 5 // 4 + 4096))
-            grown[:start] = self._buffer[:start]
-            self._buffer, self._shared = grown, False
-        self._buffer[start : start + self.size] = column
-        self._buffer[needed - 1] = pivot
-        if self.size < SMALL:
-            self._lower.append(np.append(column, pivot))
+        if self.size % WIDTH == 0:
+            self._bands.append(Band(self.size))
+        self._bands[-1].append(np.append(column, pivot))
         self.size += 1
 
     def update(self, vector: FloatArray) -> None:
         """Make U the factor of UᵀU + vector·vectorᵀ."""
-        if self._shared:  # columns are appended beyond what others see, but these change
-            self._buffer, self._shared = self._buffer.copy(), False
         if self.size > SMALL:
-            loops().rank_one_update(self._buffer, self.size, vector.copy())
+            bands = [band.copy() for band in self._bands]
+            cosines, sines = np.empty(self.size), np.empty(self.size)
+            for band in bands:
+                band.rotate(vector, cosines, sines)
+            self._bands = bands
             return
-        upper, left = self._lower.array.T.copy(), vector.copy()
+        upper, left = np.zeros((self.size, self.size)), vector.copy()
+        for k, column in enumerate(self.columns()):
+            upper[: k + 1, k] = column
         for k in range(self.size):  # rotate the vector into one row after the other
             row = upper[k, k:]
             radius = math.hypot(row[0], left[k])
             cosine, sine = row[0] / radius, left[k] / radius
             row[:], left[k:] = cosine * row + sine * left[k:], cosine * left[k:] - sine * row
-        self._lower, self._inverse = GrowingMatrix(np.float64), GrowingMatrix(np.float64)
-        for k, row in enumerate(upper.T, start=1):
-            self._lower.append(row[:k])
-        self._buffer[: self.size * (self.size + 1) // 2] = upper.T[np.tril_indices(self.size)]
+        self._bands = _bands_of([column[: k + 1] for k, column in enumerate(upper.T)])
 
-    def _inverted(self) -> FloatArray:
-        """The inverse of Uᵀ; rows that are new since somebody asked are worked out now.
 
-        Threads may ask one view at a time: what they share is replaced as a whole.
-        """
-        known = self._inverse
-        if len(known) < self.size:
-            known, lower = known.view(), self._lower.array
-            for k in range(len(known), self.size):
-                turned = lower[k, :k] @ known.array
-                known.append(np.append(turned, -1.0) / -lower[k, k])
-            self._inverse = known
-        return known.array
+def _bands_of(columns: Sequence[FloatArray]) -> list[Band]:
+    """The bands of a factor with these columns, each up to its diagonal."""
+    bands = [Band(begin) for begin in range(0, len(columns), WIDTH)]
+    for k, column in enumerate(columns):
+        bands[k // WIDTH].append(column)
+    return bands
 
 
 def _refined(matrix: FloatArray, inverse: FloatArray, right: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Compiled loops and their twins in NumPy: the same residues, and nearly the same doubles."""
+"""Compiled loops and their twins in NumPy: the same residues, and nearly the same factors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from eke.inference import packed, residues, steps
+import eke
+from eke.history import Measurement
+from eke.inference import Inference, packed, residues, steps
 from eke.inference.packed import PackedFactor
-from eke.inference.posterior import contour
-from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.residues import PRIME, ResidueTriangle, product
+from eke.privacy.law import Laplace
 
 SIZES = (1, 2, 7, 40, 90)
 
@@ -73,13 +74,13 @@ def test_steps_are_multiplied_alike(size: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_factors_are_solved_and_updated_alike(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_factors_are_updated_alike(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(size)
     columns = [random.normal(size=k) for k in range(size)]
     change, right = random.normal(size=size), random.normal(size=size)
     found = []
-    for way in WAYS:
-        chosen(monkeypatch, packed, way)
+    for small in (10**9, 0):
+        monkeypatch.setattr(packed, "SMALL", small)
         factor = PackedFactor()
         for column in columns:
             factor.append(column, 3.0 + len(column))
@@ -93,23 +94,28 @@ def test_factors_are_solved_and_updated_alike(size: int, monkeypatch: pytest.Mon
         assert np.allclose(found[0], other, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_tails_are_alike(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    scales = np.geomspace(1.0, 50.0, size)
-    noise = ComposedNoise(scales, 0.5, 0.0)
-    points = np.array([0.0, 1.0, 30.0, 300.0, 5000.0])
-    found = []
-    for way in WAYS:
-        chosen(monkeypatch, contour, way)
-        inversion = contour.invert(noise, points)
-        assert inversion.verified
-        found.append((inversion.tails, inversion.densities))
-    for other in found[1:]:
-        assert np.allclose(found[0], other, rtol=1e-11, atol=0.0)
+def test_no_digit_tells_whether_loops_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers are the same to the last bit, whatever was asked in the process before."""
+    domain = eke.Domain(a=eke.Integer(0, 19))
+    random, found = np.random.default_rng(5), []
+    ends = np.sort(random.integers(0, 20, (90, 2)), axis=1).tolist()
+    history = [
+        Measurement(eke.count(a=(low, high)).on(domain), Laplace(2.0 + low), (float(high),))
+        for low, high in ends
+    ]
+    for way in ("long", "compiled"):
+        chosen(monkeypatch, residues, way)
+        chosen(monkeypatch, steps, way)
+        known = Inference(domain, history)
+        questions = [eke.count(a=(k, k + 9)).on(domain) for k in range(10)]
+        beliefs = [known.posterior(one) for one in questions]
+        found.append([(one.value, one.halfwidth(0.95)) for one in beliefs if one is not None])
+    assert len(found[0]) > 2
+    assert found[0] == found[1]
 
 
 def test_a_short_history_loads_neither_numba_nor_scipy() -> None:
-    """Free answers from it, and what they need, run with NumPy alone; a long one loads both.
+    """Free answers from it, and what they need, run with NumPy alone; a long one loads Numba.
 
     So do a few answers from a long one that was taken up from its parts.
     """
@@ -128,9 +134,9 @@ known = Inference(domain, rows[:7])
 print({"numba", "scipy"} & set(sys.modules))
 for _ in range(10):
     known = Inference(domain, rows)
-print(sorted({"numba", "scipy"} & set(sys.modules)))
+print("numba" in sys.modules)
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
     )
-    assert done.stdout.splitlines() == ["True", "set()", "set()", "['numba', 'scipy']"]
+    assert done.stdout.splitlines() == ["True", "set()", "set()", "True"]

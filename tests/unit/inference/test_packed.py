@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.inference.packed import PackedFactor
+from eke.inference.packed import WIDTH, PackedFactor
 
 
 def positive_definite(size: int, generator: np.random.Generator) -> np.ndarray:
@@ -21,20 +21,19 @@ def grown(matrix: np.ndarray) -> PackedFactor:
 
 def unpacked(factor: PackedFactor) -> np.ndarray:
     upper = np.zeros((factor.size, factor.size))
-    for k in range(factor.size):
-        start = k * (k + 1) // 2
-        upper[: k + 1, k] = factor._buffer[start : start + k + 1]
+    for k, column in enumerate(factor.columns()):
+        upper[: k + 1, k] = column
     return upper
 
 
-@pytest.mark.parametrize("size", [*range(1, 13), 30, 59, 60])
+@pytest.mark.parametrize("size", [*range(1, 13), 60, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
 def test_appended_columns_are_the_cholesky_factor(size):
     matrix = positive_definite(size, np.random.default_rng(size))
     upper = unpacked(grown(matrix))
     np.testing.assert_allclose(upper, np.linalg.cholesky(matrix).T, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 11, 60])
+@pytest.mark.parametrize("size", [1, 2, 11, WIDTH, WIDTH + 1, 200])
 def test_solves_equal_dense_solves(size):
     generator = np.random.default_rng(100 + size)
     matrix = positive_definite(size, generator)
@@ -48,7 +47,7 @@ def test_solves_equal_dense_solves(size):
     np.testing.assert_array_equal(right, before)  # the argument is left alone
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 33, 60])
+@pytest.mark.parametrize("size", [1, 2, 33, WIDTH + 6, 2 * WIDTH, 300])
 def test_update_is_the_factor_of_the_updated_matrix(size):
     generator = np.random.default_rng(200 + size)
     matrix = positive_definite(size, generator)
@@ -86,8 +85,8 @@ def test_growth_moves_nothing_that_is_there():
     for k, column in enumerate(columns):
         np.testing.assert_array_equal(upper[:k, k], column)
         assert upper[k, k] == 1.0 + k
-    # A quarter more than needed at most, and the first chunk.
-    assert factor._buffer.nbytes <= 8 * (150 * 151 // 2 * 5 // 4 + 4096)
+    # Three bands, each with its part left of the diagonal, a block and its inverse.
+    assert factor.nbytes == 8 * sum(WIDTH * (WIDTH * k + 2 * WIDTH) for k in range(3))
 
 
 def test_rows_that_nearly_depend_on_others_are_solved_as_well_as_by_substitution():
@@ -101,7 +100,7 @@ def test_rows_that_nearly_depend_on_others_are_solved_as_well_as_by_substitution
         column = direction / longest * np.sqrt(1.0 - near)
         factor.append(column, float(np.sqrt(near)))
     upper, right = unpacked(factor), generator.normal(size=size)
-    found, alone = factor.solve(right), factor._inverted().T @ right
+    found, alone = factor.solve(right), factor._bands[0]._worked_out().T @ right
 
     def residual(solved):
         left = np.abs(upper @ solved - right)
@@ -119,3 +118,29 @@ def test_an_empty_factor_solves_nothing():
     assert factor.solve_transposed(empty).size == 0
     factor.update(empty)
     assert factor.size == 0
+
+
+def test_what_was_asked_before_changes_no_digit():
+    """Not of views, of factors taken up from their parts, nor of ones that were never asked."""
+    generator = np.random.default_rng(11)
+    matrix, right = positive_definite(330, generator), generator.normal(size=330)
+    asked = grown(matrix)
+    changed = asked.view()
+    changed.update(right)
+    fresh = PackedFactor.from_parts(asked.parts())
+    for _ in range(3):
+        np.testing.assert_array_equal(fresh.solve(right), asked.solve(right))
+        np.testing.assert_array_equal(fresh.solve_transposed(right), asked.solve_transposed(right))
+    fresh.update(right)
+    np.testing.assert_array_equal(fresh.solve(right), changed.solve(right))
+
+
+def test_a_view_and_what_it_is_of_grow_apart():
+    factor = grown(positive_definite(WIDTH + 3, np.random.default_rng(3)))
+    view, more = factor.view(), np.arange(1.0, WIDTH + 4.0)
+    view.append(more, 2.0)
+    factor.append(-more, 3.0)
+    right = np.ones(WIDTH + 4)
+    alone = PackedFactor.from_parts(factor.parts())
+    np.testing.assert_array_equal(factor.solve(right), alone.solve(right))
+    assert not np.allclose(factor.solve(right), view.solve(right))

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.inference.compiled import loops, worth
 from eke.inference.posterior.composed import ComposedNoise
 
 Reals = NDArray[np.float64]
@@ -41,6 +40,7 @@ _HALVINGS = 4
 _AGREEMENT = 3e-7  # of the two steps, relative; the finer one is then right to about 1e-13
 _NEGLIGIBLE = 1e-18  # where the integrand, relative to its start, is cut off
 _BLOCK = 32
+_AT_ONCE = 256  # factors that are multiplied together
 _FARTHEST = 60.0  # exp(−60): every integrand has fallen under `_NEGLIGIBLE` long before
 _MANY_EQUAL = 32
 _REACH = 1.5  # how far, in local standard deviations, one path serves other points
@@ -120,12 +120,11 @@ class _Unit:
 
 def _product_of_inverses(factors: Reals, squares: Complexes) -> Complexes:
     """Π_i 1/(1 − factors_i·square_k) for each k."""
-    if worth(len(factors)):
-        return np.asarray(
-            loops().product_of_inverses(factors, squares.real.copy(), squares.imag.copy())
-        )
+    product: Complexes = np.ones(len(squares), np.complex128)
     with np.errstate(all="ignore"):
-        product = np.multiply.reduce(1.0 - np.multiply.outer(factors, squares), axis=0)
+        for begin in range(0, len(factors), _AT_ONCE):
+            some = np.multiply.outer(factors[begin : begin + _AT_ONCE], squares)
+            product = product * np.multiply.reduce(1.0 - some, axis=0)
         # An overflow (inf or NaN here) means an inverse under 1e-150, which is as good as 0.
         return np.where(np.abs(product) < 1e150, 1.0 / product, 0.0)
 
