@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from eke.cli.picture import show_answer
 from eke.cli.screen import errors, output
-from eke.cli.shape import answer_document, json_text
+from eke.codec.printed import answer_document, json_text
 
 if TYPE_CHECKING:
     from eke.session import Answer

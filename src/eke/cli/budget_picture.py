@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eke.cli.drawing import share_bar
 from eke.cli.screen import Screen, output
-from eke.cli.shape import budget_document, json_text
+from eke.codec.printed import budget_document, json_text
 
 if TYPE_CHECKING:
     from eke.session import Budget

@@ -19,8 +19,8 @@ from eke.cli.options import (
     TableName,
 )
 from eke.cli.screen import errors, output, working
-from eke.cli.shape import json_text
 from eke.cli.table_file import table_file
+from eke.codec.printed import json_text
 from eke.errors import DomainError
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import eke
 from eke.cli.failure import failures
 from eke.cli.options import AsJson, Columns, Delimiter, Null, TableName
 from eke.cli.screen import errors, output, working
-from eke.cli.shape import json_text
 from eke.cli.table_file import table_file
+from eke.codec.printed import json_text
 from eke.errors import DataError
 
 EXAMPLES = """\

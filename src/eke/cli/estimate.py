@@ -18,7 +18,7 @@ from eke.cli.options import (
     question_text,
 )
 from eke.cli.screen import output, progress_bar
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 
 Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
 

@@ -21,7 +21,7 @@ from eke.cli.options import (
     question_text,
 )
 from eke.cli.screen import Screen, output, working
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 
 EXAMPLES = """\
 Examples:

@@ -17,7 +17,7 @@ import eke
 from eke.cli.opening import dataset
 from eke.cli.options import Data, Dataset
 from eke.cli.screen import errors, output, working
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 
 if TYPE_CHECKING:
     from eke.session import Session

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eke.cli.screen import Screen, output
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 
 
 def present_history(records: Sequence[dict[str, Any]], earlier: int, *, as_json: bool) -> None:

@@ -62,7 +62,7 @@ GroupsOf: TypeAlias = Annotated[
 ]
 Confidence: TypeAlias = Annotated[
     float | None,
-    typer.Option("--confidence", "-c", help="How sure that must be; 0.95 if nothing is said."),
+    typer.Option("--confidence", "-c", help="The probability that intervals hold; 0.95 by default."),
 ]
 Analyst: TypeAlias = Annotated[
     str | None,

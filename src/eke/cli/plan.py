@@ -6,7 +6,6 @@ from eke.cli.opening import opened
 from eke.cli.options import AsJson, Confidence, Data, Dataset, ServerAddress, ServerToken
 from eke.cli.plan_picture import show_plan
 from eke.cli.screen import output
-from eke.cli.shape import json_text, plan_document
 from eke.cli.workload import (
     BudgetToSpend,
     Containing,
@@ -22,6 +21,7 @@ from eke.cli.workload import (
     WorkloadOptions,
     offer_for,
 )
+from eke.codec.printed import json_text, plan_document
 
 EXAMPLES = """\
 Examples:
@@ -75,6 +75,6 @@ def plan(
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         offer = offer_for(place, wanted)
         if as_json:
-            output().raw(json_text(plan_document(offer)))
+            output().raw(json_text(plan_document(offer.plan, offer.price)))
         else:
             show_plan(output(), offer)

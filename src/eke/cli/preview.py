@@ -19,7 +19,8 @@ from eke.cli.options import (
     question_text,
 )
 from eke.cli.screen import output, working
-from eke.cli.shape import json_text, preview_document
+from eke.codec.printed import json_text
+from eke.session import preview_document
 
 EXAMPLES = """\
 Examples:

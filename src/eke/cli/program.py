@@ -54,11 +54,11 @@ from eke.cli.schema import schema
 from eke.cli.screen import output
 from eke.cli.serve import EXAMPLES as SERVE_EXAMPLES
 from eke.cli.serve import serve
-from eke.cli.shape import json_text
 from eke.cli.token import EXAMPLES as TOKEN_EXAMPLES
 from eke.cli.token import token
 from eke.cli.verify import EXAMPLES as VERIFY_EXAMPLES
 from eke.cli.verify import verify
+from eke.codec.printed import json_text
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -13,7 +13,7 @@ from eke.cli.opening import opened
 from eke.cli.options import Analyst, AsJson, Data, Dataset, ServerAddress, ServerToken
 from eke.cli.picture import show_caveats
 from eke.cli.screen import errors, output, progress_bar
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 from eke.errors import DataError
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from eke.cli.options import (
 from eke.cli.picture import show_caveats
 from eke.cli.plan_picture import show_plan, tables
 from eke.cli.screen import Screen, errors, output, working
-from eke.cli.shape import json_text, release_document
 from eke.cli.workload import (
     BudgetToSpend,
     Containing,
@@ -40,6 +39,7 @@ from eke.cli.workload import (
     WorkloadOptions,
     offer_for,
 )
+from eke.codec.printed import json_text, release_document
 
 if TYPE_CHECKING:
     from eke.session import Release, ReleasedTable

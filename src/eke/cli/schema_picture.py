@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eke.cli.screen import output
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 from eke.domain import Domain, described_columns
 
 

@@ -15,7 +15,7 @@ from eke.cli.failure import failures
 from eke.cli.opening import needed
 from eke.cli.options import AccessPlace, AsJson
 from eke.cli.screen import errors, output
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 from eke.errors import ServiceError
 
 if TYPE_CHECKING:

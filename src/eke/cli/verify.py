@@ -13,7 +13,7 @@ from eke.cli.failure import NOT_INTACT, failures
 from eke.cli.opening import short_name
 from eke.cli.options import AsJson, Dataset
 from eke.cli.screen import Screen, output, working
-from eke.cli.shape import json_text
+from eke.codec.printed import json_text
 from eke.errors import LedgerTampered
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Shapes: what --json prints. The fields are documented in docs/reference/cli.md and stay."""
+"""Printed: what commands print with --json, for scripts that read it.
+
+The fields are in docs/reference/cli.md, and obey the law of this package: they stay.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import eke
+from eke.domain import plain_label
 
 if TYPE_CHECKING:
-    from eke.cli.workload import PricedPlan
-    from eke.session import Answer, Budget, Preview, Receipt, Release
+    from eke.session import Answer, Budget, PlannedRelease, Price, Receipt, Release
 
 
 def json_text(document: Any) -> str:
@@ -35,7 +37,7 @@ def answer_document(answer: Answer) -> dict[str, Any]:
         ],
         "rows": [
             {
-                name: eke.domain.plain_label(cell) if is_key else cell.to_dict()
+                name: plain_label(cell) if is_key else cell.to_dict()
                 for name, is_key, cell in zip(answer.columns, answer.is_key, row, strict=True)
             }
             for row in answer.rows
@@ -57,11 +59,6 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-def preview_document(preview: Preview) -> dict[str, Any]:
-    """What a question would cost."""
-    return eke.session.preview_document(preview)
-
-
 def budget_document(budget: Budget, yours: float, delta: float | None) -> dict[str, Any]:
     """Limit, spent and remaining, for all and for you; with a delta also the ε that a ρ implies."""
     document: dict[str, Any] = {**budget.to_dict(), "yours": yours}
@@ -70,9 +67,8 @@ def budget_document(budget: Budget, yours: float, delta: float | None) -> dict[s
     return document
 
 
-def plan_document(offer: PricedPlan) -> dict[str, Any]:
+def plan_document(plan: PlannedRelease, price: Price) -> dict[str, Any]:
     """What a release would measure, with which errors, for how much."""
-    plan, price = offer.plan, offer.price
     return {
         "measure": plan.measure.name,
         "budget": plan.budget,
@@ -107,9 +103,7 @@ def release_document(
             "largest_error": float(table.standard_error.max()),
         }
         if not files:
-            found["labels"] = [
-                [eke.domain.plain_label(label) for label in axis] for axis in table.labels
-            ]
+            found["labels"] = [[plain_label(label) for label in axis] for axis in table.labels]
             found["values"] = table.values.tolist()
         tables.append(found)
     for found, file in zip(tables, files, strict=False):
