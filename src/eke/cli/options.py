@@ -62,7 +62,7 @@ GroupsOf: TypeAlias = Annotated[
 ]
 Confidence: TypeAlias = Annotated[
     float | None,
-    typer.Option("--confidence", "-c", help="The probability that intervals hold; 0.95 by default."),
+    typer.Option("--confidence", "-c", help="Probability that intervals hold; 0.95 by default."),
 ]
 Analyst: TypeAlias = Annotated[
     str | None,

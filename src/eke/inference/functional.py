@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.arrays import FloatArray
 from eke.errors import AccuracyError
+from eke.inference.crossing import crossing
 from eke.inference.joint import Joint
 from eke.inference.posterior import halfwidth
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
@@ -135,8 +136,6 @@ def fieller(
 
 def _edge(excess: Callable[[float], float], centre: float, step: float) -> float:
     """Where the interval ends on one side, rounded outwards."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to load
-
     if step == 0.0:
         return centre
     # Widths are roots themselves, and asked twice they may differ by their rounding errors; a
@@ -152,7 +151,7 @@ def _edge(excess: Callable[[float], float], centre: float, step: float) -> float
     tolerance = abs(step) * 1e-7
     root = far
     if beyond(near) < 0.0:  # else the end is within rounding errors of `near`: the outer one counts
-        root = float(brentq(beyond, near, far, xtol=tolerance, rtol=1e-10))
+        root = crossing(beyond, near, far, within=tolerance)
     return centre + root + math.copysign(2.0 * tolerance, step)
 
 

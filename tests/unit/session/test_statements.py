@@ -1,7 +1,9 @@
-"""A paid answer takes few statements of its ledger, and few transactions."""
+"""A paid answer takes few statements of its ledger, few transactions, and no SciPy."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,3 +57,22 @@ def test_a_free_answer_takes_one_look(session):
     assert counts["BEGIN"] <= 1
     assert counts["SELECT"] <= 4
     assert set(counts) <= {"BEGIN", "SELECT"}
+
+
+def test_paid_answers_load_neither_scipy_nor_numba(tmp_path):
+    """Answers by history and a measurement together included, whose price is a root."""
+    script = """
+import sys, pandas as pd, eke
+people, domain = pd.DataFrame({"age": [30, 40, 50] * 20}), eke.Domain(age=eke.Integer(0, 99))
+session = eke.create(sys.argv[1], people, domain, epsilon=100.0)
+costs = [session.ask(eke.count(age=(30, 45)), within=within).cost for within in (30, 20, 10)]
+print(costs[0] > 0.0 and costs[2] > costs[1] > 0.0, {"numba", "scipy"} & set(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "people.eke")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert done.stdout.split() == ["True", "set()"]

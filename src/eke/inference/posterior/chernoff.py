@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from eke.errors import AccuracyError
+from eke.inference.crossing import crossing
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.protocol import checked_confidence
 
@@ -28,16 +29,15 @@ def chernoff_tail(noise: ComposedNoise, x: float) -> float:
 
 def chernoff_halfwidth(noise: ComposedNoise, confidence: float) -> float:
     """An x with Pr(|e| ≤ x) ≥ confidence by Chernoff's bound, without the slack of the grid."""
-    from scipy import optimize  # noqa: PLC0415 - slow to load
-
     target = math.log(0.5 * (1.0 - checked_confidence(confidence)))
     if noise.is_zero:
         return 0.0
     high = math.sqrt(noise.variance)
     while _least_exponent(noise, high) > target:
         high *= 2.0
-    root = optimize.brentq(lambda x: _least_exponent(noise, x) - target, 0.0, high, rtol=1e-10)
-    return float(root) * (1.0 + 1e-9)  # right of the root, whatever side the search stopped on
+    small = high * 1e-11
+    root = crossing(lambda x: _least_exponent(noise, x) - target, 0.0, high, within=small)
+    return (root + small) * (1.0 + 1e-9)  # right of the root, whatever side the search stopped on
 
 
 def _least_exponent(noise: ComposedNoise, x: float) -> float:

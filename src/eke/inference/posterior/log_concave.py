@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import AccuracyError
+from eke.inference.crossing import crossing
 
 Reals = NDArray[np.float64]
 
@@ -88,8 +89,6 @@ class LogConcaveLaw:
 
     def narrowest(self, probability: float) -> tuple[float, float]:
         """The narrowest interval with this probability: its ends are equally likely values."""
-        from scipy import optimize  # noqa: PLC0415 - slow to load
-
         # By the probability left of the interval: first between two nodes, then in between.
         starts = self._below[self._below <= 1.0 - probability]
         at_end = np.interp(starts + probability, self._below, self._density)
@@ -101,7 +100,7 @@ class LogConcaveLaw:
             return self._quantile(left)[1] - self._quantile(left + probability)[1]
 
         if rise(low) < 0.0 < rise(high):
-            left = float(optimize.brentq(rise, low, high, xtol=1e-13))
+            left = crossing(rise, low, high, within=1e-13)
         else:  # a flat top: any place on it will do
             left = 0.5 * (low + high)
         return self._quantile(left)[0], self._quantile(left + probability)[0]

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from eke.inference import ComposedNoise, halfwidth
+from eke.inference.crossing import crossing
 from eke.planning.online.requirement import Requirement
 from eke.privacy.measure import Measure
 
@@ -40,8 +41,6 @@ def direct_noise(requirement: Requirement, known: ComposedNoise | None, measure:
 
 def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure: Measure) -> float:
     """The largest noise with which history and the new measurement together suffice."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to load
-
     least = direct_noise(requirement, None, measure)
     if known is None:
         return least
@@ -60,7 +59,7 @@ def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure:
         high += 2.0
         if high > low + 60.0:  # history alone suffices, the caller should not have come here
             return math.exp(high)
-    root = float(brentq(excess, low, high, xtol=_ROOT, rtol=1e-12))
+    root = crossing(excess, low, high, within=_ROOT)
     while excess(root) > 0.0 and root > low:
         root = max(low, root - 2.0 * _ROOT)
     return math.exp(root)
