@@ -30,10 +30,10 @@ from eke.inference.papers.product import ProductPosterior
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.query import Query, Term
 
-HISTORIES = 2000
+HISTORIES = 1500
 CONFIDENCES = (0.80, 0.90, 0.95, 0.99)
 FALSE_ALARM = 1e-6
-"""Of one comparison. With 2000 histories each is expected to alarm below 1e-6 when calibrated, and
+"""Of one comparison. With 1500 histories each is expected to alarm below 1e-6 when calibrated, and
 above 0.999 when the noise is 1.3 times what it is said to be (coverage 0.71 for 0.80)."""
 FINE = 20  # the step is 2^-20 of the noise, or less, as `choose_grid` has it
 
@@ -161,7 +161,7 @@ def alarms(
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["pure", "gaussian"])
 def test_intervals_cover_as_often_as_they_promise(kind, method):
-    """N = 2000 histories, four confidences; false alarm rate 4e-6 a test."""
+    """N = 1500 histories, four confidences; false alarm rate 4e-6 a test."""
     assert alarms(covered(method, cases(kind, HISTORIES)), HISTORIES) == []
 
 

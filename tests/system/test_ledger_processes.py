@@ -71,12 +71,12 @@ def test_one_key_asked_by_all_at_once_is_charged_and_answered_once(drive):
 
 
 def test_killed_at_random_instants(drive):
-    """N = 100 kills: nothing released without a record, every retry completes exactly once."""
-    figures = drive("random_kills", 100)
+    """N = 40 kills: nothing released without a record, every retry completes exactly once."""
+    figures = drive("random_kills", 40)
     assert figures["problems"] == []
-    assert figures["killed"] == 100
+    assert figures["killed"] == 40
     before, between = figures["found"]["nothing"], figures["found"]["reserved"]
-    assert min(before, between) >= 5, "the kills fell into both halves of a release"
+    assert min(before, between) >= 2, "the kills fell into both halves of a release"
 
 
 def test_killed_at_every_failpoint(drive):

@@ -13,12 +13,12 @@ from eke.ledger.failpoint import FAILPOINTS
 
 
 def test_killed_at_random_instants(drive_releases):
-    """N = 100 kills; 1,000 in `make test-long` and in `make audit`."""
-    figures = drive_releases("random_kills", 100)
+    """N = 40 kills; 1,000 in `make test-long` and in `make audit`."""
+    figures = drive_releases("random_kills", 40)
     assert figures["problems"] == []
-    assert figures["killed"] == 100
+    assert figures["killed"] == 40
     before, between = figures["found"]["nothing"], figures["found"]["reserved"]
-    assert min(before, between) >= 5, "the kills fell into both halves of a release"
+    assert min(before, between) >= 2, "the kills fell into both halves of a release"
 
 
 def test_killed_at_every_failpoint(drive_releases):

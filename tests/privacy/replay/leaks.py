@@ -53,9 +53,9 @@ def leaking(leak: Leak) -> Iterator[None]:
     """Within it the leak is open."""
     plain = Vault.__init__
 
-    def watched(self: Vault, ledger: Any, source: Any, **named: Any) -> None:
+    def watched(self: Vault, ledger: Any, source: Any, *rest: Any) -> None:
         _sources.append(source)
-        plain(self, ledger, source, **named)
+        plain(self, ledger, source, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Vault, "__init__", watched)

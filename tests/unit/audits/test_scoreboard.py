@@ -19,6 +19,8 @@ from audits.measured import mutant_row
 from audits.row import FULL, ROOT, TINY, Check, Row, broken
 
 ELSEWHERE = {"tested", "measured"}
+# What these run has tests of its own in `tests/system` and `tests/unit/data`, of the same scale.
+TWICE = {"load", "kills", "failpoints", "disk-failures", "rows", "writers", "power-cuts"}
 # The driver of Spark leaves its sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -27,7 +29,14 @@ def row(*, passed: bool = True, caught: bool = True) -> Row:
     return Row("a check", "7", "0 wrong", "1 noticed", passed=passed, caught=caught)
 
 
-@pytest.mark.parametrize("name", [c.name for c in CHECKS if c.module not in ELSEWHERE])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(check.name, marks=[pytest.mark.long] if check.name in TWICE else [])
+        for check in CHECKS
+        if check.module not in ELSEWHERE
+    ],
+)
 def test_every_check_passes_and_catches_its_control(name: str) -> None:
     (check,) = (one for one in CHECKS if one.name == name)
     for found in check.run(TINY):
