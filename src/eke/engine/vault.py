@@ -220,9 +220,8 @@ class Vault:
         noisy value leaves this method only after it is stored; if another process completed the
         same request first, its stored answer is returned and ours is forgotten.
         """
-        plan = checked_plan(
-            plan, self.domain, self._beginning.measure
-        )  # nobody else holds this one
+        # Nobody else holds this one.
+        plan = checked_plan(plan, self.domain, self._beginning.measure)
         check_losses(plan, measuring)
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")
