@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from audits.checks import CHECKS
+from audits.kept import sources
 from audits.row import ROOT, Row, Scale, number
 
 #: Where the script of mutants leaves its last result.
@@ -17,16 +21,27 @@ def timing(scale: Scale) -> tuple[Row, ...]:
     """Times of paid answers on neighbouring tables, interleaved: the largest Welch's t of each.
 
     The waiting is skipped, or 10⁵ pairs would take six hours; that the machine's own waiting tells
-    nothing more is measured on some that do wait.
+    nothing more is measured on some that do wait. Hours can be broken off: slices are kept as long
+    as the sources are the same.
     """
     measure: Any = import_module("benchmarks.timing").measure
+    keep = _slices() if scale.name == "full" else None
     return tuple(
-        _timing_row(title, measure(pairs=pairs, lanes=lanes, wait=wait))
+        _timing_row(title, measure(pairs=pairs, lanes=lanes, wait=wait, keep=keep))
         for title, pairs, lanes, wait in (
             ("timing of paid answers on neighbours", scale.of(100_000, 40), scale.of(2, 1), False),
             ("the same with real waiting", scale.of(2_000, 10), 1, True),
         )
     )
+
+
+def _slices() -> Path | None:
+    """Where slices of these sources are kept; None where files differ from the commit's."""
+    (check,) = (one for one in CHECKS if one.name == "timing")
+    audited = sources(check)
+    if audited is None:
+        return None
+    return ROOT / ".audit" / f"timing-{hashlib.sha256(audited.encode()).hexdigest()[:16]}"
 
 
 def _timing_row(title: str, found: Any) -> Row:

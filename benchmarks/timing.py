@@ -13,11 +13,12 @@ some percentiles (a busy machine's late ones hide small differences); the larges
 - bare: `few` against `many` by the time of the work, without a step: the positive control, which
   must show.
 
-    python benchmarks/timing.py [--pairs 2000] [--step-ms 100] [--lanes 2] [--wait]
+    python benchmarks/timing.py [--pairs 2000] [--step-ms 100] [--lanes 2] [--wait] [--keep FOLDER]
 
-Lanes are processes. Waiting for the step is skipped: the server's clock is moved on by what it
-would have slept, and everything else is as it is. So 10⁵ pairs take the work of 2 × 10⁵ answers,
-and not six hours. `--wait` waits.
+Lanes are processes. Pairs are asked in slices; with --keep, those that are in the folder are not
+asked again, so that a long run can be broken off and goes on. Waiting for the step is skipped: the
+server's clock is moved on by what it would have slept, and everything else is as it is. So 10⁵
+pairs take the work of 2 × 10⁵ answers, and not six hours. `--wait` waits.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -53,6 +54,7 @@ SWAPS = 999
 Floats: TypeAlias = NDArray[np.float64]
 _LIFE = 300  # questions to a pair of datasets before a new one: history makes all answers slower
 _AT_ONCE = 37  # random swaps of all pairs that are in memory together
+_SLICE = 2_000
 
 
 # -- statistics --------------------------------------------------------------------------------
@@ -254,18 +256,60 @@ def collect(pairs: int, step: float, filled: int, *, wait: bool) -> dict[str, An
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some of the pairs, and the file that keeps their answers, if any."""
+
+    pairs: int
+    step: float
+    filled: int
+    wait: bool
+    place: Path | None
+
+    def answers(self) -> dict[str, Answers]:
+        """As they are kept, or measured now."""
+        if self.place is not None and self.place.exists():
+            kept = json.loads(self.place.read_text("utf-8"))
+            return {side: Answers(**answers) for side, answers in kept.items()}
+        found = collect(self.pairs, self.step, self.filled, wait=self.wait)
+        if self.place is not None:
+            written = json.dumps({side: asdict(answers) for side, answers in found.items()})
+            unfinished = self.place.with_suffix(".unfinished")
+            unfinished.write_text(written, "utf-8")
+            unfinished.replace(self.place)
+        return found
+
+
+def sliced(
+    pairs: int, step: float, filled: int, *, wait: bool, keep: Path | None
+) -> Iterator[Slice]:
+    """All pairs in slices, each with a file of its own in the folder, if one is given."""
+    for number, begin in enumerate(range(0, pairs, _SLICE)):
+        size = min(_SLICE, pairs - begin)
+        way = "waiting" if wait else "skipping"
+        name = f"{way}-{step:g}-{filled}-{size}-{number}.json"
+        yield Slice(size, step, filled, wait, None if keep is None else keep / name)
+
+
 def measure(
-    pairs: int, step: float = 0.1, *, lanes: int = 1, filled: int = FILLED, wait: bool = False
+    pairs: int,
+    step: float = 0.1,
+    *,
+    lanes: int = 1,
+    filled: int = FILLED,
+    wait: bool = False,
+    keep: Path | None = None,
 ) -> Timing:
-    """What so many pairs tell, each lane of them in a process of its own."""
+    """What so many pairs tell, measured in so many processes side by side."""
     sides = {"few": Answers(), "many": Answers()}
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    slices = [*sliced(pairs, step, filled, wait=wait, keep=keep)]
     if lanes == 1:
-        parts = [collect(pairs, step, filled, wait=wait)]
+        parts = [one.answers() for one in slices]
     else:
         with ProcessPoolExecutor(lanes, get_context("spawn")) as pool:
-            each = [pairs // lanes + (lane < pairs % lanes) for lane in range(lanes)]
-            jobs = [pool.submit(collect, count, step, filled, wait=wait) for count in each]
-            parts = [job.result() for job in jobs]
+            parts = list(pool.map(Slice.answers, slices))
     for part in parts:
         for side, answers in sides.items():
             answers.take(part[side])
@@ -290,9 +334,10 @@ def main() -> None:
     parser.add_argument("--step-ms", type=float, default=100.0)
     parser.add_argument("--lanes", type=int, default=2)
     parser.add_argument("--wait", action="store_true", help="sleep until the step is over")
+    parser.add_argument("--keep", type=Path, help="where slices of the run are kept")
     options = parser.parse_args()
     step = options.step_ms / 1000.0
-    found = measure(options.pairs, step, lanes=options.lanes, wait=options.wait)
+    found = measure(options.pairs, step, lanes=options.lanes, wait=options.wait, keep=options.keep)
     print(f"{found.pairs} pairs, step {found.step * 1000:g} ms, bound |t| < {BOUND}")
     values = {name: getattr(found, name) for name in ("neighbours", "chance", "noise", "bare")}
     for name, value in values.items():

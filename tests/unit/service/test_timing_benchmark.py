@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from benchmarks import timing
 from benchmarks.timing import BOUND, Timing, largest, measure, swapped
 
 
@@ -63,3 +64,26 @@ def test_a_small_run(wait: bool) -> None:
     found = measure(6, 0.02, filled=50, wait=wait)
     assert sum(found.steps.values()) == 12
     assert min(found.steps) >= 1
+
+
+def test_a_run_that_was_broken_off_goes_on(tmp_path, monkeypatch) -> None:
+    """What is kept is not measured again, and nothing else is missing or counted twice."""
+    monkeypatch.setattr(timing, "_SLICE", 3)
+    measured = []
+
+    def collected(pairs: int, *_: object, **__: object) -> dict[str, timing.Answers]:
+        measured.append(pairs)
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        begin = 10.0 * len(measured)
+        times = [begin + number for number in range(pairs)]
+        return {side: timing.Answers(times, times, times) for side in ("few", "many")}
+
+    monkeypatch.setattr(timing, "collect", collected)
+    with pytest.raises(KeyboardInterrupt):
+        measure(8, filled=5, keep=tmp_path)
+    found = measure(8, filled=5, keep=tmp_path)
+    assert measured == [3, 3, 3, 2]
+    assert sum(found.steps.values()) == 2 * 8
+    assert measure(8, filled=5, keep=tmp_path) == found
+    assert measured == [3, 3, 3, 2]
