@@ -14,6 +14,7 @@ REGULAR = (
     "^[MS]", "ed$", "(gov|inc)", "^.{4,7}$", "a.*e", "[^a-z]+", "e{1,2}", "^(Self|State)-", "\\d",
     "\\w+-\\w+", "(?:a|e)(l|m)?e", "^$|a", "[-<>]",
 )  # fmt: skip
+OF_TWO = ("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT")
 FULL = (".*ed", "[MF].*ale", "(Private|.*gov)", "[<>]=?50K", ".+-.+", ".*")
 
 
@@ -157,14 +158,43 @@ class WordWriter(Writer):
 
     def aggregate(self) -> str:
         if self.chance(0.3):
-            y, x = self.pick("age", "hours", "education_num"), self.pick("age", "education_num")
-            word = self.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT")
+            y, x = self.pick("age, hours", "hours, education_num", "age, education_num").split(", ")
+            word = self.pick(*OF_TWO)
             return self.pick(
                 f"\x01COUNT_IF({self.condition(1)})\x02",
                 f"COUNT({self.text()})",
                 f"{word}({y}, {x})",
+                f"{word}({x}, {y})",
             )
         return super().aggregate()
+
+    def grouped(self) -> str:
+        text = super().grouped()
+        if any(word in text for word in OF_TWO):  # NaN, which DuckDB has for NULL, is sorted first
+            text = text.replace("ORDER BY c0", "ORDER BY COUNT(*)")
+        return text
+
+    def column(self) -> str:
+        """What is done to noisy numbers at last leaves 0 and NULL of empty groups alone."""
+        if self.chance(0.75):
+            return super().column()
+        inner, plain = super().column(), self.aggregate()
+        return self.pick(
+            f"COALESCE({inner}, 0)",
+            f"ABS({inner})",
+            f"CAST({inner} AS DOUBLE)",
+            f"ROUND(COUNT(*), {self.pick(-1, -2, -3)})",
+            "ROUND(COALESCE(AVG(age), 0), 2)",
+            "ROUND(100.0 * COUNT_IF(sex = 'Male') / NULLIF(COUNT(*), 0), 1)",
+            f"{plain} / NULLIF(COUNT(*), 0)",
+            f"POWER({plain}, 2)",
+            f"({inner})::DOUBLE",
+            "CEIL(AVG(age))",
+            "FLOOR(COUNT(*) / 8)",
+            "TRUNC(COUNT(*) / 4, 1)",
+            "CAST(ROUND(AVG(education_num)) AS INTEGER)",
+            "LEAST(COUNT(*), 500)",
+        )
 
     def key(self) -> str:
         return self.pick(

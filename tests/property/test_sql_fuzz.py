@@ -185,6 +185,10 @@ def heavy_words(n: int, pairs: list[tuple[str, str]]) -> list[str]:
         f"SELECT SUM(POWER(hours + {'+'.join(x for x, _ in some)}, {n % 17})) FROM t",
         f"WITH {', '.join(towers)} SELECT SUM(LENGTH(w{n % 30})) FROM y{n % 30}",
         f"SELECT SUM(WIDTH_BUCKET(age, 0, {n}, {n})) FROM t",
+        f"SELECT {'ROUND(' * (n % 22)}AVG(age){', 1)' * (n % 22)} FROM t",
+        f"SELECT COUNT(*){'::int' * n} FROM t",
+        f"SELECT POWER(AVG(hours) / COUNT(*) + 1, {n % 10}) FROM t",
+        f"SELECT {'POWER(' * (n % 22)}AVG(age){', 8)' * (n % 22)} FROM t",
     ]
 
 
@@ -306,6 +310,7 @@ def test_a_hundred_thousand_texts(part):
         "9" * 20_000,
         "SELECT COUNT(*) FROM adult WHERE sex" + " || sex" * 1_900 + " = 'a'",
         "SELECT SUM(age" + "::int" * 1_900 + ") FROM adult",
+        "SELECT COUNT(*)" + "::int" * 1_900 + " FROM adult",
         "SELECT SUM(age" + " % 7" * 1_900 + ") FROM adult",
         "SELECT COUNT(*) FROM adult WHERE regexp_matches(sex, '" + "(a|" * 6_000 + "')",
         "SELECT COUNT(*) FROM adult WHERE regexp_matches(sex, '" + "(a*)*" * 3_900 + "')",
@@ -316,7 +321,7 @@ def test_a_hundred_thousand_texts(part):
         "SELECT COUNT(*) FROM adult" + " " * 10**7,
         "SELECT COUNT(*) FROM adult WHERE sex = '" + "x" * 10**7 + "'",
     ],
-    ids=range(33),
+    ids=range(34),
 )
 def test_hostile_texts_are_answered_quickly(text):
     accepted, seconds = outcome(compact_domain(), text)

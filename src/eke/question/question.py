@@ -20,6 +20,7 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
+from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key, Operation
 from eke.question.groups import AskedBlock, GroupKey
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
@@ -34,6 +35,12 @@ class Column:
 
     name: str
     formula: Formula
+    finishes: tuple[Finish, ...] = ()  # what is done to its values at last, the innermost first
+
+    @property
+    def finished(self) -> Formula:
+        """The formula of what is shown."""
+        return finished(self.formula, self.finishes)
 
     @property
     def is_key(self) -> bool:
@@ -179,7 +186,7 @@ class Question:
         return tuple(
             row.keys[column.formula.index]
             if isinstance(column.formula, Key)
-            else column.formula.value(row.values, row.keys)
+            else column.finished.value(row.values, row.keys)
             for column in self.columns
         )
 

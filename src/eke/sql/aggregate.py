@@ -18,6 +18,7 @@ from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
 from eke.query.canonical import DENSE_CELLS
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
+from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
 from eke.sql.draft import (
     SPREADS,
@@ -31,6 +32,7 @@ from eke.sql.draft import (
     rooted,
     spread,
 )
+from eke.sql.finishing import FUNCTIONS, advice, constant_of, has_aggregate, power_of
 from eke.sql.logic import same_as
 from eke.sql.polynomial import Polynomial, TooLarge, constant
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
@@ -46,10 +48,14 @@ from eke.sql.value import (
     reached_codes,
     weighted_boxes,
 )
-from eke.sql.vocabulary import ARGUMENTS, PAIRS
+from eke.sql.vocabulary import PAIRS
 
 MOST_QUERIES = 64
 _OF_TWO = ("this", "expression")
+_SHOWN = (
+    "records are never shown, so what is selected must be an aggregate such as COUNT(*), "
+    "arithmetic on aggregates, or one of the GROUP BY keys by itself"
+)
 _STEPS_A_TERM = 60
 Names = Sequence[tuple[str, exp.Expr]]
 _SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
@@ -116,21 +122,36 @@ class Aggregates:
             return joined(reading, node, "*", Linear((), Fraction(-1)), self._draft(node.this))
         if isinstance(node, exp.Sqrt):
             return rooted(reading, node, self._draft(node.this))
-        if isinstance(node, tuple(ARGUMENTS)):
-            raise reading.error(
-                node, "functions around aggregates are not supported; calculate with the answers"
-            )
+        if isinstance(node, FUNCTIONS):
+            return self._function(node)
         if not isinstance(node, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
-            raise reading.error(
-                node,
-                "records are never shown, so what is selected must be an aggregate such as "
-                "COUNT(*), arithmetic on aggregates, or one of the GROUP BY keys by itself",
-            )
+            raise reading.error(node, _SHOWN)
         first, rest = left_chain(node)
         total = self._draft(first)
         for operator, operand in rest:
+            if operator is exp.Div and _is_guarded(reading, operand):
+                operand = _unwrapped(operand).this  # noqa: PLW2901 - 0 makes NULL anyway
             total = joined(reading, operand, _SIGNS[operator], total, self._draft(operand))
         return total
+
+    def _function(self, node: exp.Expr) -> Draft:
+        """A function within arithmetic: powers, and those that change nothing here."""
+        reading = self._reading
+        if not has_aggregate(node) and not self._names:
+            raise reading.error(node, _SHOWN)
+        if isinstance(node, exp.Pow):
+            base = self._draft(node.this)
+            power = base
+            for _ in range(power_of(reading, node) - 1):
+                power = joined(reading, node, "*", power, base)
+            return power
+        if isinstance(node, exp.Cast) and type_name(node) in ("FLOAT", "DOUBLE"):
+            return self._draft(node.this)
+        if isinstance(node, exp.Coalesce):  # a count or a sum is never NULL
+            draft = self._draft(node.this)
+            if isinstance(draft, Linear):
+                return draft
+        raise advice(reading, node)
 
     def _aggregate(self, node: exp.Expr) -> Draft:
         kept = self._relation.kept
@@ -309,6 +330,18 @@ class Aggregates:
         same = self.queries[place]
         self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
         return place
+
+
+def _is_guarded(reading: Reading, node: exp.Expr) -> bool:
+    """True for NULLIF(x, 0) of aggregates: dividing by zero is NULL here as it is."""
+    node = _unwrapped(node)
+    return isinstance(node, exp.Nullif) and constant_of(reading, node.args["expression"]) == 0
+
+
+def _unwrapped(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
 
 
 def _shifted(formula: Formula, shift: Fraction) -> Formula:

@@ -45,8 +45,7 @@ class _NotANumber(Exception):
 
 def cast(reading: Reading, node: exp.Expr, value: Value) -> Value:
     """CAST, TRY_CAST and ::, which gives NULL where a text is not of that type if it tries."""
-    kind = node.args["to"]
-    name = str(getattr(kind.this, "value", kind.this)).upper()
+    name = type_name(node)
     if isinstance(value, Missing):
         return value
     if name in _TEXTS:
@@ -63,7 +62,7 @@ def cast(reading: Reading, node: exp.Expr, value: Value) -> Value:
     if name in _REALS:
         return replace(number, whole=False)
     if name == "DECIMAL":
-        digits = _scale(reading, node, kind)
+        digits = decimal_digits(reading, node)
         return replace(numeric.mapped(reading, node, numeric.ROUND, number, digits), whole=False)
     return _as_integer(reading, node, number, from_text=isinstance(value, Text))
 
@@ -160,9 +159,15 @@ def _has_halves(reading: Reading, number: Number) -> bool:
     return bool((whole % divisor == divisor // 2).any())
 
 
-def _scale(reading: Reading, node: exp.Expr, kind: exp.Expr) -> Fraction:
+def type_name(node: exp.Expr) -> str:
+    """The type that a cast names."""
+    kind = node.args["to"].this
+    return str(getattr(kind, "value", kind)).upper()
+
+
+def decimal_digits(reading: Reading, node: exp.Expr) -> Fraction:
     """The digits after the point of a DECIMAL."""
-    spelled = [str(one.this.this) for one in kind.args.get("expressions") or ()]
+    spelled = [str(one.this.this) for one in node.args["to"].args.get("expressions") or ()]
     if not all(s.isdecimal() and s.isascii() and int(s[:4]) <= 38 for s in spelled):
         raise reading.error(node, "DECIMAL has whole numbers of digits, as in DECIMAL(18, 3)")
     digits = int(spelled[1][:4]) if len(spelled) > 1 else 0 if spelled else 3
