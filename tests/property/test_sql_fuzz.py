@@ -187,6 +187,8 @@ def heavy_words(n: int, pairs: list[tuple[str, str]]) -> list[str]:
         f"SELECT SUM(WIDTH_BUCKET(age, 0, {n}, {n})) FROM t",
         f"SELECT {'ROUND(' * (n % 22)}AVG(age){', 1)' * (n % 22)} FROM t",
         f"SELECT COUNT(*){'::int' * n} FROM t",
+        f"SELECT {' * '.join(x for x, _ in some[:4])} % {n} AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT GREATEST({', '.join(x for x, _ in some[:4])}) AS k, COUNT(*) FROM t GROUP BY k",
         f"SELECT POWER(AVG(hours) / COUNT(*) + 1, {n % 10}) FROM t",
         f"SELECT {'POWER(' * (n % 22)}AVG(age){', 8)' * (n % 22)} FROM t",
     ]
