@@ -18,7 +18,7 @@ def statement_text(statement: Question) -> str:
         text = re.sub(r"\ba(\d+)\b", lambda m: f"{{{blocks[int(m[1])]}}}", text)
         return text.removeprefix("(").removesuffix(")") if _wrapped(text) else text
 
-    parts = [f"{c.name}: {written(c.formula.text)}" for c in statement.columns]
+    parts = [f"{c.name}: {written(c.finished.text)}" for c in statement.columns]
     if statement.having is not None:
         parts.append(f"having {written(_condition_text(statement.having))}")
     parts += [f"order {_ordering_text(one, written)}" for one in statement.order_by]

@@ -18,6 +18,7 @@ RUNS = 150
 # Four standard deviations of a share of 0.95 over 150 runs are 0.071.
 LEAST = 0.879
 
+IN_B = "IF(\"group\" = 'b', 1, 0)"
 CASES = {
     "average": ("SELECT AVG(x) FROM t", 0.05),
     "average of one group": ("SELECT AVG(x) FROM t WHERE \"group\" = 'b'", 0.2),
@@ -25,6 +26,12 @@ CASES = {
     "variance": ("SELECT VARIANCE(x) FROM t", 0.5),
     "deviation": ("SELECT STDDEV_POP(x) FROM t", 0.1),
     "product": ("SELECT SUM(x) * COUNT(*) / 1000000 FROM t", 60.0),
+    "covariance": (f"SELECT COVAR_POP(x, {IN_B}) FROM t", 0.05),
+    "sample covariance": (f"SELECT COVAR_SAMP(x, {IN_B}) FROM t", 0.05),
+    "correlation": (f"SELECT CORR(x, {IN_B}) FROM t", 0.02),
+    "slope": (f"SELECT REGR_SLOPE(x, {IN_B}) FROM t", 0.3),
+    "intercept": (f"SELECT REGR_INTERCEPT(x, {IN_B}) FROM t", 0.1),
+    "explained": (f"SELECT REGR_R2(x, {IN_B}) FROM t", 0.02),
 }
 
 
@@ -43,7 +50,7 @@ def share_held(text: str, within: float, runs: int, measure: Measure = PURE, str
     return held / runs, narrow / runs
 
 
-@pytest.mark.parametrize("name", ["average", "share", "deviation"])
+@pytest.mark.parametrize("name", ["average", "share", "deviation", "covariance"])
 def test_intervals_hold_as_often_as_they_promise(name):
     """N = 150 runs at confidence 0.95, Laplace noise."""
     held, narrow = share_held(*CASES[name], RUNS)
@@ -61,7 +68,10 @@ def test_intervals_hold_as_often_as_they_promise_in_many_runs(name, measure):
     assert narrow == 1.0
 
 
-def test_noise_that_is_larger_than_told_is_noticed():
+@pytest.mark.parametrize(
+    "name", ["average", "covariance", pytest.param("correlation", marks=pytest.mark.long)]
+)
+def test_noise_that_is_larger_than_told_is_noticed(name):
     """Positive control, N = 150: with noise × 2 the intervals hold too rarely."""
-    held, _ = share_held(*CASES["average"], RUNS, stretch=2.0)
+    held, _ = share_held(*CASES[name], RUNS, stretch=2.0)
     assert held < LEAST

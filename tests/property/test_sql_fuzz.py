@@ -15,6 +15,7 @@ from eke.question import Question
 from eke.sql import parse
 from tests.sql_adult import compact_domain
 from tests.sql_grammar import Writer, as_asked
+from tests.sql_words import WordWriter
 from tests.unit.sql.test_fixtures import CASES
 
 WIDE = Domain(
@@ -27,7 +28,10 @@ WORDS = """
     BETWEEN CASE WHEN THEN ELSE END FILTER COUNT SUM AVG VARIANCE STDDEV SQRT FLOOR AS WITH ( ) ,
     . * + - / = <> < <= > >= ; adult age sex hours gain workclass married tier 'Male' '%' 30 0.5
     1e9 " ' -- /* */ ERROR WITHIN AT CONFIDENCE DISTINCT OVER JOIN UNION EXISTS CAST INTERVAL
-    VALUES read_csv a0 a1 a2 [ ] { } $ :: ? % ^ | ~ ! @ # ` \\
+    VALUES read_csv a0 a1 a2 [ ] { } $ :: ? % ^ | ~ ! @ # ` \\ || ** // COALESCE NULLIF ABS ROUND
+    TRUNC MOD LEAST GREATEST POWER ::text ::int TRY_CAST AS INTEGER DOUBLE VARCHAR DECIMAL(9,2)
+    CONCAT UPPER LOWER SUBSTRING LEFT RIGHT TRIM BOTH LEADING LENGTH REPLACE ILIKE STARTS_WITH
+    CONTAINS regexp_matches SIMILAR TO WIDTH_BUCKET IF IIF CORR COVAR_POP REGR_SLOPE COUNT_IF
 """
 STRANGE = ("\0", "\u00a0", "\u202e", "\u017f", "\u00e9", "\uff10", "\U0001d4b6", "\ud800")
 PIECES = (*WORDS.split(), *STRANGE)
@@ -36,7 +40,11 @@ KINDS = (
     ("AND", "OR", "=", "<>"),
     ("<", "<=", ">", ">=", "=", "<>", "LIKE"),
     ("+", "-", "*", "/"),
-    ("COUNT", "SUM", "AVG", "VARIANCE", "STDDEV_POP", "SQRT", "FLOOR"),
+    ("COUNT", "SUM", "AVG", "VARIANCE", "STDDEV_POP", "SQRT", "FLOOR", "COUNT_IF"),
+    ("ABS", "SIGN", "ROUND", "CEIL", "FLOOR", "TRUNC", "UPPER", "LOWER", "TRIM", "LENGTH"),
+    ("MOD", "POWER", "LEAST", "GREATEST", "COALESCE", "NULLIF", "LEFT", "RIGHT", "CONTAINS"),
+    ("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT"),
+    ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "TEXT", "INT", "DECIMAL", "DATE"),
     ("WHERE", "HAVING", "GROUP", "ORDER", "FILTER"),
 )
 SECOND = 1.0
@@ -131,8 +139,59 @@ def heavy(rng: np.random.Generator) -> str:
         f"SELECT COUNT(*) FROM t WHERE {' OR '.join(['sex LIKE ' + repr('%v1%' * 9)] * n)}",
         f"SELECT {' / '.join(['COUNT(*)'] * n)} FROM t",
         f"WITH {', '.join(towers)} SELECT SUM(v{n % 40}) FROM x{n % 40}",
+        *heavy_words(n, pairs),
     )
     return choices[int(rng.integers(len(choices)))]
+
+
+def heavy_words(n: int, pairs: list[tuple[str, str]]) -> list[str]:
+    """The same with functions of wide columns, of several, and of texts that grow."""
+    some = pairs[: n % 20 + 1]
+    rounds = [f"ROUND(age / {i + 3}, {i % 4})" for i in range(n)]
+    wide = [f"ABS(hours - gain) % {i + 2}" for i in range(n % 30 + 1)]
+    nested = "age"
+    grown = "sex"
+    for i in range(n % 20):
+        nested = f"{('ABS', 'ROUND', 'CEIL', 'TRUNC')[i % 4]}({nested} / 2 - {i})"
+        grown = f"REPLACE({grown}, 'v', 'vv{i}')"
+    piped = " || ".join(x for pair in some for x in (f"{pair[0]}::text", "'-'"))
+    pattern = "(" * (n % 18) + "v+" + ")*" * (n % 18)
+    counts = [f"v{'?' * (i % 3)}{'[0-9]' * (i % 30)}" for i in range(n)]
+    regular = [f"regexp_matches(sex, '{one}')" for one in counts]
+    words = [f"CORR({x} * hours, {y} + gain)" for x, y in some]
+    least = ", ".join(x for pair in some for x in pair)
+    towers = [f"y{i + 1} AS (SELECT *, w{i} || w{i} AS w{i + 1} FROM y{i})" for i in range(n % 30)]
+    towers.insert(0, "y0 AS (SELECT *, sex AS w0 FROM t)")
+    return [
+        f"SELECT SUM({' + '.join(rounds)}) FROM t",
+        f"SELECT SUM({' + '.join(wide)}) FROM t",
+        f"SELECT COUNT(*) FROM t WHERE {' OR '.join(f'{one} = 1' for one in wide)}",
+        f"SELECT SUM({nested}) FROM t",
+        f"SELECT COUNT(*) FROM t WHERE {grown} <> 'v'",
+        f"SELECT {piped} AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT COUNT(*) FROM t WHERE sex || {piped} > 'v'",
+        f"SELECT COUNT(*) FROM t WHERE regexp_matches(sex, '{pattern}')",
+        f"SELECT COUNT(*) FROM t WHERE regexp_matches(sex, 'v{{1,{n % 100 + 1}}}[0-9]{{0,90}}')",
+        f"SELECT COUNT(*) FROM t WHERE {' AND '.join(regular)}",
+        f"SELECT {', '.join(words)} FROM t",
+        f"SELECT SUM(GREATEST({least})) FROM t",
+        f"SELECT SUM(COALESCE(NULLIF(age, {n}), hours * gain, {least})) FROM t",
+        f"SELECT UPPER(sex) AS k, COUNT(*) FROM t WHERE LENGTH(sex) > {n % 5} GROUP BY k",
+        f"SELECT SUM(CAST(age AS VARCHAR)::int) FROM t WHERE age % {n} = 1",
+        f"SELECT SUM(LENGTH({'UPPER(LOWER(' * (n % 11)}sex{'))' * (n % 11)})) FROM t",
+        f"SELECT SUM(age{' % 7' * n}) FROM t",
+        f"SELECT SUM(age{'::int' * n}) FROM t",
+        f"SELECT COUNT(*) FROM t WHERE {' || '.join(['sex'] * n)} = 'v'",
+        f"SELECT SUM(POWER(hours + {'+'.join(x for x, _ in some)}, {n % 17})) FROM t",
+        f"WITH {', '.join(towers)} SELECT SUM(LENGTH(w{n % 30})) FROM y{n % 30}",
+        f"SELECT SUM(WIDTH_BUCKET(age, 0, {n}, {n})) FROM t",
+        f"SELECT {'ROUND(' * (n % 22)}AVG(age){', 1)' * (n % 22)} FROM t",
+        f"SELECT COUNT(*){'::int' * n} FROM t",
+        f"SELECT {' * '.join(x for x, _ in some[:4])} % {n} AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT GREATEST({', '.join(x for x, _ in some[:4])}) AS k, COUNT(*) FROM t GROUP BY k",
+        f"SELECT POWER(AVG(hours) / COUNT(*) + 1, {n % 10}) FROM t",
+        f"SELECT {'POWER(' * (n % 22)}AVG(age){', 8)' * (n % 22)} FROM t",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +212,12 @@ QUICK = Mix(written=0.01, mutated=0.65, gentle=0.2, soup=0.1495)
 def texts(rng: np.random.Generator, number: int, mix: Mix = THOROUGH):
     """(domain, text): mutated roughly and gently, without order, and well-formed heavy ones."""
     corpus = [case.text for case in CASES]
-    adult, writer = compact_domain(), Writer(rng)
+    adult = compact_domain()
+    writers = (Writer(rng), WordWriter(rng))
     for _ in range(number):
         first, second = (corpus[int(i)] for i in rng.integers(0, len(corpus), 2))
         if rng.random() < mix.written:
-            first = as_asked(writer.statement())
+            first = as_asked(writers[int(rng.integers(2))].statement())
         draw = rng.random()
         if draw < mix.mutated:
             yield (adult if rng.random() < 0.9 else WIDE), mutated(rng, first, second)
@@ -250,10 +310,20 @@ def test_a_hundred_thousand_texts(part):
         ";" * 19_000,
         "SELECT COUNT(*) FROM adult WHERE sex LIKE '" + "%a" * 9_000 + "'",
         "9" * 20_000,
+        "SELECT COUNT(*) FROM adult WHERE sex" + " || sex" * 1_900 + " = 'a'",
+        "SELECT SUM(age" + "::int" * 1_900 + ") FROM adult",
+        "SELECT COUNT(*)" + "::int" * 1_900 + " FROM adult",
+        "SELECT SUM(age" + " % 7" * 1_900 + ") FROM adult",
+        "SELECT COUNT(*) FROM adult WHERE regexp_matches(sex, '" + "(a|" * 6_000 + "')",
+        "SELECT COUNT(*) FROM adult WHERE regexp_matches(sex, '" + "(a*)*" * 3_900 + "')",
+        "SELECT COUNT(*) FROM adult WHERE regexp_matches(sex, '((((a{9}){9}){9}){9}){9}')",
+        "SELECT COUNT(*) FROM adult WHERE CONCAT(" + ", ".join(["sex"] * 1_900) + ") = 'a'",
+        "SELECT SUM(COALESCE(" + ", ".join(["education_num"] * 1_900) + ")) FROM adult",
+        "SELECT SUM(LEAST(" + ", ".join(["education_num"] * 1_900) + ")) FROM adult",
         "SELECT COUNT(*) FROM adult" + " " * 10**7,
         "SELECT COUNT(*) FROM adult WHERE sex = '" + "x" * 10**7 + "'",
     ],
-    ids=range(24),
+    ids=range(34),
 )
 def test_hostile_texts_are_answered_quickly(text):
     accepted, seconds = outcome(compact_domain(), text)

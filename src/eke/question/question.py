@@ -20,6 +20,7 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
+from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
 from eke.question.groups import AskedBlock, GroupKey
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
@@ -34,6 +35,12 @@ class Column:
 
     name: str
     formula: Formula
+    finishes: tuple[Finish, ...] = ()  # what is done to its values at last, the innermost first
+
+    @property
+    def finished(self) -> Formula:
+        """The formula of what is shown."""
+        return finished(self.formula, self.finishes)
 
     @property
     def is_key(self) -> bool:
@@ -175,8 +182,9 @@ class Question:
 
     def shown(self, row: ResultRow) -> tuple[Any, ...]:
         """The values of the columns in one row; a key is shown by its label."""
-        formulas = [column.formula for column in self.columns]
         return tuple(
-            one.value(row.values, row.keys) if one.key is None else row.keys[one.key]
-            for one in formulas
+            column.finished.value(row.values, row.keys)
+            if column.formula.key is None
+            else row.keys[column.formula.key]
+            for column in self.columns
         )

@@ -27,7 +27,7 @@ def without_accuracy(
         return tokens, None
     is_price = tokens[at].says("SPEND")
     suffix = tokens[at + (1 if is_price else 2) :]
-    is_share = not is_price and len(suffix) > 1 and suffix[1].says("PERCENT")
+    is_share = not is_price and len(suffix) > 1 and suffix[1].says("PERCENT", "%")
     if is_share:
         suffix = (suffix[0], *suffix[2:])
     if len(suffix) not in _LENGTHS:

@@ -1,4 +1,4 @@
-"""Aggregates: COUNT, SUM, AVG, VARIANCE, STDDEV and arithmetic on them, as formulas over queries.
+"""Aggregates: COUNT, SUM, AVG, VARIANCE, CORR and arithmetic on them, as formulas over queries.
 
 Sums of aggregates with constant weights fold into one linear query. Only what is truly nonlinear
 (a ratio, a product, a root) stays a tree, over as few distinct queries as possible.
@@ -18,11 +18,24 @@ from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
 from eke.query.canonical import DENSE_CELLS
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
+from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
-from eke.sql.draft import SPREADS, Draft, Joined, Linear, RootOf, joined, rooted, spread
+from eke.sql.draft import (
+    SPREADS,
+    Draft,
+    Joined,
+    Linear,
+    PairSums,
+    RootOf,
+    joined,
+    related,
+    rooted,
+    spread,
+)
+from eke.sql.finishing import FUNCTIONS, advice, constant_of, has_aggregate, power_of
 from eke.sql.logic import same_as
 from eke.sql.polynomial import Polynomial, TooLarge, constant
-from eke.sql.scalar import as_number, condition_of, literal_fraction, number_of, value_of
+from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
 from eke.sql.tree import left_chain
 from eke.sql.value import (
@@ -30,12 +43,19 @@ from eke.sql.value import (
     Number,
     Reading,
     Truth,
+    as_number,
     known_part,
     reached_codes,
     weighted_boxes,
 )
+from eke.sql.vocabulary import PAIRS
 
 MOST_QUERIES = 64
+_OF_TWO = ("this", "expression")
+_SHOWN = (
+    "records are never shown, so what is selected must be an aggregate such as COUNT(*), "
+    "arithmetic on aggregates, or one of the GROUP BY keys by itself"
+)
 _STEPS_A_TERM = 60
 Names = Sequence[tuple[str, exp.Expr]]
 _SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
@@ -79,7 +99,7 @@ class Aggregates:
             node = node.this
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
             return Linear((), literal_fraction(reading, node))
-        if isinstance(node, (exp.Filter, exp.Count, exp.Sum, exp.Avg, *SPREADS)):
+        if isinstance(node, AGGREGATES):
             try:
                 return self._aggregate(node)
             except TooLarge as problem:
@@ -102,17 +122,36 @@ class Aggregates:
             return joined(reading, node, "*", Linear((), Fraction(-1)), self._draft(node.this))
         if isinstance(node, exp.Sqrt):
             return rooted(reading, node, self._draft(node.this))
+        if isinstance(node, FUNCTIONS):
+            return self._function(node)
         if not isinstance(node, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
-            raise reading.error(
-                node,
-                "records are never shown, so what is selected must be an aggregate such as "
-                "COUNT(*), arithmetic on aggregates, or one of the GROUP BY keys by itself",
-            )
+            raise reading.error(node, _SHOWN)
         first, rest = left_chain(node)
         total = self._draft(first)
         for operator, operand in rest:
+            if operator is exp.Div and _is_guarded(reading, operand):
+                operand = _unwrapped(operand).this  # noqa: PLW2901 - 0 makes NULL anyway
             total = joined(reading, operand, _SIGNS[operator], total, self._draft(operand))
         return total
+
+    def _function(self, node: exp.Expr) -> Draft:
+        """A function within arithmetic: powers, and those that change nothing here."""
+        reading = self._reading
+        if not has_aggregate(node) and not self._names:
+            raise reading.error(node, _SHOWN)
+        if isinstance(node, exp.Pow):
+            base = self._draft(node.this)
+            power = base
+            for _ in range(power_of(reading, node) - 1):
+                power = joined(reading, node, "*", power, base)
+            return power
+        if isinstance(node, exp.Cast) and type_name(node) in ("FLOAT", "DOUBLE"):
+            return self._draft(node.this)
+        if isinstance(node, exp.Coalesce):  # a count or a sum is never NULL
+            draft = self._draft(node.this)
+            if isinstance(draft, Linear):
+                return draft
+        raise advice(reading, node)
 
     def _aggregate(self, node: exp.Expr) -> Draft:
         kept = self._relation.kept
@@ -123,6 +162,13 @@ class Aggregates:
             return self._count(node, kept)
         if isinstance(node, exp.Sum):
             return self._sum(node, kept)
+        if isinstance(node, exp.CountIf):
+            met = condition_of(self._reading, self._relation, node.this)
+            return self._basic(
+                constant(Fraction(1)), self._reading.diagrams.joined(both, kept, met)
+            )
+        if isinstance(node, PAIRS):
+            return related(self._reading, node, self._moments(node, kept))
         if not isinstance(node, (exp.Avg, *SPREADS)) or node.this is None:
             raise self._reading.error(
                 node, "FILTER belongs directly after COUNT, SUM, AVG, VARIANCE or STDDEV"
@@ -137,6 +183,24 @@ class Aggregates:
         of_squares = multiplied(blur, value.extremes, blur, value.extremes)
         squares = self._basic(value * value, known, of_squares)
         return spread(self._reading, node, rows, total, squares)
+
+    def _moments(self, node: exp.Expr, kept: Diagram) -> PairSums:
+        """The sums behind an aggregate of two expressions, over the records that have both."""
+        reading, diagrams = self._reading, self._reading.diagrams
+        y, x = (number_of(reading, self._relation, node.args[key]) for key in _OF_TWO)
+        known = diagrams.joined(both, kept, diagrams.joined(both, y.known, x.known))
+        values = [number.polynomial(diagrams) for number in (y, x)]
+        blurs = [self._blur(number, known) for number in (y, x)]
+
+        def product(one: int, other: int) -> Linear:
+            blur = multiplied(
+                blurs[one], values[one].extremes, blurs[other], values[other].extremes
+            )
+            return self._basic(values[one] * values[other], known, blur)
+
+        totals = [self._basic(v, known, blur) for v, blur in zip(values, blurs, strict=True)]
+        rows = self._basic(constant(Fraction(1)), known)
+        return PairSums(rows, totals[0], totals[1], product(0, 1), product(0, 0), product(1, 1))
 
     def _filtered(self, node: exp.Expr) -> Diagram:
         where = node.args["expression"].this
@@ -266,6 +330,18 @@ class Aggregates:
         same = self.queries[place]
         self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
         return place
+
+
+def _is_guarded(reading: Reading, node: exp.Expr) -> bool:
+    """True for NULLIF(x, 0) of aggregates: dividing by zero is NULL here as it is."""
+    node = _unwrapped(node)
+    return isinstance(node, exp.Nullif) and constant_of(reading, node.args["expression"]) == 0
+
+
+def _unwrapped(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
 
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:

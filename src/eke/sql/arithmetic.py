@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from eke.domain.attribute import as_whole
 from eke.query import blur as blurs
-from eke.query.vector import SAFE
 from eke.question.logic import both
 from eke.sql.polynomial import TooLarge, column
 from eke.sql.value import Line, Number, Reading
@@ -38,23 +37,20 @@ def _short(number: Fraction) -> Fraction:
     return number
 
 
-def floored(first: Fraction | None, _: object) -> Fraction | None:
-    """A label rounded down."""
-    return None if first is None else Fraction(math.floor(first))
-
-
 def add(reading: Reading, first: Number, second: Number) -> Number:
     """The sum, NULL where either is."""
     diagrams = reading.diagrams
     known = diagrams.joined(both, first.known, second.known)
     if first.steps is not None and second.steps is not None:
         steps = diagrams.joined(plus, first.steps, second.steps)
-        return Number(None, known, steps, _constant_line(first, second, plus))
+        line = _constant_line(first, second, plus)
+        return Number(None, known, steps, line, whole=first.whole and second.whole)
     _spend(reading, first, second)
     value = first.polynomial(diagrams) + second.polynomial(diagrams)
     line = first.line.plus(second.line) if first.line and second.line else None
     midpoints, blur = first.midpoints | second.midpoints, blurs.added([first.blur, second.blur])
-    return Number(value, known, line=line, midpoints=midpoints, blur=blur)
+    whole = first.whole and second.whole
+    return Number(value, known, line=line, midpoints=midpoints, blur=blur, whole=whole)
 
 
 def multiply(reading: Reading, first: Number, second: Number) -> Number:
@@ -63,7 +59,8 @@ def multiply(reading: Reading, first: Number, second: Number) -> Number:
     known = diagrams.joined(both, first.known, second.known)
     if first.steps is not None and second.steps is not None:
         steps = diagrams.joined(times, first.steps, second.steps)
-        return Number(None, known, steps, _constant_line(first, second, times))
+        line = _constant_line(first, second, times)
+        return Number(None, known, steps, line, whole=first.whole and second.whole)
     _spend(reading, first, second)
     factor, other_factor = first.polynomial(diagrams), second.polynomial(diagrams)
     value = factor * other_factor
@@ -73,7 +70,8 @@ def multiply(reading: Reading, first: Number, second: Number) -> Number:
         if one.line and other.line and one.line.attribute is None:
             line = other.line.times(one.line.intercept)
     midpoints = first.midpoints | second.midpoints
-    return Number(value, known, line=line, midpoints=midpoints, blur=blur)
+    whole = first.whole and second.whole
+    return Number(value, known, line=line, midpoints=midpoints, blur=blur, whole=whole)
 
 
 def divide(reading: Reading, node: exp.Expr, first: Number, second: Number) -> Number:
@@ -86,30 +84,6 @@ def divide(reading: Reading, node: exp.Expr, first: Number, second: Number) -> N
         line = second.line.times(inverse * inverse)
         return multiply(reading, first, Number(None, second.known, steps, line))
     return multiply(reading, first, _reciprocal(reading, node, second))
-
-
-def floor(reading: Reading, node: exp.Expr, number: Number) -> Number:
-    """The number rounded down; a function of one column, as bins of equal width need it."""
-    diagrams = reading.diagrams
-    if number.steps is not None:
-        return Number(None, number.known, diagrams.mapped(floored, number.steps))
-    if number.midpoints:
-        raise reading.error(
-            node,
-            f"FLOOR of {_named(number.midpoints)} would cut through its bins; "
-            "group by the column itself",
-        )
-    polynomial = number.polynomial(diagrams)
-    names = tuple(polynomial.attributes)
-    if len(names) != 1:
-        raise reading.error(node, "FLOOR takes an expression of one column, such as age / 10")
-    unit, whole = polynomial.vector(reading.domain, names[0])
-    reading.effort.spend(len(whole) // 20 + 10)
-    divisor = unit.denominator
-    exact = whole.astype(object) if divisor >= SAFE else whole
-    # Two numbers that are close may be rounded down to different ones.
-    blur = {name: bound + 1 if bound else bound for name, bound in number.blur.items()}
-    return Number(column(names[0], exact // divisor), number.known, blur=blur)
 
 
 def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:

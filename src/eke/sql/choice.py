@@ -84,7 +84,8 @@ def _numbers(
         missing = diagrams.mapped(same_as, chosen, None)
         category = next((r.category for r in results if r.category), None)
         known = diagrams.mapped(same_as, missing, False)
-        return Number(None, known, chosen, category=category, order=order)
+        whole = all(result.whole for result in results)
+        return Number(None, known, chosen, category=category, order=order, whole=whole)
     open_yet: Diagram = diagrams.true
     known = diagrams.false
     parts = []
@@ -100,14 +101,15 @@ def _numbers(
         parts.append(part)
         midpoints |= result.midpoints
         blur = widest(blur, result.blur)
-    return Number(summed(parts), known, midpoints=midpoints, blur=blur)
+    whole = all(result.whole for result in results)
+    return Number(summed(parts), known, midpoints=midpoints, blur=blur, whole=whole)
 
 
 def _number(reading: Reading, value: Value) -> Number:
     if isinstance(value, Number):
         return value
     diagrams = reading.diagrams
-    return Number(constant(Fraction(0)), diagrams.false, diagrams.unknown)
+    return Number(constant(Fraction(0)), diagrams.false, diagrams.unknown, whole=True)
 
 
 def _labels(reading: Reading, value: Value) -> Diagram:

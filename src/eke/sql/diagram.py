@@ -78,7 +78,7 @@ class Diagrams:
         return self.over(name, (self.false, self.true), chosen.astype(np.int8))
 
     def from_table(
-        self, names: Sequence[str], targets: Sequence[Diagram], table: NDArray[np.int8]
+        self, names: Sequence[str], targets: Sequence[Diagram], table: NDArray[Any]
     ) -> Diagram:
         """The diagram of a small table over attributes in the domain's order."""
         if not names:

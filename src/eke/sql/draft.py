@@ -100,6 +100,48 @@ def spread(reading: Reading, node: exp.Expr, rows: Linear, total: Linear, square
     return found if is_variance else rooted(reading, node, found)
 
 
+@dataclass(frozen=True, slots=True)
+class PairSums:
+    """What two expressions y and x add up to, over the records where both are known."""
+
+    rows: Linear
+    total_y: Linear
+    total_x: Linear
+    products: Linear
+    squares_y: Linear
+    squares_x: Linear
+
+
+def related(reading: Reading, node: exp.Expr, found: PairSums) -> Draft:
+    """A covariance, a correlation or a line through the points (x, y), as the node says."""
+
+    def about(products: Linear, one: Linear, other: Linear) -> Draft:
+        """Σ (a − ā)(b − b̄) = Σ ab − Σ a · Σ b / n."""
+        square = joined(reading, node, "*", one, other)
+        correction = joined(reading, node, "/", square, found.rows)
+        return joined(reading, node, "-", products, correction)
+
+    if isinstance(node, exp.RegrCount):
+        return found.rows
+    both = about(found.products, found.total_y, found.total_x)
+    if isinstance(node, (exp.CovarPop, exp.CovarSamp)):
+        less = Linear((), Fraction(0 if isinstance(node, exp.CovarPop) else -1))
+        return joined(reading, node, "/", both, found.rows.plus(less))
+    of_x = about(found.squares_x, found.total_x, found.total_x)
+    if isinstance(node, (exp.RegrSlope, exp.RegrIntercept)):
+        slope = joined(reading, node, "/", both, of_x)
+        if isinstance(node, exp.RegrSlope):
+            return slope
+        mean_y = joined(reading, node, "/", found.total_y, found.rows)
+        mean_x = joined(reading, node, "/", found.total_x, found.rows)
+        return joined(reading, node, "-", mean_y, joined(reading, node, "*", slope, mean_x))
+    of_y = about(found.squares_y, found.total_y, found.total_y)
+    product = joined(reading, node, "*", of_x, of_y)
+    if isinstance(node, exp.RegrR2):
+        return joined(reading, node, "/", joined(reading, node, "*", both, both), product)
+    return joined(reading, node, "/", both, rooted(reading, node, product))
+
+
 def _short(reading: Reading, node: exp.Expr, linear: Linear) -> Linear:
     for number in (linear.constant, *(weight for _, weight in linear.weights)):
         if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:

@@ -6,6 +6,7 @@ condition, FLOOR(age / 10)), which parts the cells of the domain into labelled g
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
@@ -23,6 +24,7 @@ from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weig
 
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
+_MOST_TABLED = 4_096  # combinations of columns in one expression
 _MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 
 
@@ -99,14 +101,16 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
     if value.steps is not None:
         return value.steps
     polynomial = value.polynomial(reading.diagrams)
-    names = tuple(polynomial.attributes)
-    if len(names) != 1 or value.midpoints:
+    names = reading.domain.in_order(polynomial.attributes)
+    few = math.prod(reading.domain.sizes(names)) <= _MOST_TABLED
+    if not names or value.midpoints or (len(names) > 1 and not few):
         raise reading.error(
             node,
-            "groups are made by columns, by CASE, and by expressions of one column that is not "
-            "binned, such as FLOOR(age / 10)",
+            "groups are made by columns, by CASE, and by expressions of one column, or of few with "
+            "few values, that are not binned, such as FLOOR(age / 10)",
         )
-    unit, whole = polynomial.vector(reading.domain, names[0])
+    unit, table = polynomial.table(reading.domain, names)
+    whole = table.reshape(-1)
     is_machine_sized = whole.dtype != object
     reading.effort.spend(len(whole) // (50 if is_machine_sized else 5) + 10)
     # Sorted, not hashed: NumPy's hashes of squares collide.
@@ -117,8 +121,8 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
             node, f"the expression has more than {MOST_LABELS:,} different values; use wider groups"
         )
     leaves = [reading.diagrams.leaf(unit * number) for number in numbers.tolist()]
-    codes = np.searchsorted(numbers, whole)
-    diagram = reading.diagrams.over(names[0], leaves, codes)
+    codes = np.searchsorted(numbers, whole).reshape(table.shape)
+    diagram = reading.diagrams.from_table(names, leaves, codes)
     return reading.diagrams.joined(if_true, value.known, diagram)
 
 

@@ -28,7 +28,7 @@ _SCANNER = re.compile(
       | (?P<name>"[^"]*+(?:""[^"]*+)*+")
       | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
       | (?P<word>[^\W\d]\w*)
-      | (?P<symbol><>|<=|>=|!=|/(?!\*)|[(),.*+\-<>=;])""",
+      | (?P<symbol><>|<=|>=|!=|::|\|\||/(?!\*)|[(),.*+\-<>=;%])""",
     re.VERBOSE,
 )
 
@@ -37,12 +37,10 @@ _ADVICE = {
     '"': "a quoted name is not closed; close it with another double quote",
     "/": "a comment is not closed; close it with */",
     "?": "parameters are not filled in here; write the value itself",
-    ":": "casts (::) and parameters (:name) are not supported; write the plain column or value",
+    ":": "parameters (:name) are not filled in here; write the value itself",
     "$": "parameters and dollar quotes are not supported; write the value in single quotes",
-    "%": "% is supported within LIKE patterns only; list the values with IN instead, and write "
-    "ERROR WITHIN 2 PERCENT for a share of the value",
-    "^": "^ is not supported; write age * age for a square",
-    "|": "texts cannot be joined with ||; compare the columns one by one with AND",
+    "^": "^ is not supported; write POWER(age, 2) for a square",
+    "|": "| is not supported; write OR, and || to join texts",
     "`": 'names are quoted with double quotes: write "name"',
     "[": 'lists and [names] are not supported; use IN (…) for lists and "name" for names',
     "{": "{ is not supported; write plain SQL",

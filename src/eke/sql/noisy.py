@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from eke.question.finish import finished
 from eke.question.formula import Constant, Formula, Key
 from eke.question.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
 from eke.sql.aggregate import Aggregates
 from eke.sql.comparison import COMPARISONS
+from eke.sql.finishing import has_aggregate, taken_off
 from eke.sql.keys import Items, Keys
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES
@@ -98,12 +100,12 @@ class NoisyClauses:
             return Constant(bool(meant.this))
         if isinstance(meant, exp.Null):
             raise self._reading.error(node, "a comparison with NULL is never true; write IS NULL")
-        if any(isinstance(one, AGGREGATES) for one in meant.walk()):
-            return self._aggregates.formula(meant, names=self._items)
-        found = None if self._names_aggregate(meant) else self._keys.place(meant)
-        if found is not None:
-            return Key(found)
-        return self._aggregates.formula(meant, names=self._items)
+        if not has_aggregate(meant) and not self._names_aggregate(meant):
+            found = self._keys.place(meant)
+            if found is not None:
+                return Key(found)
+        inner, finishes = taken_off(self._reading, meant)
+        return finished(self._aggregates.formula(inner, names=self._items), finishes)
 
     def _selected(self, node: exp.Expr) -> int | None:
         """The place of the selected expression that a bare name means."""

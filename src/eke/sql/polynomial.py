@@ -55,7 +55,7 @@ class Polynomial:
     def extremes(self) -> tuple[Fraction, Fraction]:
         """A lower and an upper bound on the function, whatever the cell."""
         height = sum(
-            (abs(p.weight) * math.prod(map(_height, p.factors.values())) for p in self.products),
+            (abs(p.weight) * math.prod(map(height_of, p.factors.values())) for p in self.products),
             Fraction(0),
         )
         return -height, height
@@ -90,7 +90,7 @@ class Polynomial:
                 along = [1] * len(names)
                 along[names.index(name)] = -1
                 part = _multiplied(part, factor.reshape(along))
-            total = _added(total, _grown(part, int(product.weight * denominator)))
+            total = _added(total, grown(part, int(product.weight * denominator)))
         return Fraction(1, denominator), total
 
     def terms(self, boxes: Sequence[tuple[int, Box]]) -> list[Term]:
@@ -130,7 +130,34 @@ def column(name: str, whole: Sequence[int] | Vector, unit: int = 1) -> Polynomia
     return _merged([Product(Fraction(1, unit), {name: whole})])
 
 
-def _height(vector: Vector) -> int:
+def tabled(names: Sequence[str], whole: Vector, unit: int) -> Polynomial:
+    """The function with the number whole[codes] / unit for the codes of some attributes.
+
+    One attribute stays a vector; the others part it into slices, equal ones taken together.
+    """
+    if not names:
+        return constant(Fraction(int(whole), unit))
+    if len(names) == 1:
+        return column(names[0], whole, unit)
+    axis = int(np.argmin(whole.shape))
+    slices: dict[Any, list[int]] = {}
+    rows = np.moveaxis(whole, axis, 0)
+    for code, row in enumerate(rows):
+        slices.setdefault(_bytes(np.ascontiguousarray(row)), []).append(code)
+    if len(slices) > MOST_TERMS:
+        raise TooLarge("the expression has too many terms; use smaller columns")
+    rest = [name for place, name in enumerate(names) if place != axis]
+    parts = []
+    for codes in slices.values():
+        chosen = np.zeros(len(rows), np.int64)
+        chosen[codes] = 1
+        inner = tabled(rest, np.ascontiguousarray(rows[codes[0]]), unit)
+        parts.append(inner * Polynomial((Product(Fraction(1), {names[axis]: chosen}),)))
+    return summed(parts)
+
+
+def height_of(vector: Vector) -> int:
+    """The largest number without its sign."""
     return max(abs(int(vector.max())), abs(int(vector.min())))
 
 
@@ -139,31 +166,32 @@ def _bytes(vector: Vector) -> Any:
 
 
 def _multiplied(first: Vector, second: Vector) -> Vector:
-    height = _height(first) * _height(second)
+    height = height_of(first) * height_of(second)
     if height.bit_length() > _MOST_BITS:
         raise TooLarge("the numbers have too many digits; use lower powers")
     if height < SAFE:
         return first * second
-    product: Vector = _wide(first) * _wide(second)
+    product: Vector = wide(first) * wide(second)
     return product
 
 
-def _grown(vector: Vector, factor: int) -> Vector:
-    height = _height(vector) * abs(factor)
+def grown(vector: Vector, factor: int) -> Vector:
+    """The vector times a whole number, exactly."""
+    height = height_of(vector) * abs(factor)
     if height.bit_length() > 2 * _MOST_BITS:
         raise TooLarge("the numbers have too many digits; use lower powers or shorter numbers")
-    grown: Vector = vector * factor if height < SAFE else _wide(vector) * factor
+    grown: Vector = vector * factor if height < SAFE else wide(vector) * factor
     return grown
 
 
 def _added(first: Vector, second: Vector) -> Vector:
-    if _height(first) + _height(second) < SAFE:
+    if height_of(first) + height_of(second) < SAFE:
         return first + second
-    total: Vector = _wide(first) + _wide(second)
+    total: Vector = wide(first) + wide(second)
     return total
 
 
-def _wide(vector: Vector) -> Vector:
+def wide(vector: Vector) -> Vector:
     """The vector in Python's own integers, which are slow: only so many of them are used."""
     if vector.size > _MOST_WIDE:
         raise TooLarge(
@@ -220,8 +248,8 @@ def _with_constant(products: list[Product]) -> Polynomial:
 def _sum_of_two(name: str, first: Product, second: Product) -> Product:
     denominator = math.lcm(first.weight.denominator, second.weight.denominator)
     total = _added(
-        _grown(first.factors[name], int(first.weight * denominator)),
-        _grown(second.factors[name], int(second.weight * denominator)),
+        grown(first.factors[name], int(first.weight * denominator)),
+        grown(second.factors[name], int(second.weight * denominator)),
     )
     return Product(Fraction(1, denominator), {name: total})
 
@@ -237,7 +265,7 @@ def _term(product: Product) -> Term:
 
 def _on_grid(vector: Vector) -> tuple[Fraction, NDArray[np.int64]]:
     """(unit, whole numbers) of a vector on the coefficient grid, as `integer_vector` puts it."""
-    height = _height(vector)
+    height = height_of(vector)
     if height >= SAFE:
         return integer_vector([int(v) for v in vector])
     whole = vector.astype(np.int64)

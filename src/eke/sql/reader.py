@@ -18,20 +18,20 @@ from sqlglot import exp
 from eke.domain import Domain
 from eke.errors import EkeError, SqlError
 from eke.question.accuracy import Accuracy
-from eke.question.formula import Formula, Key
+from eke.question.formula import Key
 from eke.question.groups import grouped
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
 from eke.sql.aggregate import Aggregates
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
+from eke.sql.finishing import has_aggregate, taken_off
 from eke.sql.grouping import MOST_GROUPS, possible_rows
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
-from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import Relation, Tables
 from eke.sql.table import add_common, filtered, protected_table
 from eke.sql.tree import name_of, parsed
@@ -86,10 +86,10 @@ def _selected(
             "group by fewer or coarser keys",
         )
     aggregates = Aggregates(reading, relation, grouped=bool(keys.found))
-    columns = [Column(name, _formula(keys, aggregates, node)) for name, node in _unique(items)]
+    columns = [_column(reading, keys, aggregates, *item) for item in _unique(items)]
     noisy = NoisyClauses(reading, keys, aggregates, items)
     having = noisy.having(select.args.get("having"))
-    order_by = noisy.order_by(select.args.get("order"), [c.formula for c in columns])
+    order_by = noisy.order_by(select.args.get("order"), [c.finished for c in columns])
     if not aggregates.queries:
         raise reading.error(
             select.expressions[0] if select.expressions else select,
@@ -125,11 +125,17 @@ def _item(reading: Reading, node: exp.Expr, place: int) -> tuple[str, exp.Expr]:
     return name_of(node, f"column_{place}"), node
 
 
-def _formula(keys: Keys, aggregates: Aggregates, node: exp.Expr) -> Formula:
-    if any(isinstance(one, AGGREGATES) for one in node.walk()):
-        return aggregates.formula(node)
+def _column(
+    reading: Reading, keys: Keys, aggregates: Aggregates, name: str, node: exp.Expr
+) -> Column:
+    if has_aggregate(node):
+        inner, finishes = taken_off(reading, node)
+        formula = aggregates.formula(inner)
+        if not any(True for _ in formula.fragile()):  # it always has a value
+            finishes = tuple(finish for finish in finishes if finish.word != "coalesce")
+        return Column(name, formula, finishes)
     place = keys.place(node)
-    return aggregates.formula(node) if place is None else Key(place)
+    return Column(name, aggregates.formula(node) if place is None else Key(place))
 
 
 def _unique(items: list[tuple[str, exp.Expr]]) -> list[tuple[str, exp.Expr]]:

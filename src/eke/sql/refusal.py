@@ -23,6 +23,21 @@ _EXTREME = (
     "is not a sum over records, so one record could change it at will; ask for counts of ranges, "
     "such as COUNT(*) FILTER (WHERE age >= 65)"
 )
+_DISTINCT = (
+    "DISTINCT",
+    (
+        "a sum of distinct values is not a sum over records, so one record could change it at "
+        "will; group by the column, and add up the keys of groups that have records"
+    ),
+)
+_ALL_OR_NONE = (
+    "is not a sum over records, so one record could turn it; count those that meet the condition: "
+    "COUNT_IF(age >= 65)"
+)
+_CURVED = (
+    "logarithms and exponentials are not supported, for they have no exact values; group by "
+    "FLOOR(x / 10) or WIDTH_BUCKET(x, 0, 100, 10), or calculate with the answers"
+)
 _SETS = (
     "GROUPING SETS, CUBE and ROLLUP ask for several tables at once; plan and release them "
     "together with session.plan, or ask one question for each grouping"
@@ -45,27 +60,24 @@ _NODES: dict[str, tuple[str, str]] = {
     "Any": ("ANY", _SUBQUERY),
     "All": ("ALL", _SUBQUERY),
     "Tuple": ("", "a list in parentheses is only supported after IN; compare column by column"),
-    "ILike": ("ILIKE", "ILIKE is not supported; write LIKE, or list the values with IN"),
-    "SimilarTo": ("SIMILAR", "SIMILAR TO is not supported; write LIKE"),
-    "RegexpLike": ("", "regular expressions are not supported; write LIKE"),
     "Escape": ("ESCAPE", "ESCAPE is not supported; list the values with IN"),
     "NullSafeEQ": ("DISTINCT", "IS NOT DISTINCT FROM is not supported; write = or IS NULL"),
     "NullSafeNEQ": ("DISTINCT", "IS DISTINCT FROM is not supported; write <> or IS NOT NULL"),
-    "Cast": ("CAST", "casts are not supported; the domain declares each column's type, write it"),
-    "TryCast": ("TRY_CAST", "casts are not supported; write the plain column"),
-    "Mod": ("", "MOD is not supported; list the values with IN"),
     "IntDiv": ("", "whole-number division is not supported; write FLOOR(a / b)"),
-    "Pow": ("", "powers are not supported; write age * age for a square"),
-    "Coalesce": (
-        "COALESCE",
-        "COALESCE is not supported; write CASE WHEN age IS NULL THEN 0 ELSE age END",
-    ),
-    "Nullif": ("NULLIF", "NULLIF is not supported; write CASE WHEN a = b THEN NULL ELSE a END"),
-    "If": ("IF", "IF is not supported; write CASE WHEN … THEN … ELSE … END"),
-    "Abs": ("ABS", "ABS is not supported; write CASE WHEN a < 0 THEN -a ELSE a END"),
-    "Round": ("ROUND", "ROUND is not supported; round the answer yourself"),
-    "Ceil": ("", "CEIL is not supported; write -FLOOR(-a)"),
-    "CountIf": ("", "COUNT_IF is not supported; write COUNT(*) FILTER (WHERE …)"),
+    "LogicalAnd": ("BOOL_AND", f"BOOL_AND {_ALL_OR_NONE}"),
+    "LogicalOr": ("BOOL_OR", f"BOOL_OR {_ALL_OR_NONE}"),
+    "RegexpReplace": ("", "regexp_replace is not supported; write REPLACE, or CASE WHEN"),
+    "RegexpExtract": ("", "regexp_extract is not supported; write SUBSTRING, or CASE WHEN"),
+    "ConcatWs": ("CONCAT_WS", "CONCAT_WS is not supported; write a || '-' || b"),
+    "StrPosition": ("", "places within texts are not supported; write CONTAINS(a, 'b')"),
+    "SplitPart": ("SPLIT_PART", "SPLIT_PART is not supported; write CASE WHEN a LIKE 'b-%' THEN …"),
+    "Pad": ("", "LPAD and RPAD are not supported; join texts with ||"),
+    "Repeat": ("REPEAT", "REPEAT is not supported; join texts with ||"),
+    "Reverse": ("REVERSE", "REVERSE is not supported; group by the text as it is"),
+    "Initcap": ("INITCAP", "INITCAP is not supported; write UPPER or LOWER"),
+    "Ln": ("", _CURVED),
+    "Log": ("", _CURVED),
+    "Exp": ("", _CURVED),
     "Min": ("MIN", f"MIN {_EXTREME}"),
     "Max": ("MAX", f"MAX {_EXTREME}"),
     "Median": ("MEDIAN", f"MEDIAN {_EXTREME}"),
@@ -87,7 +99,6 @@ _NODES: dict[str, tuple[str, str]] = {
     "Cube": ("CUBE", _SETS),
     "GroupingSets": ("GROUPING", _SETS),
     "Placeholder": ("", "parameters are not filled in here; write the value itself"),
-    "Concat": ("", "texts next to each other are not joined; write one text"),
     "Interval": ("INTERVAL", "dates and intervals are not supported; compare with declared values"),
     "Extract": ("EXTRACT", _DATES),
     "DateTrunc": ("DATE_TRUNC", _DATES),
@@ -125,6 +136,8 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
     ("Group", "rollup"): ("ROLLUP", _SETS),
     ("Group", "cube"): ("CUBE", _SETS),
     ("Group", "grouping_sets"): ("GROUPING", _SETS),
+    ("Floor", "decimals"): ("FLOOR", "FLOOR has no digits; write FLOOR(10 * x) / 10"),
+    ("Ceil", "decimals"): ("CEIL", "CEIL has no digits; write CEIL(10 * x) / 10"),
     ("In", "query"): ("", _SUBQUERY),
     ("In", "unnest"): ("", _SUBQUERY),
     ("In", "field"): ("", "a list after IN stands in parentheses: write IN (1, 2)"),
@@ -133,13 +146,14 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
     ("Star", "except_"): ("", "EXCLUDE is not supported; name the columns"),
     ("Star", "replace"): ("", "REPLACE is not supported; name the columns"),
     ("Column", "db"): ("", "a column is written as age or alias.age"),
-    ("If", "false"): _NODES["If"],
 }
 
 
 def node_advice(node: exp.Expr) -> tuple[str, str]:
     """(keyword, sentence) for a node that is not allow-listed."""
     name = type(node).__name__
+    if name == "Distinct" and isinstance(node.parent, (exp.Sum, exp.Avg)):
+        return _DISTINCT
     if name in _NODES:
         return _NODES[name]
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):

@@ -1,7 +1,8 @@
 """Scalar expressions: from the syntax tree to values over cells.
 
-Columns, literals, arithmetic, CASE and conditions. What a node means is decided in `value`,
-`arithmetic`, `comparison`, `choice` and `logic`; this file only walks the tree.
+Columns, literals, arithmetic, CASE, conditions and functions. What a node means is decided in
+`value`, `arithmetic`, `comparison`, `choice`, `logic` and `functions`; this file only walks the
+tree.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from eke.sql import arithmetic
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare, contained, like
 from eke.sql.diagram import Diagram
+from eke.sql.functions import applied
 from eke.sql.logic import folded, negated, same_as
 from eke.sql.place import echo
 from eke.sql.polynomial import TooLarge
@@ -29,13 +31,15 @@ from eke.sql.value import (
     Text,
     Truth,
     Value,
+    as_number,
     known_part,
     literal_number,
 )
+from eke.sql.vocabulary import ARGUMENTS, PAIRS, operands
 
 _LONGEST_NUMBER = 40
 _LARGEST_EXPONENT = 40
-AGGREGATES = (
+AGGREGATES: tuple[type[exp.Expr], ...] = (
     exp.Count,
     exp.Sum,
     exp.Avg,
@@ -44,6 +48,8 @@ AGGREGATES = (
     exp.Stddev,
     exp.StddevPop,
     exp.StddevSamp,
+    exp.CountIf,
+    *PAIRS,
     exp.Filter,
 )
 
@@ -85,26 +91,6 @@ def number_of(reading: Reading, relation: Relation, node: exp.Expr) -> Number:
     return as_number(reading, node, value_of(reading, relation, node))
 
 
-def as_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
-    """The value, if it is a number one can calculate with."""
-    if isinstance(value, Number):
-        if value.category is not None:
-            raise reading.error(
-                node,
-                f"the numbers of {value.category!r} are names of categories; compare them, or "
-                "declare the column as Integer to calculate with it",
-            )
-        return value
-    if isinstance(value, Truth):
-        raise reading.error(
-            node, "a truth value is not a number; write CASE WHEN … THEN 1 ELSE 0 END"
-        )
-    if isinstance(value, Text):
-        named = f"the column {value.attribute!r} holds texts" if value.attribute else "this is text"
-        raise reading.error(node, f"{named}; calculate with numbers only")
-    raise reading.error(node, "nothing can be calculated with NULL; leave it out")
-
-
 def literal_fraction(reading: Reading, node: exp.Expr) -> Fraction:
     """The exact number that a literal spells."""
     spelled = str(node.this)
@@ -134,7 +120,8 @@ def _column(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
 def _literal(reading: Reading, _: Relation, node: exp.Expr) -> Value:
     if node.args.get("is_string"):
         return Text(reading.diagrams.leaf(str(node.this)))
-    return literal_number(reading, literal_fraction(reading, node))
+    whole = str(node.this).isdecimal()
+    return literal_number(reading, literal_fraction(reading, node), whole=whole)
 
 
 def _truth(reading: Reading, _: Relation, node: exp.Expr) -> Value:
@@ -146,13 +133,13 @@ def _missing(_: Reading, __: Relation, ___: exp.Expr) -> Value:
 
 
 def _negative(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
-    minus = literal_number(reading, Fraction(-1))
+    minus = literal_number(reading, Fraction(-1), whole=True)
     return arithmetic.multiply(reading, minus, number_of(reading, relation, node.this))
 
 
 def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     first, rest = left_chain(node)
-    minus = literal_number(reading, Fraction(-1))
+    minus = literal_number(reading, Fraction(-1), whole=True)
     total = number_of(reading, relation, first)
     for operator, operand in rest:
         number = number_of(reading, relation, operand)
@@ -168,8 +155,10 @@ def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     return total
 
 
-def _floor(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
-    return arithmetic.floor(reading, node, number_of(reading, relation, node.this))
+def _function(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    values = [value_of(reading, relation, operand) for operand in operands(node)]
+    reading.effort.turn_to(node)
+    return applied(reading, node, values)
 
 
 def _connective(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
@@ -249,7 +238,6 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     ((exp.Null,), _missing),
     ((exp.Neg,), _negative),
     ((exp.Add, exp.Sub, exp.Mul, exp.Div), _chain),
-    ((exp.Floor,), _floor),
     ((exp.And, exp.Or), _connective),
     ((exp.Not,), _not),
     (tuple(COMPARISONS), _comparison),
@@ -258,4 +246,5 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     ((exp.Like,), _like),
     ((exp.Is,), _is),
     ((exp.Case,), _case),
+    (tuple(ARGUMENTS), _function),
 )

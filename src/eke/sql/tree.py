@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from eke.errors import SqlError
+from eke.sql import vocabulary
 from eke.sql.guard import SqlToken
 from eke.sql.parser import DIALECT, TooTangled, trees_of
 from eke.sql.place import SqlText, echo
@@ -71,9 +72,7 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Mul: _OPERANDS,
     exp.Div: _OPERANDS,
     exp.Neg: frozenset({"this"}),
-    exp.Floor: frozenset({"this"}),
     exp.Case: frozenset({"this", "ifs", "default"}),
-    exp.If: frozenset({"this", "true"}),
     exp.Filter: _OPERANDS,
     exp.Count: _AGGREGATE,
     exp.Sum: _AGGREGATE,
@@ -84,9 +83,13 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.StddevPop: _AGGREGATE,
     exp.StddevSamp: _AGGREGATE,
     exp.Sqrt: frozenset({"this"}),
+    **vocabulary.NODES,
 }
 # How sqlglot was told to divide; eke divides as DuckDB does.
-_REMARKS: dict[type[exp.Expr], frozenset[str]] = {exp.Div: frozenset({"typed", "safe"})}
+_REMARKS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Div: frozenset({"typed", "safe"}),
+    **vocabulary.REMARKS,
+}
 
 # What sqlglot is content to do without, but a question is not.
 _NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
@@ -102,8 +105,8 @@ _NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Between: ("this", "low", "high"),
     exp.In: ("this", "expressions"),
     exp.Case: ("ifs",),
-    exp.If: ("this", "true"),
     exp.Filter: ("this", "expression"),
+    **vocabulary.NEEDED,
     **dict.fromkeys((exp.Where, exp.Having, exp.From, exp.Paren, exp.Not, exp.Neg), ("this",)),
     **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT), ("this", "expression")),
     **dict.fromkeys((exp.LTE, exp.GT, exp.GTE, exp.Is, exp.Like), ("this", "expression")),

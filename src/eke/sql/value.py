@@ -14,6 +14,7 @@ import numpy as np
 from sqlglot import exp
 
 from eke.domain import Domain
+from eke.domain.placing import Floored
 from eke.errors import SqlError
 from eke.query.blur import NO_BLUR, Blur
 from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
@@ -79,6 +80,7 @@ class Number:
     attribute: str | None = None  # the column, when the value is one and nothing else
     category: str | None = None  # the column, when its numbers are names and cannot be summed
     order: Order = None
+    whole: bool = False  # of a type of whole numbers, which have no point when they become texts
 
     def polynomial(self, diagrams: Diagrams) -> Polynomial:
         """The number as a sum of products; anything where it is NULL."""
@@ -121,11 +123,31 @@ class Missing:
 Value: TypeAlias = Number | Text | Truth | Missing
 
 
-def literal_number(reading: Reading, number: Fraction) -> Number:
+def literal_number(reading: Reading, number: Fraction, *, whole: bool = False) -> Number:
     """The same number in every cell."""
     diagrams = reading.diagrams
     line = Line(None, Fraction(0), number)
-    return Number(constant(number), diagrams.true, diagrams.leaf(number), line)
+    return Number(constant(number), diagrams.true, diagrams.leaf(number), line, whole=whole)
+
+
+def as_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
+    """The value, if it is a number one can calculate with."""
+    if isinstance(value, Number):
+        if value.category is not None:
+            raise reading.error(
+                node,
+                f"the numbers of {value.category!r} are names of categories; compare them, or "
+                "declare the column as Integer to calculate with it",
+            )
+        return value
+    if isinstance(value, Truth):
+        raise reading.error(
+            node, "a truth value is not a number; write CASE WHEN … THEN 1 ELSE 0 END"
+        )
+    if isinstance(value, Text):
+        named = f"the column {value.attribute!r} holds texts" if value.attribute else "this is text"
+        raise reading.error(node, f"{named}; calculate with numbers only")
+    raise reading.error(node, "nothing can be calculated with NULL; leave it out")
 
 
 def column_value(reading: Reading, name: str) -> Value:
@@ -141,7 +163,10 @@ def column_value(reading: Reading, name: str) -> Value:
         middles = frozenset({name}) if attribute.sql_kind == "midpoint" else frozenset()
         numbers = column(name, *attribute.whole_numbers())
         blur = {name: max(attribute.half_widths() or [Fraction(0)])}
-        return Number(numbers, known, line=line, midpoints=middles, blur=blur, attribute=name)
+        whole = isinstance(attribute.placing, Floored)
+        return Number(
+            numbers, known, line=line, midpoints=middles, blur=blur, attribute=name, whole=whole
+        )
     is_category = attribute.sql_kind == "category"
     labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
     leaves = [diagrams.leaf(label) for label in labels]
@@ -149,7 +174,7 @@ def column_value(reading: Reading, name: str) -> Value:
         leaves.append(diagrams.unknown)
     diagram = diagrams.over(name, leaves, np.arange(size))
     if is_category:
-        return Number(None, known, diagram, attribute=name, category=name)
+        return Number(None, known, diagram, attribute=name, category=name, whole=True)
     if attribute.sql_kind == "truth":
         return Truth(diagram, name)
     return Text(diagram, name)

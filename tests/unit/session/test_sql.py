@@ -213,3 +213,36 @@ def test_bad_requests_cost_nothing(session, text, accuracy, error, message):
     with pytest.raises(error, match=message):
         session.ask(text, **accuracy)
     assert spent(session) == 0
+
+
+def test_functions_around_aggregates_are_applied_to_the_answer(session, people):
+    plain = session.ask("SELECT AVG(hours) AS h FROM people", within=0.5)
+    before = spent(session)
+    shown = session.ask("SELECT ROUND(AVG(hours), 1) AS h FROM people", within=0.5)
+    assert spent(session) == before
+    assert shown.value == pytest.approx(round(plain.value, 1))
+    assert shown.interval == tuple(pytest.approx(round(end, 1)) for end in plain.interval)
+    assert shown.interval[0] <= round(people["hours"].mean(), 1) <= shown.interval[1]
+
+
+def test_functions_around_aggregates_are_sorted_and_filtered_by(session):
+    text = """SELECT sex, ROUND(COUNT(*), -3) AS n, COALESCE(AVG(age), 0) AS a FROM people
+        GROUP BY sex HAVING ROUND(COUNT(*), -4) >= 10000 ORDER BY n DESC"""
+    answer = session.ask(text, within={"n": 50, "a": 2.0})
+    assert [(row[0], row[1].value) for row in answer.rows] == [("M", 14_000), ("F", 6_000)]
+    assert all(row[1].low % 1000 == row[1].high % 1000 == 0 for row in answer.rows)
+    again = session.ask(text, within={"n": 50, "a": 2.0})
+    assert again.free
+    assert again.rows == answer.rows
+
+
+def test_finished_columns_have_no_estimates(session):
+    session.ask("SELECT COUNT(*) FROM people", within=100)
+    with pytest.raises(eke.errors.QueryError):
+        session.estimate("SELECT ROUND(COUNT(*), -2) FROM people")
+
+
+def test_correlations_are_answered(session, people):
+    answer = session.ask("SELECT CORR(age, hours) AS r FROM people", within=0.05)
+    low, high = answer.interval
+    assert low <= people["age"].corr(people["hours"]) <= high

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from eke.inference import Posterior, WidenedPosterior
 from eke.question import Question, bias, caveats
-from eke.session.answer.answer import Answer
+from eke.question.finish import finished_interval
+from eke.session.answer.answer import Answer, Cell
 
 
 def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) -> Answer:
@@ -18,7 +20,7 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
     off = [bias(question, column.formula) or 0.0 for column in question.columns]
     said = tuple(dict.fromkeys((*more, *caveats(question), *answer.caveats)))
     if not any(off):
-        return replace(answer, caveats=said)
+        return _finished(replace(answer, caveats=said), question)
 
     def belief(row: int, column: int) -> Posterior:
         posterior = answer.belief(row, column)
@@ -28,4 +30,22 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
         tuple(cell.widened(by) if by else cell for cell, by in zip(row, off, strict=True))
         for row in answer.rows
     ]
-    return replace(answer, rows=tuple(rows), caveats=said, _belief=belief)
+    widened = replace(answer, rows=tuple(rows), caveats=said, _belief=belief)
+    return _finished(widened, question)
+
+
+def _finished(answer: Answer, question: Question) -> Answer:
+    """The answer with what SQL does to its columns at last; beliefs stay those before it."""
+    if not any(column.finishes for column in question.columns):
+        return answer
+    bounds = [question.bounds(column.formula) for column in question.columns]
+
+    def shown(place: int, cell: Any) -> Any:
+        finishes = question.columns[place].finishes
+        if not finishes:
+            return cell
+        ends = (cell.low, cell.high)
+        return Cell(*finished_interval(finishes, cell.value, ends, bounds[place]), cell.variance)
+
+    rows = [tuple(shown(place, cell) for place, cell in enumerate(row)) for row in answer.rows]
+    return replace(answer, rows=tuple(rows))

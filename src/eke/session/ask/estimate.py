@@ -209,7 +209,7 @@ class TableEstimate:
 
 def linear_block(question: Question) -> Query | Marginal:
     """The block of linear answers that a question asks for; others have no estimate yet."""
-    values = [column.formula for column in question.columns if not column.is_key]
+    values = [column.finished for column in question.columns if not column.is_key]
     block = question.blocks[0]
     plain = question.having is None and not question.order_by and question.limit is None
     if len(values) != 1 or values[0].answer is None or not plain or question.offset:

@@ -52,7 +52,7 @@ def question_document(
         priced = {**preview_document(preview), "sentence": preview.explain().split("\n", 1)[1]}
     return {
         "columns": [
-            {"name": column.name, "formula": _formula(question, column.formula)}
+            {"name": column.name, "formula": _formula(question, column.finished)}
             for column in question.columns
         ],
         "clauses": _clauses(question),

@@ -1,0 +1,246 @@
+"""Numeric functions: ABS, ROUND, MOD, LEAST and the like, as exact maps of a column's numbers.
+
+A function of one column maps its vector of numbers; one of a few columns is worked out as a table
+and cut into slices. Numbers are whole ones over a common denominator, so nothing is rounded but
+what the function itself rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from sqlglot import exp
+
+from eke.query.blur import Blur, widest
+from eke.query.canonical import DENSE_CELLS
+from eke.query.vector import SAFE
+from eke.question.logic import both
+from eke.sql.diagram import Leaf
+from eke.sql.polynomial import Vector, grown, height_of, tabled, wide
+from eke.sql.value import Number, Reading, literal_number
+
+Parameters = tuple[Fraction, ...]
+Map = Callable[[Vector, int, Parameters], tuple[Vector, int]]
+"""From x and d, which stand for x / d, and parameters to the same of the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of one number and of constants.
+
+    Numbers that are close have results that are `jump` farther apart; without one they stay as
+    close, so that the midpoint of a bin may stand for what is in it.
+    """
+
+    name: str
+    apply: Map
+    jump: Callable[[Parameters], Fraction] | None = None
+    is_whole: bool | None = None  # the type of the result in SQL; None for that of the number
+
+
+def signs(numbers: Vector) -> Vector:
+    """1, 0 or -1 for each number."""
+    return (numbers > 0).astype(np.int64) - (numbers < 0).astype(np.int64)
+
+
+def _absolute(x: Vector, d: int, _: Parameters) -> tuple[Vector, int]:
+    return abs(x), d
+
+
+def _sign(x: Vector, _: int, __: Parameters) -> tuple[Vector, int]:
+    return signs(x), 1
+
+
+def _floor(x: Vector, d: int, _: Parameters) -> tuple[Vector, int]:
+    return (x if d < SAFE else wide(x)) // d, 1
+
+
+def _ceil(x: Vector, d: int, _: Parameters) -> tuple[Vector, int]:
+    below, _one = _floor(-x, d, ())
+    return -below, 1
+
+
+def _round(x: Vector, d: int, parameters: Parameters) -> tuple[Vector, int]:
+    """To so many digits, halves away from zero."""
+    scale = Fraction(10) ** int(parameters[0])
+    if scale.denominator == 1 and scale.numerator % d == 0:  # it has no more digits than that
+        return x, d
+    doubled = grown(abs(x), 2 * scale.numerator)
+    unit = d * scale.denominator
+    nearest, _one = _floor(_plus(doubled, unit), 2 * unit, ())
+    return grown(signs(x) * nearest, scale.denominator), scale.numerator
+
+
+def _trunc(x: Vector, d: int, parameters: Parameters) -> tuple[Vector, int]:
+    scale = Fraction(10) ** int(parameters[0])
+    if scale.denominator == 1 and scale.numerator % d == 0:
+        return x, d
+    nearest, _one = _floor(grown(abs(x), scale.numerator), d * scale.denominator, ())
+    return grown(signs(x) * nearest, scale.denominator), scale.numerator
+
+
+def _remainder(x: Vector, d: int, parameters: Parameters) -> tuple[Vector, int]:
+    """What is left of a division, with the sign of what is divided."""
+    divisor = abs(parameters[0])
+    unit = math.lcm(d, divisor.denominator)
+    scaled = grown(abs(x), unit // d)
+    modulus = int(divisor * unit)
+    rest = (scaled if modulus < SAFE else wide(scaled)) % modulus
+    return signs(x) * rest, unit
+
+
+def _bucket(x: Vector, d: int, parameters: Parameters) -> tuple[Vector, int]:
+    """The number of the bucket, 0 below the lowest and one more than there are above all."""
+    low, high, buckets = parameters
+    slope = buckets / (high - low)
+    shift = slope * low
+    unit = math.lcm(slope.denominator * d, shift.denominator)
+    above = grown(x, int(slope * unit / d))
+    place, _one = _floor(_plus(above, -int(shift * unit)), unit, ())
+    return np.clip(place + 1, 0, int(buckets) + 1), 1
+
+
+def _plus(x: Vector, number: int) -> Vector:
+    fits = abs(number) + height_of(x) < SAFE
+    return (x if fits else wide(x)) + number
+
+
+def _one_unit(_: Parameters) -> Fraction:
+    return Fraction(1)
+
+
+def _digit(parameters: Parameters) -> Fraction:
+    return 1 / Fraction(10) ** int(parameters[0])
+
+
+def _of_size(parameters: Parameters) -> Fraction:
+    return 2 * abs(parameters[-1]) + 2
+
+
+def _two_units(_: Parameters) -> Fraction:
+    return Fraction(2)
+
+
+ABSOLUTE = Function("ABS", _absolute)
+SIGN = Function("SIGN", _sign, _two_units, is_whole=True)
+FLOOR = Function("FLOOR", _floor, _one_unit, is_whole=False)
+CEIL = Function("CEIL", _ceil, _one_unit, is_whole=False)
+ROUND = Function("ROUND", _round, _digit)
+TRUNC = Function("TRUNC", _trunc, _digit)
+REMAINDER = Function("MOD", _remainder, _of_size)
+BUCKET = Function("WIDTH_BUCKET", _bucket, _of_size, is_whole=True)
+
+
+def mapped(
+    reading: Reading, node: exp.Expr, how: Function, number: Number, *parameters: Fraction
+) -> Number:
+    """A function of a number, NULL where that is."""
+    diagrams = reading.diagrams
+    whole = number.whole if how.is_whole is None else how.is_whole
+    if number.steps is not None:
+        reading.effort.spend(10 * len(diagrams.labels(number.steps)))
+        steps = diagrams.mapped(_label, number.steps, (how, parameters))
+        if isinstance(steps, Leaf) and steps.label is not None:
+            return literal_number(reading, steps.label, whole=whole)
+        return Number(None, number.known, steps, whole=whole)
+    jump = Fraction(0)
+    if how.jump is not None:
+        if number.midpoints:
+            raise reading.error(node, cuts_through_bins(how.name, number))
+        jump = how.jump(parameters)
+    # Two numbers that are close may be rounded to different ones.
+    blur = {name: bound + jump if bound else bound for name, bound in number.blur.items()}
+
+    def worked_out(unit: int, numbers: Vector) -> tuple[Vector, int]:
+        return how.apply(numbers, unit, parameters)
+
+    return _tabled(reading, node, how.name, [number], worked_out, blur=blur, whole=whole)
+
+
+def smaller(reading: Reading, node: exp.Expr, first: Number, second: Number) -> Number:
+    """The smaller of two numbers, NULL where either is."""
+    return _extreme(reading, node, "LEAST", first, second)
+
+
+def larger(reading: Reading, node: exp.Expr, first: Number, second: Number) -> Number:
+    """The larger of two numbers, NULL where either is."""
+    return _extreme(reading, node, "GREATEST", first, second)
+
+
+def cuts_through_bins(name: str, number: Number) -> str:
+    """Why a function with jumps is refused on a binned column."""
+    columns = " and ".join(sorted(number.midpoints))
+    return f"{name} of {columns} would cut through its bins; group by the column itself"
+
+
+def _extreme(reading: Reading, node: exp.Expr, name: str, first: Number, second: Number) -> Number:
+    diagrams, whole = reading.diagrams, first.whole and second.whole
+    if first.steps is not None and second.steps is not None:
+        operation = _smaller_label if name == "LEAST" else _larger_label
+        steps = diagrams.joined(operation, first.steps, second.steps)
+        if isinstance(steps, Leaf) and steps.label is not None:
+            return literal_number(reading, steps.label, whole=whole)
+        return Number(None, diagrams.joined(both, first.known, second.known), steps, whole=whole)
+    chosen = np.minimum if name == "LEAST" else np.maximum
+
+    def worked_out(unit: int, one: Vector, other: Vector) -> tuple[Vector, int]:
+        return chosen(one, other), unit
+
+    blur = widest(first.blur, second.blur)
+    return _tabled(reading, node, name, [first, second], worked_out, blur=blur, whole=whole)
+
+
+def _tabled(
+    reading: Reading,
+    node: exp.Expr,
+    name: str,
+    numbers: Sequence[Number],
+    worked_out: Callable[..., tuple[Vector, int]],
+    *,
+    blur: Blur,
+    whole: bool,
+) -> Number:
+    """A function of numbers over all combinations of the columns behind them."""
+    domain, diagrams = reading.domain, reading.diagrams
+    parts = [number.polynomial(diagrams) for number in numbers]
+    names = domain.in_order({name for part in parts for name in part.attributes})
+    cells = math.prod(domain.sizes(names))
+    if len(names) > 1 and cells > DENSE_CELLS:
+        raise reading.error(
+            node,
+            f"{name} across {' and '.join(names)} has {cells:,} combinations and at most "
+            f"{DENSE_CELLS:,} are worked out; use one column, or smaller ones",
+        )
+    reading.effort.spend((cells // 10 if len(names) > 1 else cells // 15) + 20)
+    tables = [part.table(domain, names) for part in parts]
+    unit = math.lcm(*(fraction.denominator for fraction, _ in tables))
+    common = [grown(table, unit // fraction.denominator) for fraction, table in tables]
+    if any(table.dtype == object for table in common):
+        reading.effort.spend(cells)
+    found, divisor = worked_out(unit, *common)
+    known = numbers[0].known
+    for number in numbers[1:]:
+        known = diagrams.joined(both, known, number.known)
+    midpoints = frozenset[str]().union(*(number.midpoints for number in numbers))
+    value = tabled(names, np.asarray(found), divisor)
+    return Number(value, known, midpoints=midpoints, blur=blur, whole=whole)
+
+
+def _label(number: Fraction | None, extra: tuple[Function, Parameters]) -> Fraction | None:
+    if number is None:
+        return None
+    how, parameters = extra
+    found, unit = how.apply(np.array([number.numerator], object), number.denominator, parameters)
+    return Fraction(int(found[0]), unit)
+
+
+def _smaller_label(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    return None if first is None or second is None else min(first, second)
+
+
+def _larger_label(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    return None if first is None or second is None else max(first, second)

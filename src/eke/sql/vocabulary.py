@@ -1,0 +1,104 @@
+"""Vocabulary: the functions of a record's values, with their arguments in the order of reading.
+
+The allow list of `tree` takes these nodes, `scalar` reads their arguments, and `functions` says
+what each of them means.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+_ONE = ("this",)
+_TWO = ("this", "expression")
+_MANY = ("this", "expressions")
+
+ARGUMENTS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Coalesce: _MANY,
+    exp.Nullif: _TWO,
+    exp.Least: _MANY,
+    exp.Greatest: _MANY,
+    exp.If: ("this", "true", "false"),
+    exp.Abs: _ONE,
+    exp.Sign: _ONE,
+    exp.Floor: _ONE,
+    exp.Ceil: _ONE,
+    exp.Round: ("this", "decimals"),
+    exp.Trunc: ("this", "decimals"),
+    exp.Mod: _TWO,
+    exp.Pow: _TWO,
+    exp.WidthBucket: ("this", "min_value", "max_value", "num_buckets"),
+    exp.Cast: _ONE,
+    exp.TryCast: _ONE,
+    exp.DPipe: _TWO,
+    exp.Concat: ("expressions",),
+    exp.Upper: _ONE,
+    exp.Lower: _ONE,
+    exp.Length: _ONE,
+    exp.Substring: ("this", "start", "length"),
+    exp.Left: _TWO,
+    exp.Right: _TWO,
+    exp.Trim: _TWO,
+    exp.Replace: ("this", "expression", "replacement"),
+    exp.ILike: _TWO,
+    exp.StartsWith: _TWO,
+    exp.EndsWith: _TWO,
+    exp.Contains: _TWO,
+    exp.RegexpLike: ("this", "expression", "flag"),
+    exp.RegexpFullMatch: _TWO,
+    exp.SimilarTo: _TWO,
+}
+"""The arguments that are expressions over a record; those that may be left out come last."""
+
+PAIRS: tuple[type[exp.Expr], ...] = (
+    *(exp.Corr, exp.CovarPop, exp.CovarSamp),
+    *(exp.RegrSlope, exp.RegrIntercept, exp.RegrR2, exp.RegrCount),
+)
+"""Aggregates of two expressions."""
+
+# What else a node may carry: a type, a word such as LEADING.
+_MORE: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Cast: ("to",),
+    exp.TryCast: ("to",),
+    exp.Trim: ("position",),
+    exp.ILike: ("negate",),
+}
+
+NODES: dict[type[exp.Expr], frozenset[str]] = {
+    **{node: frozenset((*keys, *_MORE.get(node, ()))) for node, keys in ARGUMENTS.items()},
+    **dict.fromkeys(PAIRS, frozenset(_TWO)),
+    exp.CountIf: frozenset(("this", "big_int")),
+    exp.DataType: frozenset(("this", "expressions")),
+    exp.DataTypeParam: frozenset(("this",)),
+}
+
+NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
+    **{node: keys[:1] for node, keys in ARGUMENTS.items()},
+    **{node: _TWO for node, keys in ARGUMENTS.items() if keys == _TWO and node is not exp.Trim},
+    **dict.fromkeys(PAIRS, _TWO),
+    exp.If: ("this", "true"),
+    exp.Substring: ("this", "start"),
+    exp.Replace: ARGUMENTS[exp.Replace],
+    exp.WidthBucket: ARGUMENTS[exp.WidthBucket],
+    exp.RegexpLike: _TWO,
+    exp.CountIf: _ONE,
+    exp.Cast: ("this", "to"),
+    exp.TryCast: ("this", "to"),
+}
+
+# How sqlglot was told to treat NULLs; eke treats them as DuckDB does.
+REMARKS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Least: frozenset({"ignore_nulls"}),
+    exp.Greatest: frozenset({"ignore_nulls"}),
+    exp.DPipe: frozenset({"safe"}),
+    exp.Concat: frozenset({"safe", "coalesce"}),
+    exp.TryCast: frozenset({"safe"}),
+}
+
+
+def operands(node: exp.Expr) -> list[exp.Expr]:
+    """The expressions that a function of the vocabulary is called with."""
+    found: list[exp.Expr] = []
+    for key in ARGUMENTS[type(node)]:
+        value = node.args.get(key)
+        found += value if isinstance(value, list) else [value] if value is not None else []
+    return found
