@@ -62,9 +62,15 @@ class FormulaPosterior:
         ratio = self.formula.ratio(len(self.joint.values))
         low, high = self.bounds
         if ratio is not None:
-            ends = fieller(self.joint, *ratio, confidence)
-            # Noise may put all of the interval beyond what is possible; its nearer end remains.
-            return min(max(ends[0], low), high), max(min(ends[1], high), low)
+            first, last = fieller(self.joint, *ratio, confidence)
+            # Noise may put all of the interval beyond what is possible. Then half of it is kept on
+            # this side: a point, or next to nothing, would look like certainty.
+            half = 0.5 * (last - first)
+            if first > high - half:
+                return max(min(first, high - half), low), high
+            if last < low + half:
+                return low, min(max(last, low + half), high)
+            return max(first, low), min(last, high)
         found = self._draws()
         missing = 1.0 - found.size / DRAWS
         if missing > _MOST_UNDEFINED * (1.0 - confidence) or not math.isfinite(self.value):
@@ -74,9 +80,17 @@ class FormulaPosterior:
         return min(float(first), self.value), max(float(last), self.value)
 
     def halfwidth(self, confidence: float) -> float:
-        """Half the width of the interval."""
+        """Half the width of the interval; of one that is cut at its bounds, half of what it was.
+
+        Measuring ends when this is small enough. An interval that noise has put beyond what is
+        possible is not more accurate than others, and must not end it.
+        """
         low, high = self.interval(confidence)
-        return 0.5 * (high - low)
+        ratio = self.formula.ratio(len(self.joint.values))
+        if ratio is None:
+            return 0.5 * (high - low)
+        first, last = fieller(self.joint, *ratio, confidence)
+        return 0.5 * min(last - first, self.bounds[1] - self.bounds[0])
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The share of draws above, below or between."""
