@@ -59,10 +59,10 @@ class FormulaPosterior:
     def interval(self, confidence: float) -> tuple[float, float]:
         """An interval that holds the formula of the true answers; infinite where none is known."""
         confidence = checked_confidence(confidence)
-        ratio = self.formula.ratio(len(self.joint.values))
+        uncut = self._uncut(confidence)
         low, high = self.bounds
-        if ratio is not None:
-            first, last = fieller(self.joint, *ratio, confidence)
+        if uncut is not None:
+            first, last = uncut
             # Noise may put all of the interval beyond what is possible. Then half of it is kept on
             # this side: a point, or next to nothing, would look like certainty.
             half = 0.5 * (last - first)
@@ -85,12 +85,16 @@ class FormulaPosterior:
         Measuring ends when this is small enough. An interval that noise has put beyond what is
         possible is not more accurate than others, and must not end it.
         """
-        low, high = self.interval(confidence)
-        ratio = self.formula.ratio(len(self.joint.values))
-        if ratio is None:
+        uncut = self._uncut(checked_confidence(confidence))
+        if uncut is None:
+            low, high = self.interval(confidence)
             return 0.5 * (high - low)
-        first, last = fieller(self.joint, *ratio, confidence)
-        return 0.5 * min(last - first, self.bounds[1] - self.bounds[0])
+        return 0.5 * min(uncut[1] - uncut[0], self.bounds[1] - self.bounds[0])
+
+    def _uncut(self, confidence: float) -> tuple[float, float] | None:
+        """The interval of a ratio of linear forms before it is cut; None for other formulas."""
+        ratio = self.formula.ratio(len(self.joint.values))
+        return None if ratio is None else fieller(self.joint, *ratio, confidence)
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The share of draws above, below or between."""
