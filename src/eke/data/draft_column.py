@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from math import ceil, floor
 from typing import Any
@@ -15,9 +16,22 @@ import ibis
 import numpy as np
 
 from eke.data.coding import FALSE_WORDS, TRUE_WORDS, spelled_number
+from eke.data.days import day_number, told_moment
 from eke.data.round_edges import round_bounds, round_edges, round_step, tidy
 from eke.data.sealed import Engine
-from eke.domain import Attribute, Binned, Boolean, Categorical, Integer, Numeric, Replace, Rule
+from eke.domain import (
+    Attribute,
+    Binned,
+    Boolean,
+    Categorical,
+    Date,
+    Integer,
+    Numeric,
+    Replace,
+    Rule,
+)
+from eke.domain.date import MOST_DAYS
+from eke.domain.placing import Days
 from eke.domain.rule import EXACT, number_text
 
 MISSING_WORDS = ("na", "n/a", "n.a.", "null", "none", "nan", "?", "-", ".", "missing")
@@ -31,7 +45,7 @@ _EMPTY = "left out: it holds no values"
 _ID = (
     "If it names the individuals to protect, make it the unit; ids and free text are no attributes"
 )
-_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
+_ANY_DAY = Days(date.min.toordinal(), date.max.toordinal(), None, "UTC")
 _DERIVE = "derive what matters from it (the year, the month, a category) and add that as a column"
 _USUAL = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 _PERSONAL = {"name", "email", "mail", "phone", "telephone", "address", "street", "ssn", "passport"}
@@ -58,6 +72,8 @@ class ColumnDraft:
         column = self.values.cast("float64") if number else self.values
         if self.missing and kind.is_string():
             column = ibis.cases((~column.isin(self.missing), column))
+        if kind.is_date() or kind.is_timestamp():
+            return self._dates(column)
         if not (number or kind.is_string() or kind.is_boolean()):
             return None, f"left out: type {kind} has no attribute of its own; {_DERIVE}"
         grouped = column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())
@@ -93,7 +109,7 @@ class ColumnDraft:
             texts.n.sum(where=texts.v.isnull()),
             texts.v.lower().isin([*TRUE_WORDS, *FALSE_WORDS]).sum(),
             spelled_number(texts.v, Integer(0, 0)).isnull().sum(),
-            texts.v.re_search(_DATE).sum(),
+            day_number(texts.v, _ANY_DAY).notnull().sum(),
         )
         null: Rule = "bucket" if missing else "never"
         if not present:
@@ -104,10 +120,8 @@ class ColumnDraft:
             return self._number(texts.select(v=spelled_number(texts.v, Integer(0, 0)), n="n"))
         personal = distinct > _FEW and self._words & _PERSONAL
         if dates == distinct or personal:
-            reason = (
-                f"it holds dates; {_DERIVE}" if not personal else f"it identifies people. {_ID}"
-            )
-            return None, f"left out: {reason}"
+            people = None, f"left out: it identifies people. {_ID}"
+            return self._dates(texts.v) if dates == distinct else people
         if distinct > self.max_categories:
             return self._many_texts(texts, present, distinct, null)
         listed = self.engine.fetch(texts.filter(texts.v.notnull()).select("v"))["v"].to_pylist()
@@ -141,6 +155,35 @@ class ColumnDraft:
         if not present:
             return None, _EMPTY
         return Boolean("bucket" if missing else "never", "never"), "true or false"
+
+    # -- days ----------------------------------------------------------------------------------
+
+    def _dates(self, values: Any) -> Drafted:
+        """Days, between the first and the last day of the years that occur."""
+        kind = values.type()
+        number = day_number(values, _ANY_DAY)
+        in_utc = bool(kind.is_timestamp() and kind.timezone)
+        zoned = told_moment(values, _ANY_DAY) % 2 != 0 if kind.is_string() else in_utc
+        table = values.as_table().select(day=number, zoned=ibis.literal(True) & zoned)
+        days = self.engine.hold(table.select("day", zoned=table.zoned & table.day.notnull()))
+        present, missing, low, high, has_zone = self._row(
+            days,
+            days.day.count(),
+            days.day.isnull().sum(),
+            days.day.min(),
+            days.day.max(),
+            days.zoned.any(),
+        )
+        if not present:
+            return None, _EMPTY
+        first = date(date.fromordinal(int(low)).year, 1, 1)
+        last = date(date.fromordinal(int(high)).year, 12, 31)
+        bounds = f"{first} to {last} is too long, declare it as a Date between closer bounds"
+        if (last - first).days >= MOST_DAYS or first.year < 2 or last.year > 9998:
+            return None, f"left out: it holds dates; {bounds}"
+        zone = "UTC" if has_zone else None
+        note = "days of whole years" + (", beginning in UTC; write your own zone" if zone else "")
+        return Date(first, last, "bucket" if missing else "never", "never", zone=zone), note
 
     # -- numbers -------------------------------------------------------------------------------
 

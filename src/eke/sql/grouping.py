@@ -16,10 +16,11 @@ from sqlglot import exp
 
 from eke.query import Query, Term
 from eke.question.groups import GroupKey, grouped
+from eke.sql.dates import day_text
 from eke.sql.diagram import Diagram
 from eke.sql.logic import if_true, same_as
 from eke.sql.polynomial import MOST_TERMS, TooLarge
-from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weighted_boxes
+from eke.sql.value import Day, Missing, Number, Reading, Value, is_constant_key, weighted_boxes
 
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
@@ -39,6 +40,7 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
             )
         return GroupKey(name, attribute, declared.labels)
     diagram = labelled(reading, node, value)
+    shown = day_text if isinstance(value, Day) else _plain
     labels = _in_order(reading, value, diagram)
     if len(labels) > MOST_LABELS:
         raise reading.error(
@@ -50,7 +52,7 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
         parts = _parts(reading, diagram, labels)
     except TooLarge as problem:
         raise reading.error(node, str(problem)) from None
-    return GroupKey(name, None, tuple(_plain(v) for v in labels), parts)
+    return GroupKey(name, None, tuple(None if v is None else shown(v) for v in labels), parts)
 
 
 def possible_rows(
@@ -94,6 +96,8 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
     """The value of each cell as a label; equal keys have the same diagram."""
     if isinstance(value, Missing) or is_constant_key(value):
         raise reading.error(node, "a constant makes only one group; leave it out")
+    if isinstance(value, Day):
+        return labelled(reading, node, value.number)
     if not isinstance(value, Number):
         return value.labels
     if value.steps is not None:

@@ -96,6 +96,8 @@ class NoisyClauses:
         meant = node if place is None else self._items[place][1]
         if isinstance(meant, exp.Literal) and meant.args.get("is_string"):
             return Constant(str(meant.this))
+        if isinstance(meant, exp.Cast):  # DATE '2013-01-31', which a key shows as a text
+            return Constant(str(meant.this.this))
         if isinstance(meant, exp.Boolean):
             return Constant(bool(meant.this))
         if isinstance(meant, exp.Null):

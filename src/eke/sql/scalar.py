@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from eke.errors import SqlError
 from eke.question.logic import both, either
-from eke.sql import arithmetic
+from eke.sql import arithmetic, dates
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare, contained, like
 from eke.sql.diagram import Diagram
@@ -23,6 +23,7 @@ from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, find_column
 from eke.sql.tree import left_chain
 from eke.sql.value import (
+    Day,
     Missing,
     Number,
     Reading,
@@ -102,6 +103,12 @@ def as_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
     if isinstance(value, Text):
         named = f"the column {value.attribute!r} holds texts" if value.attribute else "this is text"
         raise reading.error(node, f"{named}; calculate with numbers only")
+    if isinstance(value, Day):
+        raise reading.error(
+            node,
+            "dates cannot be summed or averaged; take a part, as in AVG(EXTRACT(month FROM d)), or "
+            "a number of days, as in AVG(d - DATE '2013-01-01')",
+        )
     raise reading.error(node, "nothing can be calculated with NULL; leave it out")
 
 
@@ -153,7 +160,12 @@ def _negative(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
 def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     first, rest = left_chain(node)
     minus = literal_number(reading, Fraction(-1))
-    total = number_of(reading, relation, first)
+    value = value_of(reading, relation, first)
+    if isinstance(node, (exp.Add, exp.Sub)):
+        value, rest = _dated(reading, relation, value, rest)
+        if not rest:
+            return value
+    total = as_number(reading, first, value)
     for operator, operand in rest:
         number = number_of(reading, relation, operand)
         reading.effort.turn_to(operand)
@@ -166,6 +178,49 @@ def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
         else:
             total = arithmetic.add(reading, total, number)
     return total
+
+
+def _dated(
+    reading: Reading,
+    relation: Relation,
+    total: Value,
+    rest: list[tuple[type[exp.Expr], exp.Expr]],
+) -> tuple[Value, list[tuple[type[exp.Expr], exp.Expr]]]:
+    """The sum of the operands up to the last that has to do with dates, and those after it."""
+    waiting = list(rest)
+    while waiting:
+        operator, operand = waiting[0]
+        sign = -1 if operator is exp.Sub else 1
+        if isinstance(operand, exp.Interval):
+            total = dates.shifted(reading, operand, total, operand, sign)
+        else:
+            value = value_of(reading, relation, operand)
+            if not isinstance(total, Day) and not isinstance(value, Day):
+                break
+            total = dates.combined(reading, operand, total, value, sign)
+        del waiting[0]
+    return total, waiting
+
+
+def _cast(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value = value_of(reading, relation, node.this)
+    return Day(dates.as_day(reading, node, value))
+
+
+def _part(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    if isinstance(node, exp.Extract):
+        part, operand = str(node.this.this), node.args["expression"]
+    elif isinstance(node, exp.Anonymous):
+        *named, operand = node.args["expressions"]
+        part = dates.NAMED[str(node.this).lower()] or str(named[0].this)
+    else:
+        part, operand = dates.FUNCTIONS[type(node)], node.this
+    return dates.part_of(reading, node, part, value_of(reading, relation, operand))
+
+
+def _truncated(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value = value_of(reading, relation, node.this)
+    return dates.truncated(reading, node, str(node.args["unit"].this), value)
 
 
 def _floor(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
@@ -258,4 +313,7 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     ((exp.Like,), _like),
     ((exp.Is,), _is),
     ((exp.Case,), _case),
+    ((exp.Cast,), _cast),
+    ((exp.Extract, exp.Anonymous, *dates.FUNCTIONS), _part),
+    ((exp.TimestampTrunc, exp.DateTrunc), _truncated),
 )

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from eke.errors import SqlError
+from eke.sql import dates
 from eke.sql.guard import SqlToken
 from eke.sql.parser import DIALECT, TooTangled, trees_of
 from eke.sql.place import SqlText, echo
@@ -84,6 +85,21 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.StddevPop: _AGGREGATE,
     exp.StddevSamp: _AGGREGATE,
     exp.Sqrt: frozenset({"this"}),
+    exp.Cast: frozenset({"this", "to"}),  # of a text to a date only
+    exp.DataType: frozenset({"this", "nested"}),
+    exp.Interval: frozenset({"this", "unit"}),
+    exp.Extract: _OPERANDS,
+    exp.TimestampTrunc: frozenset({"this", "unit"}),
+    exp.DateTrunc: frozenset({"this", "unit"}),
+    exp.Anonymous: frozenset({"this", "expressions"}),  # those in dates.NAMED only
+    **dict.fromkeys(dates.FUNCTIONS, frozenset({"this"})),
+}
+# Words that are no expressions: the part that is wanted of a date.
+_WORDS = {
+    exp.Extract: "this",
+    exp.TimestampTrunc: "unit",
+    exp.DateTrunc: "unit",
+    exp.Interval: "unit",
 }
 # How sqlglot was told to divide; eke divides as DuckDB does.
 _REMARKS: dict[type[exp.Expr], frozenset[str]] = {exp.Div: frozenset({"typed", "safe"})}
@@ -104,6 +120,9 @@ _NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Case: ("ifs",),
     exp.If: ("this", "true"),
     exp.Filter: ("this", "expression"),
+    **dict.fromkeys((exp.TimestampTrunc, exp.DateTrunc, exp.Interval), ("this", "unit")),
+    exp.Extract: ("this", "expression"),
+    **dict.fromkeys(dates.FUNCTIONS, ("this",)),
     **dict.fromkeys((exp.Where, exp.Having, exp.From, exp.Paren, exp.Not, exp.Neg), ("this",)),
     **dict.fromkeys((exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT), ("this", "expression")),
     **dict.fromkeys((exp.LTE, exp.GT, exp.GTE, exp.Is, exp.Like), ("this", "expression")),
@@ -197,7 +216,7 @@ def _check_nodes(
     while waiting:
         node, level = waiting.pop()
         allowed = nodes.get(type(node))
-        if allowed is None:
+        if allowed is None or not _is_known(node):
             raise _refused(text, node, tokens, *node_advice(node))
         for key, value in node.args.items():
             remark = key in _REMARKS.get(type(node), ())
@@ -214,10 +233,25 @@ def _check_nodes(
         waiting += [(child, level + deeper) for child, deeper in _children(node)]
 
 
+def _is_known(node: exp.Expr) -> bool:
+    """False for uses of a node that no rule is about."""
+    if isinstance(node, exp.Cast):
+        is_text = isinstance(node.this, exp.Literal) and bool(node.this.args.get("is_string"))
+        return is_text and node.args["to"].this == exp.DType.DATE
+    if isinstance(node, exp.Anonymous):
+        part = dates.NAMED.get(str(node.this).lower())
+        given = node.args["expressions"]
+        named = len(given) == 2 and isinstance(given[0], exp.Literal)
+        return part is not None and (len(given) == 1 if part else named)
+    return not isinstance(node, exp.Interval) or isinstance(node.parent, (exp.Add, exp.Sub))
+
+
 def _children(node: exp.Expr) -> Iterator[tuple[exp.Expr, int]]:
     spine = next((family for family in _SPINES if isinstance(node, family)), ())
     for key, value in node.args.items():
         for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, exp.Var) and _WORDS.get(type(node)) == key:
+                continue
             if isinstance(child, exp.Expr):
                 yield child, 0 if key == "this" and isinstance(child, spine) else 1
 

@@ -1,6 +1,7 @@
 """Values: what a scalar expression is in every cell of the domain.
 
-A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth` or `Missing`.
+A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth`, `Day` or
+`Missing`.
 Each knows where it is NULL, so that sums skip and comparisons propagate NULLs as SQL does.
 """
 
@@ -114,11 +115,26 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Day:
+    """A date in every cell: the number of its day, 1970-01-01 being 0, or NULL where that is."""
+
+    number: Number
+
+    @property
+    def attribute(self) -> str | None:
+        return self.number.attribute
+
+    @property
+    def order(self) -> Order:
+        return self.number.order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Missing:
     """The literal NULL."""
 
 
-Value: TypeAlias = Number | Text | Truth | Missing
+Value: TypeAlias = Number | Text | Truth | Day | Missing
 
 
 def literal_number(reading: Reading, number: Fraction) -> Number:
@@ -142,6 +158,8 @@ def column_value(reading: Reading, name: str) -> Value:
         numbers = column(name, *attribute.whole_numbers())
         blur = {name: max(attribute.half_widths() or [Fraction(0)])}
         return Number(numbers, known, line=line, midpoints=middles, blur=blur, attribute=name)
+    if attribute.sql_kind == "day":
+        return Day(Number(column(name, attribute.day_numbers()), known, attribute=name))
     is_category = attribute.sql_kind == "category"
     labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
     leaves = [diagrams.leaf(label) for label in labels]
@@ -158,6 +176,8 @@ def column_value(reading: Reading, name: str) -> Value:
 def known_part(reading: Reading, value: Value) -> Diagram:
     """True where a value is not NULL, False elsewhere."""
     diagrams = reading.diagrams
+    if isinstance(value, Day):
+        return value.number.known
     if isinstance(value, Number):
         return value.known
     if isinstance(value, Missing):
@@ -203,6 +223,8 @@ def is_constant_key(value: Value) -> bool:
 
 def is_literal(value: Value) -> bool:
     """True for a value that is the same in every cell."""
+    if isinstance(value, Day):
+        return is_literal(value.number)
     if isinstance(value, Number):
         return isinstance(value.steps, Leaf)
     return isinstance(value, Missing) or isinstance(value.labels, Leaf)
