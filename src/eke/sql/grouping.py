@@ -17,7 +17,7 @@ from sqlglot import exp
 from eke.query import Query, Term
 from eke.question.groups import GroupKey, grouped
 from eke.sql.dates import day_text
-from eke.sql.diagram import Diagram
+from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
 from eke.sql.polynomial import MOST_TERMS, TooLarge
 from eke.sql.value import Day, Missing, Number, Reading, Value, is_constant_key, weighted_boxes
@@ -135,11 +135,29 @@ def _in_order(reading: Reading, value: Value, diagram: Diagram) -> list[Any]:
 
 
 def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query, ...]:
+    if isinstance(diagram, Branch) and all(isinstance(t, Leaf) for t in diagram.targets):
+        return _parts_of_column(reading, diagram, labels)
     parts = []
     for label in labels:
         boxes = weighted_boxes(reading.diagrams, diagram, label)
         reading.effort.spend(600 + 100 * len(boxes))
         terms = [Term(Fraction(weight), tuple(box.items())) for weight, box in boxes]
+        parts.append(Query.of(reading.domain, terms))
+    return tuple(parts)
+
+
+def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tuple[Query, ...]:
+    """The same for a function of one column, such as a weekday, which has a box a label."""
+    leaves = [reading.diagrams.leaf(label) for label in labels]
+    place: dict[Diagram, int] = {leaf: at for at, leaf in enumerate(leaves)}
+    runs = np.diff(np.array((0, *diagram.stops)))
+    codes = np.repeat([place.get(target, -1) for target in diagram.targets], runs)
+    name = reading.domain.names[diagram.level]
+    parts = []
+    for at in range(len(labels)):
+        reading.effort.spend(600 + len(codes) // 20)
+        chosen = (codes == at).astype(np.int64)
+        terms = [Term(Fraction(1), ((name, chosen),))] if chosen.any() else []
         parts.append(Query.of(reading.domain, terms))
     return tuple(parts)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import eke
+from eke.sql import parse
 
 DAYS = [date(2013, 1, 1) + timedelta(days=n % 90) for n in range(900)]
 DOMAIN = eke.Domain(
@@ -68,3 +69,10 @@ def test_the_schema_says_date(session: eke.Session) -> None:
         "values": "2013-01-01 to 2013-03-31",
         "missing": True,
     }
+
+
+def test_weekdays_of_ten_years_are_groups() -> None:
+    domain = eke.Domain(day=eke.Date("2013-01-01", "2022-12-31", null="bucket"))
+    for part, groups in (("dow", 8), ("week", 54), ("year", 11)):
+        text = f"SELECT EXTRACT({part} FROM day) AS k, COUNT(*) FROM t GROUP BY k"
+        assert parse(text, domain).rows == groups
