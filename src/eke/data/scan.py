@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eke.data.days import FIRST_SECOND, LAST_SECOND
 from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile
 from eke.data.id_mark import MARK, duckdb_mark
 from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
@@ -24,6 +25,7 @@ _VIEW = "raw"
 _BLANKS = "' ' || chr(9)"
 _LONGEST_LINE = 16 * 2**20
 _LARGEST = "9" * 38
+_ZONED = "TIMESTAMP WITH TIME ZONE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Scan:
     ids: dict[str, str]
     rounded: frozenset[str] = frozenset()  # columns that the engine cannot hold exactly
     marks: Mapping[str, str] = field(default_factory=dict)
+    zoned: frozenset[str] = frozenset()  # columns of moments, which `columns` tells in UTC
 
     def table(self, wanted: Mapping[str, str], identity: str | None = None) -> Any:
         """An Ibis table of some columns: the keys are its names, the values those of the file.
@@ -62,7 +65,8 @@ class Scan:
             chosen.append(f"{self.marks[named]} AS {MARK}")
         rows = f"SELECT {', '.join(chosen)} FROM {self.relation}"  # noqa: S608 -- names are quoted
         self.engine.run(f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS {rows}")
-        return self.engine.table(_VIEW, opaque=identity)
+        zoned = {name for name, column in wanted.items() if column in self.zoned}
+        return self.engine.table(_VIEW, opaque=identity, zoned=zoned)
 
 
 @contextmanager
@@ -175,7 +179,8 @@ def _scan_typed(engine: SealedEngine, relation: str, rounded: frozenset[str] = f
     marks: dict[str, str] = {}
     for name, kind in kinds:
         marks |= _marks({name: ids[name]}, kind)
-    return Scan(engine, relation, columns, ids, rounded, marks)
+    zoned = frozenset(name for name, kind in kinds if kind == _ZONED)
+    return Scan(engine, relation, columns, ids, rounded, marks, zoned)
 
 
 def _rounded_columns(engine: SealedEngine, file: ParquetFile) -> frozenset[str]:
@@ -197,6 +202,10 @@ def _rounded_columns(engine: SealedEngine, file: ParquetFile) -> frozenset[str]:
 
 def _typed_column(name: str, dtype: str) -> str:
     column = quoted_name(name)
+    if dtype in (_ZONED, "TIMESTAMP_NS"):
+        return _moment(column, dtype)
+    if dtype in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+        return _within_the_calendar(column, dtype)
     if dtype not in ("HUGEINT", "UHUGEINT"):
         return column
     # 128-bit integers have 39 digits, one more than the widest type Ibis knows. Beyond 38 digits
@@ -204,3 +213,28 @@ def _typed_column(name: str, dtype: str) -> str:
     above, below = f"{column} > {_LARGEST}", f"{column} < -{_LARGEST}"
     low = "" if dtype == "UHUGEINT" else f"WHEN {below} THEN -{_LARGEST} "
     return f"CASE WHEN {above} THEN {_LARGEST} {low}ELSE TRY_CAST({column} AS DECIMAL(38, 0)) END"
+
+
+def _within_the_calendar(column: str, dtype: str) -> str:
+    """SQL of a time of coarser units, of which there are more than the usual type can hold."""
+    low, high = "TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59'"
+    return (
+        f"CASE WHEN {column} < {low}::{dtype} THEN {low} "
+        f"WHEN {column} > {high}::{dtype} THEN {high} ELSE TRY_CAST({column} AS TIMESTAMP) END"
+    )
+
+
+def _moment(column: str, dtype: str) -> str:
+    """SQL of a time in UTC, within the years 1 to 9999, whatever the zone of the engine.
+
+    The engine itself rounds nanoseconds before 1970 up, into the next day.
+    """
+    micros = f"epoch_us({column})"
+    if dtype == "TIMESTAMP_NS":
+        nanos = f"epoch_ns({column})"
+        micros = f"{nanos} // 1000 - CASE WHEN {nanos} % 1000 < 0 THEN 1 ELSE 0 END"
+    low, high = f"{FIRST_SECOND}000000", f"{LAST_SECOND}000000"
+    infinite = f"CASE WHEN {column} > make_timestamp(0)::{dtype} THEN {high} ELSE {low} END"
+    finite = f"least(greatest({micros}, {low}), {high})"
+    chosen = f"CASE WHEN isfinite({column}) THEN {finite} ELSE {infinite} END"
+    return f"CASE WHEN {column} IS NOT NULL THEN make_timestamp({chosen}) END"

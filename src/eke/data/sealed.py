@@ -10,14 +10,16 @@ every failure inside it becomes one fixed message (THREATS 4).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import count
 from typing import Any, Protocol, Self, TypeVar
 
 import duckdb
 import ibis
+import pyarrow as pa
 from ibis.backends.sql.datatypes import DuckDBType
 
+from eke.data.days import ZONED_TYPE
 from eke.errors import DataError
 
 FAILURE = (
@@ -73,14 +75,25 @@ class SealedEngine:
         return shielded(lambda: self._connection.execute(sql).fetchall())
 
     def register(self, name: str, arrow: Any) -> Any:
-        """The Ibis table of an Arrow table."""
-        shielded(lambda: self._connection.register(name, arrow))
-        return self.table(name)
+        """The Ibis table of an Arrow table; moments with a zone are told in UTC (`days`)."""
+        kinds = {field.name: field.type for field in arrow.schema}
+        zoned = {c for c, kind in kinds.items() if pa.types.is_timestamp(kind) and kind.tz}
+        fields = [(c, pa.timestamp(k.unit) if c in zoned else k) for c, k in kinds.items()]
+        plain = arrow.cast(pa.schema(fields)) if zoned else arrow
+        shielded(lambda: self._connection.register(name, plain))
+        return self.table(name, zoned=zoned)
 
-    def table(self, name: str, opaque: str | None = None) -> Any:
-        """The Ibis table of a table or view of the engine; Ibis need not know an opaque column."""
+    def table(self, name: str, opaque: str | None = None, zoned: Container[str] = ()) -> Any:
+        """The Ibis table of a table or view of the engine; Ibis need not know an opaque column.
+
+        The `zoned` columns hold moments, told in UTC.
+        """
         schema = {
-            column: UNKNOWN if column == opaque else DuckDBType.from_string(kind)
+            column: UNKNOWN
+            if column == opaque
+            else ZONED_TYPE
+            if column in zoned
+            else DuckDBType.from_string(kind)
             for column, kind in self.describe(name)
         }
         return ibis.table(schema, name=name)
