@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import eke
 from eke.cli.opening import opened
 from eke.cli.options import (
     AsJson,
@@ -20,7 +21,6 @@ from eke.cli.options import (
 )
 from eke.cli.screen import output, working
 from eke.codec.printed import json_text
-from eke.session import preview_document
 
 EXAMPLES = """\
 Examples:
@@ -56,7 +56,7 @@ def preview(
             )
         screen = output()
         if as_json:
-            screen.raw(json_text(preview_document(found)))
+            screen.raw(json_text(eke.session.preview_document(found)))
             return
         question, rest = found.explain().split("\n", 1)
         screen.print(f"[bold]{screen.escape(question)}[/]")

@@ -11,8 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eke.domain import plain_label
-
 if TYPE_CHECKING:
     from eke.session import Answer, Budget, PlannedRelease, Price, Receipt, Release
 
@@ -22,6 +20,12 @@ def json_text(document: Any) -> str:
     from eke.codec.plain import finite  # noqa: PLC0415 - domains; pictures need none
 
     return json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(label: Any) -> Any:
+    from eke.domain import plain_label  # noqa: PLC0415 - slow to load; most documents hold none
+
+    return plain_label(label)
 
 
 def answer_document(answer: Answer) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def answer_document(answer: Answer) -> dict[str, Any]:
         ],
         "rows": [
             {
-                name: plain_label(cell) if is_key else cell.to_dict()
+                name: _plain(cell) if is_key else cell.to_dict()
                 for name, is_key, cell in zip(answer.columns, answer.is_key, row, strict=True)
             }
             for row in answer.rows
@@ -103,7 +107,7 @@ def release_document(
             "largest_error": float(table.standard_error.max()),
         }
         if not files:
-            found["labels"] = [[plain_label(label) for label in axis] for axis in table.labels]
+            found["labels"] = [[_plain(label) for label in axis] for axis in table.labels]
             found["values"] = table.values.tolist()
         tables.append(found)
     for found, file in zip(tables, files, strict=False):

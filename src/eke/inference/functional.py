@@ -59,12 +59,18 @@ class FormulaPosterior:
     def interval(self, confidence: float) -> tuple[float, float]:
         """An interval that holds the formula of the true answers; infinite where none is known."""
         confidence = checked_confidence(confidence)
-        ratio = self.formula.ratio(len(self.joint.values))
+        uncut = self._uncut(confidence)
         low, high = self.bounds
-        if ratio is not None:
-            ends = fieller(self.joint, *ratio, confidence)
-            # Noise may put all of the interval beyond what is possible; its nearer end remains.
-            return min(max(ends[0], low), high), max(min(ends[1], high), low)
+        if uncut is not None:
+            first, last = uncut
+            # Noise may put all of the interval beyond what is possible. Then half of it is kept on
+            # this side: a point, or next to nothing, would look like certainty.
+            half = 0.5 * (last - first)
+            if first > high - half:
+                return max(min(first, high - half), low), high
+            if last < low + half:
+                return low, min(max(last, low + half), high)
+            return max(first, low), min(last, high)
         found = self._draws()
         missing = 1.0 - found.size / DRAWS
         if missing > _MOST_UNDEFINED * (1.0 - confidence) or not math.isfinite(self.value):
@@ -74,9 +80,21 @@ class FormulaPosterior:
         return min(float(first), self.value), max(float(last), self.value)
 
     def halfwidth(self, confidence: float) -> float:
-        """Half the width of the interval."""
-        low, high = self.interval(confidence)
-        return 0.5 * (high - low)
+        """Half the width of the interval; of one that is cut at its bounds, half of what it was.
+
+        Measuring ends when this is small enough. An interval that noise has put beyond what is
+        possible is not more accurate than others, and must not end it.
+        """
+        uncut = self._uncut(checked_confidence(confidence))
+        if uncut is None:
+            low, high = self.interval(confidence)
+            return 0.5 * (high - low)
+        return 0.5 * min(uncut[1] - uncut[0], self.bounds[1] - self.bounds[0])
+
+    def _uncut(self, confidence: float) -> tuple[float, float] | None:
+        """The interval of a ratio of linear forms before it is cut; None for other formulas."""
+        ratio = self.formula.ratio(len(self.joint.values))
+        return None if ratio is None else fieller(self.joint, *ratio, confidence)
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The share of draws above, below or between."""

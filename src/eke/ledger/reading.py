@@ -95,12 +95,8 @@ def extend(connection: Connection, known: ChainState, claimed: ChainState) -> Ch
     anything is charged to it.
     """
     with closing(links(connection, known.sequence - 1)) as stored:
-        last = next(stored, None) if known.sequence else None
-        if last is None:
-            is_there = not known.sequence
-        else:
-            is_there = (last.sequence, last.hash) == (known.sequence, known.hash)
-        if not is_there:
+        last = next(stored, None) if known.sequence else known
+        if last is None or (last.sequence, last.hash) != (known.sequence, known.hash):
             raise LedgerTampered(
                 "the ledger went back to an older state while in use; restore the newest intact "
                 "copy"

@@ -20,7 +20,7 @@ from audits.row import FULL, ROOT, TINY, Check, Row, broken
 
 ELSEWHERE = {"tested", "measured"}
 # What these run has tests of its own in `tests/system` and `tests/unit/data`, of the same scale.
-TWICE = {"load", "kills", "failpoints", "disk-failures", "rows", "writers", "power-cuts"}
+TWICE = {"kills", "failpoints", "disk-failures", "rows", "writers"}
 # The driver of Spark leaves its sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 

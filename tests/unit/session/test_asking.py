@@ -300,11 +300,11 @@ def test_a_formula_is_refused_with_advice_however_little_is_left(
 ) -> None:
     """What the rest of the budget buys may be coarser than what history says already."""
     mean = "SELECT AVG(age) FROM people WHERE sex = 'Male'"
-    session.ask(mean, within=1)
+    low, high = session.ask(mean, within=1).interval
     session.change_limit(session.budget.spent + left)
-    for within in (0.1, 0.001):
+    for times in (10, 1000):
         with pytest.raises(eke.Refused, match=r"is free now .*; the") as refused:
-            session.ask(mean, within=within)
+            session.ask(mean, within=(high - low) / 2 / times)
         refusal = refused.value.refusal
         assert isinstance(refusal, eke.Preview)
         assert refusal.known is not None

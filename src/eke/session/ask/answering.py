@@ -116,13 +116,10 @@ class Answering:
             is_free = False
         if is_free:
             return self._from_history(request, key, now)
-        if self._payers.acquire(blocking=False):
-            try:  # nobody was before us, so that hardly anything can have changed
-                return self._decided(request, key, now, insist=insist)
-            finally:
-                self._payers.release()
-        with self._payers:
-            return self._decided(request, key, self._vault.snapshot(), insist=insist)
+        has_waited = self._payers.locked()
+        with self._payers:  # whoever was before us has changed something
+            now = self._vault.snapshot() if has_waited else now
+            return self._decided(request, key, now, insist=insist)
 
     def _decided(
         self, request: Request, key: str | None, now: Snapshot, *, insist: bool
