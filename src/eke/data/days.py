@@ -34,10 +34,11 @@ _PAIRS = "".join(f"{number:02}," for number in range(100))
 
 
 def day_number(column: Any, days: Days) -> Any:
-    """The number of the day of each value, NULL where it is none; None if no value can be one."""
+    """The number of the day of each value, NULL where it is none; None if no value can be one.
+
+    Not of texts, which are read first (`told_moment`, `day_of_told`).
+    """
     dtype = column.type()
-    if dtype.is_string():
-        return ibis.cases((column.notnull(), day_of_told(told_moment(column, days), days)))
     if dtype.is_timestamp() and dtype.timezone is not None:
         if days.zone is None:
             raise DataError(_ZONE_ADVICE)

@@ -22,6 +22,7 @@ from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
 from eke.errors import DataError
 
 _VIEW = "raw"
+_VIEW_OF_FILE = "file"
 _BLANKS = "' ' || chr(9)"
 _LONGEST_LINE = 16 * 2**20
 _LARGEST = "9" * 38
@@ -84,8 +85,7 @@ def scan_file(file: DataFile) -> Iterator[Scan]:
         if isinstance(file, CsvFile):
             yield _scan_text(engine, file)
         elif isinstance(file, ParquetFile):
-            relation = f"read_parquet({text_literal(file.path)}, hive_partitioning = false)"
-            yield _scan_typed(engine, relation, _rounded_columns(engine, file))
+            yield _scan_parquet(engine, file)
         else:
             yield _scan_typed(engine, _attached_table(engine, file))
 
@@ -172,30 +172,51 @@ def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
     return f"protected.{quoted_name(schema)}.{quoted_name(table)}"
 
 
-def _scan_typed(engine: SealedEngine, relation: str, rounded: frozenset[str] = frozenset()) -> Scan:
+def _scan_parquet(engine: SealedEngine, file: ParquetFile) -> Scan:
+    path = text_literal(file.path)
+    rounded = _columns_of_parquet(engine, file, _ROUNDED)
+    if not _columns_of_parquet(engine, file, _MILLISECONDS):
+        relation = f"read_parquet({path}, hive_partitioning = false)"
+        return _scan_typed(engine, relation, rounded)
+    # The engine's own reader fails on milliseconds far from today: one row would be enough to keep
+    # all others from being counted. Arrow's reader passes them on as they are.
+    zoned = engine.attach_parquet(_VIEW_OF_FILE, file.path)
+    return _scan_typed(engine, _VIEW_OF_FILE, rounded, zoned)
+
+
+def _scan_typed(
+    engine: SealedEngine,
+    relation: str,
+    rounded: frozenset[str] = frozenset(),
+    told_in_utc: frozenset[str] = frozenset(),
+) -> Scan:
     kinds = engine.describe(relation)
     columns = {name: _typed_column(name, kind) for name, kind in kinds}
     ids = {name: quoted_name(name) for name in columns}
     marks: dict[str, str] = {}
     for name, kind in kinds:
         marks |= _marks({name: ids[name]}, kind)
-    zoned = frozenset(name for name, kind in kinds if kind == _ZONED)
+    zoned = told_in_utc | {name for name, kind in kinds if kind == _ZONED}
     return Scan(engine, relation, columns, ids, rounded, marks, zoned)
 
 
-def _rounded_columns(engine: SealedEngine, file: ParquetFile) -> frozenset[str]:
-    """The columns of a Parquet file that hold, at any depth, what the engine reads rounded."""
-    rounded = "type = 'INT96' OR type LIKE '%BYTE_ARRAY' AND duckdb_type = 'DOUBLE'"
-    listed = f"SELECT name, coalesce(num_children, 0), coalesce({rounded}, false)"
+_ROUNDED = "type = 'INT96' OR type LIKE '%BYTE_ARRAY' AND duckdb_type = 'DOUBLE'"
+"""What the engine reads rounded."""
+_MILLISECONDS = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE '%MILLIS=Milli%'"
+
+
+def _columns_of_parquet(engine: SealedEngine, file: ParquetFile, kind: str) -> frozenset[str]:
+    """The columns of a Parquet file that hold, at any depth, values of a kind."""
+    listed = f"SELECT name, coalesce(num_children, 0), coalesce({kind}, false)"
     schema = f"parquet_schema({text_literal(file.path)})"
     nodes = engine.run(f"{listed} FROM {schema} ORDER BY column_id")
     # The schema is a tree, written down from the root: each node before its children.
     found, left, column = set(), 0, ""
-    for name, children, is_rounded in nodes[1:]:
+    for name, children, is_one in nodes[1:]:
         if left == 0:
             column, left = name, 1
         left += int(children) - 1
-        if is_rounded:
+        if is_one:
             found.add(column)
     return frozenset(found)
 

@@ -76,12 +76,21 @@ class SealedEngine:
 
     def register(self, name: str, arrow: Any) -> Any:
         """The Ibis table of an Arrow table; moments with a zone are told in UTC (`days`)."""
-        kinds = {field.name: field.type for field in arrow.schema}
-        zoned = {c for c, kind in kinds.items() if pa.types.is_timestamp(kind) and kind.tz}
-        fields = [(c, pa.timestamp(k.unit) if c in zoned else k) for c, k in kinds.items()]
-        plain = arrow.cast(pa.schema(fields)) if zoned else arrow
+        schema, zoned = _plain(arrow.schema)
+        plain = arrow if schema.equals(arrow.schema) else arrow.cast(schema)
         shielded(lambda: self._connection.register(name, plain))
         return self.table(name, zoned=zoned)
+
+    def attach_parquet(self, name: str, path: str) -> frozenset[str]:
+        """Let Arrow read a Parquet file as a table, moments in UTC; the columns of moments."""
+        from pyarrow.dataset import dataset  # noqa: PLC0415 - takes long to load
+
+        def attach() -> frozenset[str]:
+            schema, zoned = _plain(dataset(path, format="parquet").schema)
+            self._connection.register(name, dataset(path, schema=schema, format="parquet"))
+            return zoned
+
+        return shielded(attach)
 
     def table(self, name: str, opaque: str | None = None, zoned: Container[str] = ()) -> Any:
         """The Ibis table of a table or view of the engine; Ibis need not know an opaque column.
@@ -178,3 +187,15 @@ def _locked_connection(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnectio
 
 def _sql(expression: Any) -> str:
     return str(ibis.to_sql(expression, dialect="duckdb"))
+
+
+def _plain(schema: pa.Schema) -> tuple[pa.Schema, frozenset[str]]:
+    """The same columns as the engine takes them, and which hold moments, which are told in UTC.
+
+    It would shift moments by the zone of its own, and does not know numbers of 16 bits.
+    """
+    kinds = {field.name: field.type for field in schema}
+    zoned = frozenset(c for c, kind in kinds.items() if pa.types.is_timestamp(kind) and kind.tz)
+    short = {c for c, kind in kinds.items() if pa.types.is_float16(kind)}
+    other = {c: pa.timestamp(kinds[c].unit) for c in zoned} | dict.fromkeys(short, pa.float32())
+    return pa.schema(list((kinds | other).items())), zoned

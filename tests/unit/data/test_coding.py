@@ -10,7 +10,7 @@ import ibis
 import pytest
 
 from eke.data import CsvFile
-from eke.data.coding import code_expression, fate_expression, spelled_number, takes_text
+from eke.data.coding import code_expression, fate_expression, is_spelled, spelled_number
 from eke.data.files import DuckDBFile
 from eke.data.scan import Scan, scan_file
 from eke.domain import Attribute, Categorical, Date
@@ -72,7 +72,8 @@ def codes_in_engine(
 ):
     """One list of codes an attribute, in row order, computed by the engine."""
     table = scan.table({"n": "n", "x": "x"})
-    spelled = {at for at, a in enumerate(attributes) if text and not takes_text(a)}
+    dtype = table["x"].type()
+    spelled = {at for at, a in enumerate(attributes) if is_spelled(dtype, a, from_text=text)}
     numbers = {f"t{at}": spelled_number(table["x"], attributes[at]) for at in spelled}
     if numbers:  # as sources do, which let the engine read a text once
         table = scan.engine.hold(table.select("n", "x", **numbers))

@@ -24,7 +24,7 @@ from eke.data.coding import fate_expression
 from eke.data.days import told_moment
 from eke.data.files import DuckDBFile
 from eke.data.scan import scan_file
-from eke.domain import Attribute, Date, Domain, Integer
+from eke.domain import Attribute, Categorical, Date, Domain, Integer
 from eke.domain.fate import Fate
 from eke.domain.zone import DAY, FIRST, distances
 from eke.errors import DataError
@@ -245,6 +245,28 @@ def test_parquet_files_hold_days(tmp_path: Path) -> None:
             domain = Domain(x=attribute)
             expected = cell_counts([{"x": v} for v in values], domain)
             assert all_cells(open_source(path, domain)) == expected, attribute
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_far_moments_keep_no_parquet_file_from_being_read(zone: str | None, tmp_path: Path) -> None:
+    """The engine's own reader fails on one such row, beside whatever other columns there are."""
+    far_away = [0, 10**15, -(10**15), 10**17, None]
+    table = pa.table(
+        {
+            "x": pa.array(far_away, pa.int64()).cast(pa.timestamp("ms", zone)),
+            "half": pa.array([0, 1, 2, 3, None], pa.float16()),
+            "text": pa.array(["a", "b", "a", "b", None]).dictionary_encode(),
+        }
+    )
+    path = tmp_path / "far.parquet"
+    pq.write_table(table, path)
+    with pytest.raises(duckdb.Error), duckdb.connect() as engine:  # positive control
+        engine.execute(f"SELECT x FROM read_parquet('{path}')").fetchall()
+    day = Date("1969-12-31", "1970-01-02", "bucket", "clamp", zone="UTC")
+    domain = Domain(x=day, half=Integer(0, 3, "bucket"), text=Categorical("a", "b", null="bucket"))
+    expected = {(1, 0, 0): 1, (2, 1, 1): 1, (0, 2, 0): 1, (2, 3, 1): 1, (3, 4, 2): 1}
+    assert all_cells(open_source(path, domain)) == expected
+    assert all_cells(open_source(table, domain)) == expected
 
 
 # -- zones ---------------------------------------------------------------------------------------
