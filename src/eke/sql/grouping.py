@@ -50,11 +50,15 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
             f"the expression has {len(labels):,} different values and at most {MOST_LABELS:,} "
             "groups are made of one; use wider groups",
         )
+    told = tuple(None if v is None else shown(v) for v in labels)
+    renamed = _renamed_column(reading, diagram, labels)
+    if renamed is not None:
+        return GroupKey(name, renamed, told)
     try:
         parts = _parts(reading, diagram, labels)
     except TooLarge as problem:
         raise reading.error(node, str(problem)) from None
-    return GroupKey(name, None, tuple(None if v is None else shown(v) for v in labels), parts)
+    return GroupKey(name, None, told, parts)
 
 
 def possible_rows(
@@ -138,6 +142,15 @@ def _in_order(reading: Reading, value: Value, diagram: Diagram) -> list[Any]:
     return [*known, None] if None in reached else known
 
 
+def _renamed_column(reading: Reading, diagram: Diagram, labels: list[Any]) -> str | None:
+    """The column whose values a key has under other names, such as days of one year by number."""
+    if not isinstance(diagram, Branch) or len(diagram.stops) != diagram.stops[-1]:
+        return None
+    if [isinstance(t, Leaf) and t.label for t in diagram.targets] != labels:
+        return None
+    return reading.domain.names[diagram.level]
+
+
 def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query, ...]:
     if isinstance(diagram, Branch) and all(isinstance(t, Leaf) for t in diagram.targets):
         return _parts_of_column(reading, diagram, labels)
@@ -159,7 +172,7 @@ def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tu
     name = reading.domain.names[diagram.level]
     parts = []
     for at in range(len(labels)):
-        reading.effort.spend(600 + len(codes) // 20)
+        reading.effort.spend(150 + len(codes) // 30)
         chosen = (codes == at).astype(np.int64)
         terms = [Term(Fraction(1), ((name, chosen),))] if chosen.any() else []
         parts.append(Query.of(reading.domain, terms))

@@ -74,9 +74,27 @@ def test_the_schema_says_date(session: eke.Session) -> None:
 
 def test_weekdays_of_ten_years_are_groups() -> None:
     domain = eke.Domain(day=eke.Date("2013-01-01", "2022-12-31", null="bucket"))
-    for part, groups in (("dow", 8), ("week", 54), ("year", 11)):
+    for part, groups in (("dow", 8), ("week", 54), ("year", 11), ("doy", 367)):
         text = f"SELECT EXTRACT({part} FROM day) AS k, COUNT(*) FROM t GROUP BY k"
         assert parse(text, domain).rows == groups
+
+
+def test_days_of_one_year_by_number_are_the_days(session: eke.Session) -> None:
+    """A key that only has other names for the values of a column costs and takes what it does."""
+    text = "SELECT {} AS k, COUNT(*) AS n FROM t GROUP BY k"
+    days = session.ask(text.format('"when"'), 0.05)
+    numbers = session.ask(text.format('EXTRACT(doy FROM "when")'), 0.05)
+    assert isinstance(days, eke.Answer)
+    assert isinstance(numbers, eke.Answer)
+    assert (numbers.cost, numbers.source) == (0, "from history")
+    frame = numbers.to_pandas()
+    assert frame["k"].tolist()[:-1] == [*range(1, 91)]
+    assert frame["n"].tolist() == days.to_pandas()["n"].tolist()
+    ages = eke.Domain(age=eke.Integer(0, 99))
+    grouped = [f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY k" for key in ("age + 1", "age")]
+    counts = [parse(text, ages).blocks for text in grouped]
+    assert counts[0] == counts[1]
+    assert parse("SELECT -age AS k, COUNT(*) AS n FROM t GROUP BY k", ages).blocks != counts[0]
 
 
 def test_casts_after_having_are_dates_or_finish_an_aggregate() -> None:
