@@ -52,7 +52,7 @@ SECTIONS = (
     Section(
         "Describing a table",
         (
-            *("Domain", "Categorical", "Boolean", "Integer", "Numeric", "Binned"),
+            *("Domain", "Categorical", "Boolean", "Integer", "Numeric", "Binned", "Date"),
             *("domain.Attribute", "Replace", "read_domain", "write_domain", "Unit"),
         ),
         """
@@ -108,7 +108,7 @@ SECTIONS = (
 # How a kind of column serves data engines, files and SQL is told in `eke.domain.attribute`; the
 # page is for whoever writes questions and reads answers.
 SHOWN = {
-    **dict.fromkeys(("Categorical", "Boolean", "Integer", "Numeric", "Binned"), ()),
+    **dict.fromkeys(("Categorical", "Boolean", "Integer", "Numeric", "Binned", "Date"), ()),
     "domain.Attribute": ("declared", "labels", "size", "has_bucket", "drops", "code"),
 }
 """Of which classes only some members are shown."""

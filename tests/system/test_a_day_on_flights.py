@@ -58,7 +58,9 @@ ANSWERED: dict[str, float] = {
 }
 """Questions, each with a half-width."""
 
-NOT_ASKED = ("year", "sched_dep_time", "arr_time", "sched_arr_time", "flight", "minute")
+NOT_ASKED = (
+    *("year", "sched_dep_time", "arr_time", "sched_arr_time", "flight", "minute", "time_hour"),
+)
 KNOWN = "docs/concepts/known-limits.md"
 SQL = "docs/reference/sql.md"
 REFUSED: dict[str, tuple[str, str, str]] = {
@@ -75,12 +77,12 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "SELECT a.name, COUNT(*) FROM flights f JOIN airlines a ON f.carrier = a.carrier GROUP BY 1": (
         "joins are not supported: a question is about one table",
         KNOWN,
-        "one table, no joins, no windows, no dates",
+        "one table, no joins, no windows, no times of day",
     ),
-    "SELECT EXTRACT(month FROM time_hour) AS m, COUNT(*) FROM flights GROUP BY m": (
-        "dates are not supported; add what matters of them",
-        KNOWN,
-        "one table, no joins, no windows, no dates",
+    "SELECT EXTRACT(hour FROM month) AS m, COUNT(*) FROM flights GROUP BY m": (
+        "dates have no part 'HOUR' here",
+        SQL,
+        "a date has no time of day and no hours",
     ),
     "SELECT tailnum, COUNT(*) FROM flights GROUP BY tailnum": (
         "there is no column 'tailnum'",
@@ -125,7 +127,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     assert drafted.code == 0, drafted.err
     assert '--null "NA"' in drafted.err
     assert re.search(r'"tailnum": left out: .*make it\s+the\s+unit', drafted.err, re.DOTALL)
-    assert '"time_hour": left out: it holds dates' in drafted.err
+    form = made.domain.read_text("utf-8")
+    assert "  time_hour:\n    type: date\n    low: '2013-01-01'\n" in form
     refused = call("init", made.csv, made.domain, "--null", "NA", "--epsilon", EPSILON)
     assert refused.code != 0
     assert "draft" in refused.err

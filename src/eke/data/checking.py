@@ -19,7 +19,7 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.data.columns import wanted_columns
+from eke.data.columns import check_moments, wanted_columns
 from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile, file_from_path
 from eke.data.identity import no_equality
 from eke.data.memory import memory_table
@@ -156,6 +156,7 @@ def _raw_table(
         raw = source.select(**{name: source[column] for name, column in wanted.items()})
         if unit and not ids_compare(raw, OpenEngine()):
             raise no_equality(unit.column, str(source[unit.column].type()))
+        check_moments(raw, domain)
         yield _RawTable(raw, OpenEngine())
     else:
         memory = memory_table(source)

@@ -14,8 +14,9 @@ What a raw value is, by column type:
 - FLOAT and DOUBLE are themselves, and NaN is missing; a DECIMAL with fraction digits is the DOUBLE
   next to it;
 - text is text, or, in a text file, the number or truth value that it spells (`spelled_number`);
-- anything else (dates, times, lists, bytes, ...) is a value outside every domain, like text in a
-  column of numbers.
+- dates, times and texts are the days that they name (`days`), to attributes that have days;
+- anything else (lists, bytes, ..., and dates to other attributes) is a value outside every domain,
+  like text in a column of numbers.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from typing import Any
 
 import ibis
 
+from eke.data.days import day_number, day_of_told, holds_days, is_missing, told_moment
 from eke.domain import Attribute
 from eke.domain.fate import Fate
-from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Stepped
+from eke.domain.placing import ROUNDING, Cut, Days, Floored, Listed, Placing, Stepped
 from eke.errors import DataError
 
 NUMBER = (
@@ -83,11 +85,14 @@ def fate_expression(column: Any, attribute: Attribute, *, spelled: bool = False)
 
 def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
     """All that a raw value can be, the first that holds; the last one takes whatever is left."""
-    raw = _Raw(column.isnan(), column, None) if spelled else _raw(column)
+    if spelled and isinstance(attribute.placing, Days):
+        raw = _Raw(is_missing(column), None, None)
+    else:
+        raw = _Raw(column.isnan(), column, None) if spelled else _raw(column)
     # The slow twin itself says where each rule leads; object() is no declared value of anything.
     return [
         _Branch(raw.missing, _code(attribute.code(None)), Fate.MISSING),
-        *_found(raw, attribute),
+        *_found(raw, column, attribute, spelled=spelled),
         _Branch(None, _code(attribute.code(object())), Fate.UNDECLARED),
     ]
 
@@ -95,10 +100,14 @@ def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Bran
 def spelled_number(column: Any, attribute: Attribute) -> Any:
     """The DOUBLE that a text spells, NaN where it is missing, NULL where it spells none.
 
+    Of an attribute that has days, what the text tells (`days.told_moment`).
+
     The pattern keeps out what only the engine would take for a number, such as 1_000. Blanks are
     stripped only where there may be some, for that takes the engine longer than all the rest.
     """
     placing = attribute.placing
+    if isinstance(placing, Days):
+        return told_moment(column, placing)
     values = placing.values if isinstance(placing, Listed) else ()
     if any(abs(int(value)) >= _EXACT for value in values):
         raise DataError(
@@ -116,14 +125,23 @@ def spelled_number(column: Any, attribute: Attribute) -> Any:
     return ibis.cases((column.isnull(), _double(math.nan)), *numbers, *words)
 
 
-def lists_text(attribute: Attribute) -> bool:
-    """True when the declared values are texts, not numbers or truth values."""
+def is_spelled(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
+    """True for a column of texts that `spelled_number` has something to read in."""
+    if isinstance(attribute.placing, Days):
+        return bool(dtype.is_string())
+    return from_text and not takes_text(attribute)
+
+
+def takes_text(attribute: Attribute) -> bool:
+    """True when texts are looked at as they are, not as numbers or truth values that they spell."""
     return attribute.placing.is_text
 
 
 def is_readable(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True unless no value of this column type could ever be a declared value."""
-    if lists_text(attribute) or from_text:
+    if isinstance(attribute.placing, Days) and not from_text:
+        return holds_days(dtype)
+    if takes_text(attribute) or from_text:
         return bool(dtype.is_string())
     return bool(dtype.is_boolean() or dtype.is_numeric())
 
@@ -143,23 +161,31 @@ def _raw(column: Any) -> _Raw:
     return _Raw(missing, None, None)
 
 
-def _found(raw: _Raw, attribute: Attribute) -> list[_Branch]:
+def _found(raw: _Raw, column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
     """The branches of all values that have a place, or lie below or above all places."""
-    if lists_text(attribute):
+    beyond = _code(attribute.beyond[0]), _code(attribute.beyond[1])
+    if isinstance(attribute.placing, Days):
+        days = attribute.placing
+        number = (day_of_told if spelled else day_number)(column, days)
+        return [] if number is None else _whole_branches(number, days.low, days.high, beyond)
+    if takes_text(attribute):
         texts = attribute.declared if raw.text is not None else ()
         return [_declared(raw.text == v, _code(n)) for n, v in enumerate(texts)]
-    if raw.number is None:
-        return []
-    beyond = _code(attribute.code(-math.inf)), _code(attribute.code(math.inf))
-    match attribute.placing:
+    return [] if raw.number is None else _number_branches(raw.number, attribute.placing, beyond)
+
+
+def _number_branches(number: Any, placing: Placing, beyond: tuple[Any, Any]) -> list[_Branch]:
+    match placing:
         case Floored(low, high):
-            return _whole_branches(raw.number, low, high, beyond)
+            return _whole_branches(number, low, high, beyond)
         case Stepped(low, high, step):
-            return _step_branches(raw.number, low, high, step, beyond)
+            return _step_branches(number, low, high, step, beyond)
         case Cut(edges):
-            return _bin_branches(raw.number, edges, beyond)
+            return _bin_branches(number, edges, beyond)
         case Listed(values):
-            return [_declared(_equals(raw.number, int(v)), _code(n)) for n, v in enumerate(values)]
+            return [_declared(_equals(number, int(v)), _code(n)) for n, v in enumerate(values)]
+        case Days():
+            raise TypeError("days are found by `days`")
 
 
 def _declared(condition: Any, code: Any) -> _Branch:

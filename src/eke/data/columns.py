@@ -8,6 +8,7 @@ from typing import Any
 from eke.data.coding import is_readable
 from eke.data.reduction import ID, code_column
 from eke.domain import Domain
+from eke.domain.placing import Days
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
@@ -44,3 +45,15 @@ def notes_on_types(
         if name not in coded
         and not is_readable(types[code_column(place)], attribute, from_text=from_text)
     ]
+
+
+def check_moments(raw: Any, domain: Domain) -> None:
+    """Raise when a Date is a column of an Ibis table that has a zone: back ends differ in it."""
+    types = dict(raw.schema().items())
+    for place, (name, attribute) in enumerate(domain.attributes):
+        dtype = types[code_column(place)]
+        if isinstance(attribute.placing, Days) and getattr(dtype, "timezone", None):
+            raise DataError(
+                f"column {name!r} holds times with a zone, which back ends of Ibis treat "
+                "differently; make it a date or a time without zone in the expression"
+            )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from math import ceil, floor, nan
 from typing import Any
@@ -15,9 +16,22 @@ import ibis
 import numpy as np
 
 from eke.data.coding import FALSE_WORDS, TRUE_WORDS, spelled_number
+from eke.data.days import day_number, day_of_told, is_missing, told_moment
 from eke.data.round_edges import round_bounds, round_edges, round_step, tidy
 from eke.data.sealed import Engine
-from eke.domain import Attribute, Binned, Boolean, Categorical, Integer, Numeric, Replace, Rule
+from eke.domain import (
+    Attribute,
+    Binned,
+    Boolean,
+    Categorical,
+    Date,
+    Integer,
+    Numeric,
+    Replace,
+    Rule,
+)
+from eke.domain.date import MOST_DAYS
+from eke.domain.placing import Days
 from eke.domain.rule import EXACT, number_text
 
 MISSING_WORDS = ("na", "n/a", "n.a.", "null", "none", "nan", "?", "-", ".", "missing")
@@ -31,7 +45,7 @@ _EMPTY = "left out: it holds no values"
 _ID = (
     "If it names the individuals to protect, make it the unit; ids and free text are no attributes"
 )
-_DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
+_ANY_DAY = Days(date.min.toordinal(), date.max.toordinal(), None, "UTC")
 _DERIVE = "derive what matters from it (the year, the month, a category) and add that as a column"
 _USUAL = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 _PERSONAL = {"name", "email", "mail", "phone", "telephone", "address", "street", "ssn", "passport"}
@@ -43,9 +57,9 @@ Drafted = tuple[Attribute | None, str]
 class ColumnDraft:
     """One column while it is drafted: where its values are, its name, and what is wanted.
 
-    `counted` are its different values (`v`), numbers as doubles, how often each occurs (`n`), and
-    for the texts of a text file the numbers that they spell (`x`); None where its type has no
-    attribute.
+    `counted` are its different values (`v`), numbers as doubles and dates and times as numbers of
+    days, how often each occurs (`n`), and for the texts of a text file the numbers that they spell
+    (`x`); None where its type has no attribute.
     """
 
     engine: Engine
@@ -77,6 +91,11 @@ class ColumnDraft:
             if from_text and kind.is_string():
                 grouped = grouped.mutate(x=spelled_number(grouped.v, Integer(0, 0)))
             counted = engine.hold(grouped)
+        elif kind.is_date() or kind.is_timestamp():
+            column = day_number(values, _ANY_DAY)
+            counted = engine.hold(
+                column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())
+            )
         return ColumnDraft(engine, name, kind, counted, from_text, max_categories, bins)
 
     def drafted(self) -> Drafted:
@@ -84,6 +103,10 @@ class ColumnDraft:
         counted = self.counted
         if counted is None:
             return None, f"left out: type {self.kind} has no attribute of its own; {_DERIVE}"
+        if self.kind.is_date() or self.kind.is_timestamp():
+            return self._dates(
+                counted, in_utc=bool(self.kind.is_timestamp() and self.kind.timezone)
+            )
         if self.kind.is_string():
             if self.missing:
                 present = ~counted.v.isin(self.missing)
@@ -121,7 +144,7 @@ class ColumnDraft:
             texts.n.sum(where=texts.v.isnull()),
             texts.v.lower().isin([*TRUE_WORDS, *FALSE_WORDS]).sum(),
             texts.x.isnull().sum() if self.from_text else ibis.literal(0),
-            texts.v.re_search(_DATE).sum(),
+            (texts.v.notnull() & told_moment(texts.v, _ANY_DAY).notnull()).sum(),
         )
         null: Rule = "bucket" if missing else "never"
         if not present:
@@ -132,10 +155,8 @@ class ColumnDraft:
             return self._number(texts.select(v="x", n="n"))
         personal = distinct > _FEW and self._words & _PERSONAL
         if dates == distinct or personal:
-            reason = (
-                f"it holds dates; {_DERIVE}" if not personal else f"it identifies people. {_ID}"
-            )
-            return None, f"left out: {reason}"
+            people = None, f"left out: it identifies people. {_ID}"
+            return self._dates_of(texts) if dates == distinct else people
         if distinct > self.max_categories:
             return self._many_texts(texts, present, distinct, null)
         listed = self.engine.fetch(texts.filter(texts.v.notnull()).select("v"))["v"].to_pylist()
@@ -169,6 +190,40 @@ class ColumnDraft:
         if not present:
             return None, _EMPTY
         return Boolean("bucket" if missing else "never", "never"), "true or false"
+
+    # -- days ----------------------------------------------------------------------------------
+
+    def _dates_of(self, texts: Any) -> Drafted:
+        """Days that texts spell; they are in UTC if any of them says how far it is from there."""
+        told = self.engine.hold(texts.select(told=told_moment(texts.v, _ANY_DAY), n="n"))
+        is_zoned = ~is_missing(told.told) & (told.told % 2 != 0)
+        days = told.select(
+            v=ibis.cases((~is_missing(told.told), day_of_told(told.told, _ANY_DAY))), n="n"
+        )
+        (zoned,) = self._row(told, is_zoned.sum())
+        return self._dates(days, in_utc=bool(zoned))
+
+    def _dates(self, days: Any, *, in_utc: bool) -> Drafted:
+        """Days, between the first and the last day of the years that occur."""
+        present, missing, low, high = self._row(
+            days,
+            days.n.sum(where=days.v.notnull()),
+            days.n.sum(where=days.v.isnull()),
+            days.v.min(),
+            days.v.max(),
+        )
+        if not present:
+            return None, _EMPTY
+        # A text may tell a moment of the first or last day that is beyond the calendar in UTC.
+        ends = [min(max(int(end), _ANY_DAY.low), _ANY_DAY.high) for end in (low, high)]
+        first, last = (date.fromordinal(end) for end in ends)
+        first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
+        bounds = f"{first} to {last} is too long, declare it as a Date between closer bounds"
+        if (last - first).days >= MOST_DAYS or first.year < 2 or last.year > 9998:
+            return None, f"left out: it holds dates; {bounds}"
+        zone = "UTC" if in_utc else None
+        note = "days of whole years" + (", beginning in UTC; write your own zone" if zone else "")
+        return Date(first, last, "bucket" if missing else "never", "never", zone=zone), note
 
     # -- numbers -------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ _HEADER = """\
 #
 # null:    what becomes of a missing value: never (there is none, and eke makes sure of it), drop
 #          (the row is not counted), bucket (a cell of its own) or {replace: value}
-# outside: the same for values that are not listed; numbers may also clamp to the nearest one
+# outside: the same for values that are not listed; numbers and dates may also clamp to the nearest
 """
 _CHECK = {
     "categorical": "every value that can occur, also if it did not, and none that only a few have",
@@ -29,8 +29,9 @@ _CHECK = {
     "numeric": "the least and the largest number that can occur, and the step they are told in",
     "binned": "edges that somebody would choose who has not seen the data",
     "boolean": "the rules only",
+    "date": "the first and the last day that can occur, not those that did",
 }
-_CLAMPS = ("integer", "numeric", "binned")
+_CLAMPS = ("integer", "numeric", "binned", "date")
 _COMMENT_AT = 20  # the column where comments begin, where there is room
 _BREAKS = "\x85\u2028\u2029"  # Unicode's own, which end a line of YAML
 

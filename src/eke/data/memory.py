@@ -17,7 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from eke.data.days import FIRST_SECOND, LAST_SECOND
 from eke.data.id_mark import MARK, marks
 from eke.data.identity import (
     comparable_column,
@@ -168,13 +170,28 @@ def _plain(array: Any) -> Column:
         return array.cast(pa.decimal128(max(dtype.precision, dtype.scale), dtype.scale))
     if pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or dtype == pa.string_view():
         return array.cast(pa.large_string())
+    if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype):
+        return _moments(array)
     if (
         pa.types.is_boolean(dtype)
+        or pa.types.is_date32(dtype)
         or pa.types.is_integer(dtype)
         or dtype in (pa.float32(), pa.float64())
     ):
         return array
     return array.to_pylist()
+
+
+def _moments(array: Any) -> Any:
+    """Times by seconds, within the years that every engine knows; those with a zone in UTC."""
+    dtype = pa.timestamp("ms") if pa.types.is_date64(array.type) else array.type
+    units = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
+    whole = pc.fill_null(array.cast(pa.int64()), 0).to_numpy()
+    # Rounded down, not towards 1970: the engine does not.
+    seconds = np.clip(whole // units[dtype.unit], FIRST_SECOND, LAST_SECOND)
+    zone = None if dtype.tz is None else "UTC"
+    missing = pc.is_null(array).to_numpy(zero_copy_only=False)
+    return pa.array(seconds * 10**6, pa.int64(), mask=missing).cast(pa.timestamp("us", zone))
 
 
 def _codes(values: list[object], attribute: Attribute, by: Coding) -> list[int | None]:

@@ -16,7 +16,7 @@ import ibis
 
 from eke.data.cell_source import CellSource
 from eke.data.cells import Cells
-from eke.data.columns import notes_on_types, wanted_columns
+from eke.data.columns import check_moments, notes_on_types, wanted_columns
 from eke.data.cover import cover
 from eke.data.files import (
     CsvFile,
@@ -233,6 +233,7 @@ def _ibis_source(
     raw = table.select(**{name: table[column] for name, column in wanted.items()})
     if unit and not ids_compare(raw, OpenEngine()):
         raise no_equality(unit.column, str(table[unit.column].type()))
+    check_moments(raw, domain)
     notes = notes_on_types(raw, domain, from_text=False)
     cells = count_cells(raw, domain, unit, OpenEngine(), sample=sample)
     return _held_source("ibis", cells, domain, unit, sample, notes=notes)

@@ -18,6 +18,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from eke.data.days import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
 from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
@@ -60,6 +61,7 @@ _PLAIN = {
     "float4": "float32",
     "float8": "float64",
 }
+_TIMES = {"date": "date", "timestamp": "timestamp(6)"}
 _TEXTS = ("text", "varchar", "bpchar", "name", "citext")
 # Numbers that DOUBLE PRECISION rounds to infinity or to zero; casting them is an error.
 _TOO_LARGE = 2**1024 - 2**970
@@ -74,7 +76,7 @@ class _ServerColumn:
     """A column of the table: SQL of a tame form of it for attributes, and the type of that."""
 
     form: str
-    dtype: str
+    dtype: Any  # a type of Ibis, or its name
     shown: str  # the type's own name
 
 
@@ -234,11 +236,14 @@ def _column(name: str, typname: str, typtype: str, modifier: int) -> _ServerColu
     if typname == "bool":
         # There is no cast to the narrower integers that Ibis would use.
         return _ServerColumn(f"{column}::integer", "int32", typname)
-    if typname in _PLAIN:
-        return _ServerColumn(column, _PLAIN[typname], typname)
+    if typname in _PLAIN | _TIMES:
+        return _ServerColumn(column, (_PLAIN | _TIMES)[typname], typname)
     if typname == "numeric":
         form, dtype = _numeric(column, modifier)
         return _ServerColumn(form, dtype, typname)
+    if typname == "timestamptz":
+        # In UTC and within the years 1 to 9999: infinity has neither year nor month.
+        return _ServerColumn(_moment(column), ZONED_TYPE, typname)
     # IS NULL would take a composite value of NULLs for NULL.
     outside = f"CASE WHEN {column} IS DISTINCT FROM NULL THEN ''::bytea END"
     return _ServerColumn(outside, "binary", typname)
@@ -263,6 +268,12 @@ def _numeric(column: str, modifier: int) -> tuple[str, str]:
         f"ELSE {column}::float8 END"
     )
     return tame, "float64"
+
+
+def _moment(column: str) -> str:
+    low, high = (f"to_timestamp({second})" for second in (FIRST_SECOND, LAST_SECOND))
+    inside = f"LEAST(GREATEST({column}, {low}), {high}) AT TIME ZONE 'UTC'"
+    return f"CASE WHEN {column} IS NOT NULL THEN {inside} END"
 
 
 class _CopyReader:

@@ -17,7 +17,7 @@ import ibis
 import numpy as np
 
 from eke.data.cells import Cells, sorted_cells
-from eke.data.coding import code_expression, fate_expression, lists_text, spelled_number
+from eke.data.coding import code_expression, fate_expression, is_spelled, spelled_number
 from eke.data.id_mark import MARK
 from eke.data.row_sample import RowSample
 from eke.data.sealed import Engine
@@ -138,25 +138,40 @@ def _held_rows(
     coded: frozenset[str],
     read: _Read = code_expression,
 ) -> Any:
-    spelled = {name for name, a in domain.attributes if from_text and not lists_text(a)}
+    types = dict(table.schema().items())
+    spelled = {
+        name
+        for place, (name, a) in enumerate(domain.attributes)
+        if name not in coded and is_spelled(types[code_column(place)], a, from_text=from_text)
+    }
     # The engine copies the expression of a column to every place that mentions it; held tables keep
     # it from parsing the same text dozens of times.
     if spelled:
-        table = engine.hold(_read_texts(table, domain, unit, spelled, read))
+        table = engine.hold(
+            _read_texts(table, domain, unit, coded=coded, spelled=spelled, read=read)
+        )
         coded = frozenset(domain.names) - spelled
     rows = _coded_rows(table, domain, unit, coded=coded, spelled=spelled, read=read)
     return engine.hold(rows)
 
 
 def _read_texts(
-    table: Any, domain: Domain, unit: Unit | None, spelled: set[str], read: _Read
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    *,
+    coded: frozenset[str],
+    spelled: set[str],
+    read: _Read,
 ) -> Any:
     """The numbers that texts spell and the codes of all others, so that no text is held."""
     columns = {}
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
-        reading = spelled_number if name in spelled else read
-        columns[code_column(place)] = reading(column, attribute)
+        if name not in coded:
+            reading = spelled_number if name in spelled else read
+            column = reading(column, attribute)
+        columns[code_column(place)] = column
     return table.select(*_ids(table, unit), **columns)
 
 

@@ -15,15 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eke.data.days import FIRST_SECOND, LAST_SECOND
 from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile
 from eke.data.id_mark import MARK, duckdb_mark
 from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
 from eke.errors import DataError
 
 _VIEW = "raw"
+_VIEW_OF_FILE = "file"
 _BLANKS = "' ' || chr(9)"
 _LONGEST_LINE = 16 * 2**20
 _LARGEST = "9" * 38
+_ZONED = "TIMESTAMP WITH TIME ZONE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Scan:
     ids: dict[str, str]
     rounded: frozenset[str] = frozenset()  # columns that the engine cannot hold exactly
     marks: Mapping[str, str] = field(default_factory=dict)
+    zoned: frozenset[str] = frozenset()  # columns of moments, which `columns` tells in UTC
 
     def table(self, wanted: Mapping[str, str], identity: str | None = None) -> Any:
         """An Ibis table of some columns: the keys are its names, the values those of the file.
@@ -62,7 +66,8 @@ class Scan:
             chosen.append(f"{self.marks[named]} AS {MARK}")
         rows = f"SELECT {', '.join(chosen)} FROM {self.relation}"  # noqa: S608 -- names are quoted
         self.engine.run(f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS {rows}")
-        return self.engine.table(_VIEW, opaque=identity)
+        zoned = {name for name, column in wanted.items() if column in self.zoned}
+        return self.engine.table(_VIEW, opaque=identity, zoned=zoned)
 
 
 @contextmanager
@@ -80,8 +85,7 @@ def scan_file(file: DataFile) -> Iterator[Scan]:
         if isinstance(file, CsvFile):
             yield _scan_text(engine, file)
         elif isinstance(file, ParquetFile):
-            relation = f"read_parquet({text_literal(file.path)}, hive_partitioning = false)"
-            yield _scan_typed(engine, relation, _rounded_columns(engine, file))
+            yield _scan_parquet(engine, file)
         else:
             yield _scan_typed(engine, _attached_table(engine, file))
 
@@ -168,35 +172,61 @@ def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
     return f"protected.{quoted_name(schema)}.{quoted_name(table)}"
 
 
-def _scan_typed(engine: SealedEngine, relation: str, rounded: frozenset[str] = frozenset()) -> Scan:
+def _scan_parquet(engine: SealedEngine, file: ParquetFile) -> Scan:
+    path = text_literal(file.path)
+    rounded = _columns_of_parquet(engine, file, _ROUNDED)
+    if not _columns_of_parquet(engine, file, _MILLISECONDS):
+        relation = f"read_parquet({path}, hive_partitioning = false)"
+        return _scan_typed(engine, relation, rounded)
+    # The engine's own reader fails on milliseconds far from today: one row would be enough to keep
+    # all others from being counted. Arrow's reader passes them on as they are.
+    zoned = engine.attach_parquet(_VIEW_OF_FILE, file.path)
+    return _scan_typed(engine, _VIEW_OF_FILE, rounded, zoned)
+
+
+def _scan_typed(
+    engine: SealedEngine,
+    relation: str,
+    rounded: frozenset[str] = frozenset(),
+    told_in_utc: frozenset[str] = frozenset(),
+) -> Scan:
     kinds = engine.describe(relation)
     columns = {name: _typed_column(name, kind) for name, kind in kinds}
     ids = {name: quoted_name(name) for name in columns}
     marks: dict[str, str] = {}
     for name, kind in kinds:
         marks |= _marks({name: ids[name]}, kind)
-    return Scan(engine, relation, columns, ids, rounded, marks)
+    zoned = told_in_utc | {name for name, kind in kinds if kind == _ZONED}
+    return Scan(engine, relation, columns, ids, rounded, marks, zoned)
 
 
-def _rounded_columns(engine: SealedEngine, file: ParquetFile) -> frozenset[str]:
-    """The columns of a Parquet file that hold, at any depth, what the engine reads rounded."""
-    rounded = "type = 'INT96' OR type LIKE '%BYTE_ARRAY' AND duckdb_type = 'DOUBLE'"
-    listed = f"SELECT name, coalesce(num_children, 0), coalesce({rounded}, false)"
+_ROUNDED = "type = 'INT96' OR type LIKE '%BYTE_ARRAY' AND duckdb_type = 'DOUBLE'"
+"""What the engine reads rounded."""
+_MILLISECONDS = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE '%MILLIS=Milli%'"
+
+
+def _columns_of_parquet(engine: SealedEngine, file: ParquetFile, kind: str) -> frozenset[str]:
+    """The columns of a Parquet file that hold, at any depth, values of a kind."""
+    listed = f"SELECT name, coalesce(num_children, 0), coalesce({kind}, false)"
     schema = f"parquet_schema({text_literal(file.path)})"
     nodes = engine.run(f"{listed} FROM {schema} ORDER BY column_id")
     # The schema is a tree, written down from the root: each node before its children.
     found, left, column = set(), 0, ""
-    for name, children, is_rounded in nodes[1:]:
+    for name, children, is_one in nodes[1:]:
         if left == 0:
             column, left = name, 1
         left += int(children) - 1
-        if is_rounded:
+        if is_one:
             found.add(column)
     return frozenset(found)
 
 
 def _typed_column(name: str, dtype: str) -> str:
     column = quoted_name(name)
+    if dtype in (_ZONED, "TIMESTAMP_NS"):
+        return _moment(column, dtype)
+    if dtype in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+        return _within_the_calendar(column, dtype)
     if dtype not in ("HUGEINT", "UHUGEINT"):
         return column
     # 128-bit integers have 39 digits, one more than the widest type Ibis knows. Beyond 38 digits
@@ -204,3 +234,28 @@ def _typed_column(name: str, dtype: str) -> str:
     above, below = f"{column} > {_LARGEST}", f"{column} < -{_LARGEST}"
     low = "" if dtype == "UHUGEINT" else f"WHEN {below} THEN -{_LARGEST} "
     return f"CASE WHEN {above} THEN {_LARGEST} {low}ELSE TRY_CAST({column} AS DECIMAL(38, 0)) END"
+
+
+def _within_the_calendar(column: str, dtype: str) -> str:
+    """SQL of a time of coarser units, of which there are more than the usual type can hold."""
+    low, high = "TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59'"
+    return (
+        f"CASE WHEN {column} < {low}::{dtype} THEN {low} "
+        f"WHEN {column} > {high}::{dtype} THEN {high} ELSE TRY_CAST({column} AS TIMESTAMP) END"
+    )
+
+
+def _moment(column: str, dtype: str) -> str:
+    """SQL of a time in UTC, within the years 1 to 9999, whatever the zone of the engine.
+
+    The engine itself rounds nanoseconds before 1970 up, into the next day.
+    """
+    micros = f"epoch_us({column})"
+    if dtype == "TIMESTAMP_NS":
+        nanos = f"epoch_ns({column})"
+        micros = f"{nanos} // 1000 - CASE WHEN {nanos} % 1000 < 0 THEN 1 ELSE 0 END"
+    low, high = f"{FIRST_SECOND}000000", f"{LAST_SECOND}000000"
+    infinite = f"CASE WHEN {column} > make_timestamp(0)::{dtype} THEN {high} ELSE {low} END"
+    finite = f"least(greatest({micros}, {low}), {high})"
+    chosen = f"CASE WHEN isfinite({column}) THEN {finite} ELSE {infinite} END"
+    return f"CASE WHEN {column} IS NOT NULL THEN make_timestamp({chosen}) END"

@@ -10,14 +10,16 @@ every failure inside it becomes one fixed message (THREATS 4).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import count
 from typing import Any, Protocol, Self, TypeVar
 
 import duckdb
 import ibis
+import pyarrow as pa
 from ibis.backends.sql.datatypes import DuckDBType
 
+from eke.data.days import ZONED_TYPE
 from eke.errors import DataError
 
 FAILURE = (
@@ -73,14 +75,34 @@ class SealedEngine:
         return shielded(lambda: self._connection.execute(sql).fetchall())
 
     def register(self, name: str, arrow: Any) -> Any:
-        """The Ibis table of an Arrow table."""
-        shielded(lambda: self._connection.register(name, arrow))
-        return self.table(name)
+        """The Ibis table of an Arrow table; moments with a zone are told in UTC (`days`)."""
+        schema, zoned = _plain(arrow.schema)
+        plain = arrow if schema.equals(arrow.schema) else arrow.cast(schema)
+        shielded(lambda: self._connection.register(name, plain))
+        return self.table(name, zoned=zoned)
 
-    def table(self, name: str, opaque: str | None = None) -> Any:
-        """The Ibis table of a table or view of the engine; Ibis need not know an opaque column."""
+    def attach_parquet(self, name: str, path: str) -> frozenset[str]:
+        """Let Arrow read a Parquet file as a table, moments in UTC; the columns of moments."""
+        from pyarrow.dataset import dataset  # noqa: PLC0415 - takes long to load
+
+        def attach() -> frozenset[str]:
+            schema, zoned = _plain(dataset(path, format="parquet").schema)
+            self._connection.register(name, dataset(path, schema=schema, format="parquet"))
+            return zoned
+
+        return shielded(attach)
+
+    def table(self, name: str, opaque: str | None = None, zoned: Container[str] = ()) -> Any:
+        """The Ibis table of a table or view of the engine; Ibis need not know an opaque column.
+
+        The `zoned` columns hold moments, told in UTC.
+        """
         schema = {
-            column: UNKNOWN if column == opaque else DuckDBType.from_string(kind)
+            column: UNKNOWN
+            if column == opaque
+            else ZONED_TYPE
+            if column in zoned
+            else DuckDBType.from_string(kind)
             for column, kind in self.describe(name)
         }
         return ibis.table(schema, name=name)
@@ -165,3 +187,15 @@ def _locked_connection(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnectio
 
 def _sql(expression: Any) -> str:
     return str(ibis.to_sql(expression, dialect="duckdb"))
+
+
+def _plain(schema: pa.Schema) -> tuple[pa.Schema, frozenset[str]]:
+    """The same columns as the engine takes them, and which hold moments, which are told in UTC.
+
+    It would shift moments by the zone of its own, and does not know numbers of 16 bits.
+    """
+    kinds = {field.name: field.type for field in schema}
+    zoned = frozenset(c for c, kind in kinds.items() if pa.types.is_timestamp(kind) and kind.tz)
+    short = {c for c, kind in kinds.items() if pa.types.is_float16(kind)}
+    other = {c: pa.timestamp(kinds[c].unit) for c in zoned} | dict.fromkeys(short, pa.float32())
+    return pa.schema(list((kinds | other).items())), zoned

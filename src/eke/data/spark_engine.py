@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import ibis
 
+from eke.data.days import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.id_mark import MARK, spark_mark
 from eke.data.identity import no_equality
 from eke.data.sealed import UNKNOWN, shielded
@@ -31,6 +32,8 @@ _PLAIN = {
     "bigint": "int64",
     "float": "float32",
     "double": "float64",
+    "date": "date",
+    "timestamp_ntz": "timestamp(6)",
 }
 
 
@@ -136,7 +139,7 @@ def _frame(session: Any, table: SparkTable) -> Any:
     return session.read.parquet(table.parquet) if table.parquet else session.table(table.table)
 
 
-def _form(column: str, kind: str) -> tuple[str, str]:
+def _form(column: str, kind: str) -> tuple[str, Any]:
     """SQL of a column in a form that our expressions are total on, and its type for Ibis."""
     if kind.startswith("string"):
         return f"CAST({column} AS STRING) COLLATE UTF8_BINARY", "string"
@@ -144,6 +147,12 @@ def _form(column: str, kind: str) -> tuple[str, str]:
         return column, _PLAIN[kind]
     if kind.startswith("decimal"):
         return column, kind
+    if kind == "timestamp":
+        # In UTC, whatever the zone of the session, and within the years 1 to 9999.
+        inside = f"LEAST(GREATEST(unix_seconds({column}), {FIRST_SECOND}), {LAST_SECOND})"
+        parts = f"FLOOR({inside} / 86400), 0, 0, PMOD({inside}, 86400)"
+        moment = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval({parts})"
+        return f"CASE WHEN {column} IS NOT NULL THEN {moment} END", ZONED_TYPE
     # Values of any other type are outside every domain; all that shows is whether there is one.
     return f"CASE WHEN {column} IS NOT NULL THEN X'00' END", "binary"
 

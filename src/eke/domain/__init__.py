@@ -6,6 +6,7 @@ from eke.domain.attribute import Attribute, Label, plain_label
 from eke.domain.binned import Binned
 from eke.domain.boolean import Boolean
 from eke.domain.categorical import Categorical
+from eke.domain.date import Date
 from eke.domain.document import domain_from_document, domain_to_document
 from eke.domain.integer import Integer
 from eke.domain.numeric import Numeric
@@ -20,6 +21,7 @@ __all__ = [
     "Binned",
     "Boolean",
     "Categorical",
+    "Date",
     "Domain",
     "Integer",
     "Label",

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from eke.domain.fate import Fate
 from eke.domain.placing import Listed, Placing
@@ -25,7 +26,7 @@ from eke.errors import DomainError, QueryError
 Label: TypeAlias = str | int | float | bool | tuple[float, float] | None
 End: TypeAlias = float | Fraction | None
 """One end of a range; None leaves it open."""
-SqlKind: TypeAlias = Literal["number", "midpoint", "category", "truth", "text"]
+SqlKind: TypeAlias = Literal["number", "midpoint", "category", "truth", "text", "day"]
 """What a column is in SQL: an exact number, the middle of a bin, a number only to compare, ..."""
 
 BUCKET_TEXT = "missing"
@@ -95,7 +96,7 @@ class Attribute(ABC):
         """The code of a raw value, or None when its row is dropped."""
         # The data layer's slow twin.
         value = plain(raw)
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if _is_missing(value):
             return self._by_rule(self.null, None)
         found = self._find(value)
         return self._by_rule(self.outside, value) if found is None else found
@@ -103,13 +104,12 @@ class Attribute(ABC):
     def fate(self, raw: object) -> Fate:
         """What a raw value is to this attribute (the slow twin of the data layer's reports)."""
         value = plain(raw)
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if _is_missing(value):
             return Fate.MISSING
         if self._find(value) is not None:
             return Fate.DECLARED if self._is_exact(value) else Fate.ROUNDED
         bounded = not isinstance(self.placing, Listed)
-        is_number = isinstance(value, (int, float, Fraction))
-        return Fate.BEYOND if bounded and is_number else Fate.UNDECLARED
+        return Fate.BEYOND if bounded and self._has_side(value) else Fate.UNDECLARED
 
     def rule_of(self, fate: Fate) -> Rule | None:
         """The rule that values of a fate follow; None for declared ones."""
@@ -122,6 +122,15 @@ class Attribute(ABC):
         """The code of a value as a person would write it: no rule applies, and True is not 1."""
         own = plain(value)
         return None if isinstance(own, bool) else self._find(own)
+
+    @property
+    def beyond(self) -> tuple[int | None, int | None]:
+        """The codes of values below and above all bounds."""
+        return self.code(-math.inf), self.code(math.inf)
+
+    def _has_side(self, raw: object) -> bool:
+        """True for a value that lies below or above the bounds if it is not between them."""
+        return isinstance(raw, (int, float, Fraction))
 
     def _is_exact(self, raw: object) -> bool:
         """False for a number between declared ones."""
@@ -138,8 +147,7 @@ class Attribute(ABC):
             return self.size - 1
         if rule == "clamp":
             # Text in a numeric column is not below or above anything: it is as good as NULL.
-            is_number = isinstance(raw, (int, float, Fraction))
-            return self._clamp(raw) if is_number else self._by_rule(self.null, None)
+            return self._clamp(raw) if self._has_side(raw) else self._by_rule(self.null, None)
         return self.declared_code(rule.value)
 
     def _check_replacements(self) -> None:
@@ -198,11 +206,29 @@ class Attribute(ABC):
             raise QueryError(f"{value!r} is not a declared value; {self._declared_text()}")
         return code
 
+    def range_end(self, end: object) -> End:
+        """One end of a range as a number that `codes_between` takes."""
+        own = plain(end)
+        if own is None:
+            return None
+        is_number = isinstance(own, (int, float, Fraction)) and not isinstance(own, bool)
+        if not is_number or _is_missing(own):
+            raise QueryError("the ends of a range must be numbers or None, not text, True or NaN")
+        return cast("End", own)
+
+    def end_text(self, end: End) -> str:
+        """One end of a range as people write it."""
+        return end_text(end)
+
+    def day_numbers(self) -> list[int]:
+        """The number of each day, 1970-01-01 being 0; for columns that SQL takes for days."""
+        raise DomainError("only a Date has days")
+
     def codes_between(self, low: End, high: End) -> slice:
         """The codes of a range, low not above high."""
         del low, high
         raise QueryError(
-            "ranges need an Integer, Numeric or Binned attribute; list the values instead: "
+            "ranges need an Integer, Numeric, Binned or Date attribute; list the values instead: "
             + self._declared_text()
         )
 
@@ -238,6 +264,11 @@ class Attribute(ABC):
     def cell_values(self) -> tuple[object, ...]:
         """What a table of new rows holds for each code."""
         return self.labels
+
+
+def _is_missing(value: object) -> bool:
+    """True for None, NaN and pandas' NaT, which differ from themselves."""
+    return value is None or (isinstance(value, (float, datetime)) and value != value)  # noqa: PLR0124
 
 
 def as_whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:

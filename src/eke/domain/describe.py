@@ -123,7 +123,7 @@ def _condition(name: str, attribute: Attribute, vector: Vector) -> str:
 
 def _power(attribute: Attribute, vector: Vector) -> tuple[int, Fraction]:
     """(p, ratio) with vector = ratio · number^p wherever it is not 0; (0, 1) if there is no p."""
-    if attribute.is_ordered:
+    if attribute.is_ordered and attribute.has_numbers:
         numbers, unit = attribute.whole_numbers()
         for power in (1, 2, 3, 4):
             used = [n**power if v else 0 for n, v in zip(numbers, vector, strict=True)]

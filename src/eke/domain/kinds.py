@@ -8,9 +8,10 @@ from eke.domain.attribute import Attribute
 from eke.domain.binned import Binned
 from eke.domain.boolean import Boolean
 from eke.domain.categorical import Categorical
+from eke.domain.date import Date
 from eke.domain.integer import Integer
 from eke.domain.numeric import Numeric
 
 KINDS: MappingProxyType[str, type[Attribute]] = MappingProxyType(
-    {kind.kind: kind for kind in (Categorical, Integer, Numeric, Binned, Boolean)}
+    {kind.kind: kind for kind in (Categorical, Integer, Numeric, Binned, Boolean, Date)}
 )

@@ -24,6 +24,7 @@ class Listed:
 
     @property
     def is_text(self) -> bool:
+        """Whether a text is read as it is, not as the number that it spells."""
         return isinstance(self.values[0], str)
 
 
@@ -63,4 +64,21 @@ class Cut:
         return False
 
 
-Placing: TypeAlias = Listed | Floored | Stepped | Cut
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Days from low to high, by numbers (0001-01-01 is 1): code = number − low.
+
+    `form` says how texts spell a day, None for ISO 8601; `zone` where the days of moments begin.
+    """
+
+    low: int
+    high: int
+    form: str | None
+    zone: str | None
+
+    @property
+    def is_text(self) -> bool:
+        return True
+
+
+Placing: TypeAlias = Listed | Floored | Stepped | Cut | Days

@@ -53,7 +53,8 @@ class Domain:
             _check_name(name)
             if not isinstance(attribute, Attribute):
                 raise DomainError(
-                    f"attribute {name!r} must be a Categorical, Boolean, Integer, Numeric or Binned"
+                    f"attribute {name!r} must be a Categorical, Boolean, Integer, Numeric, "
+                    "Binned or Date"
                 )
         by_name = {str(name): attribute for name, attribute in pairs}
         object.__setattr__(self, "attributes", tuple(by_name.items()))

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -26,10 +27,12 @@ class Replace:
         0
     """
 
-    value: str | int | float | bool
+    value: str | int | float | bool | date
 
     def __post_init__(self) -> None:
-        own = plain(self.value)
+        # A day is its text, as in the labels of a Date.
+        is_day = isinstance(self.value, date) and not isinstance(self.value, datetime)
+        own = self.value.isoformat() if is_day else plain(self.value)  # type: ignore[union-attr]
         if not isinstance(own, (str, int, float)):
             raise DomainError(
                 f"Replace needs a declared value, a text or a number, not {type(own).__name__}"
@@ -57,7 +60,7 @@ def plain(value: object) -> object:
     # Who only reads a domain should not wait for NumPy, and before it is loaded there are no such.
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
-        value = value.item()
+        value = _moment(value) if isinstance(value, numpy.datetime64) else value.item()
     if isinstance(value, Decimal):
         if not value.is_finite():
             return math.nan if value.is_nan() else float(value)
@@ -68,8 +71,15 @@ def plain(value: object) -> object:
     return value
 
 
+def _moment(value: Any) -> object:
+    """A moment of NumPy's as one of Python's, by seconds; that of a year beyond stays as it is."""
+    seconds = value.astype("datetime64[s]")
+    found = seconds.item()
+    return seconds if isinstance(found, int) else found
+
+
 def check_rules(null: Rule, outside: Rule, *, clamps: bool) -> None:
-    """Raise unless both are rules; only numbers can be clamped."""
+    """Raise unless both are rules; only numbers and days can be clamped."""
     if not isinstance(null, Replace) and null not in ("drop", "bucket", "never"):
         raise DomainError(
             f"null must be 'drop', 'bucket', 'never' or eke.Replace(value), not {null!r}"

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +134,8 @@ def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
     import pandas as pd  # noqa: PLC0415 - slow to load
 
     values = attribute.cell_values
+    if isinstance(values[0], date):
+        return np.array(values, object)[codes]  # pandas has dates as objects, files as dates
     if None in values or isinstance(values[0], str):
         return pd.array([values[code] for code in codes])
     return np.array(values)[codes]

@@ -15,13 +15,11 @@ nearly always a slip, and the declared values are public.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from eke.domain import Attribute
-from eke.domain.attribute import end_text
 from eke.errors import QueryError
 from eke.query.vector import IntVector
 
@@ -52,25 +50,13 @@ def _value_code(attribute: Attribute, value: object) -> int:
 def _range_codes(attribute: Attribute, ends: tuple[Any, ...]) -> slice:
     if len(ends) != 2:
         raise QueryError("a range is a pair (low, high); for a choice of values use a list")
-    low, high = _end(ends[0]), _end(ends[1])
+    low, high = (attribute.range_end(end) for end in ends)
     if low is not None and high is not None and low > high:
         raise QueryError(
-            f"the range {end_text(low)} to {end_text(high)} is empty; "
+            f"the range {attribute.end_text(low)} to {attribute.end_text(high)} is empty; "
             "its ends are in the wrong order"
         )
     # An infinity on its own side is an open end.
     low = None if low == -math.inf else low
     high = None if high == math.inf else high
     return attribute.codes_between(low, high)
-
-
-def _end(end: Any) -> float | Fraction | None:
-    if isinstance(end, np.generic):
-        end = end.item()
-    if end is None:
-        return None
-    if isinstance(end, (int, Fraction)) and not isinstance(end, bool):
-        return end
-    if isinstance(end, float) and not math.isnan(end):
-        return end
-    raise QueryError("the ends of a range must be numbers or None, not text, True or NaN")

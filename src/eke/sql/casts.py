@@ -1,4 +1,4 @@
-"""Casts: CAST(x AS type) and x::type between numbers, texts and truth values."""
+"""Casts: CAST(x AS type) and x::type between numbers, texts and truth values, and to dates."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
+from eke.domain.day_text import written_day
 from eke.sql import numeric
+from eke.sql.dates import as_day, literal_day
 from eke.sql.diagram import Diagram, Leaf
 from eke.sql.grouping import labelled
 from eke.sql.place import echo
 from eke.sql.polynomial import TooLarge
 from eke.sql.texts import short
 from eke.sql.value import (
+    Day,
     Missing,
     Number,
     Reading,
     Text,
     Truth,
     Value,
+    is_literal,
     known_part,
     literal_number,
 )
@@ -37,6 +41,10 @@ _TRUTHS = {
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
 _MOST_DIGITS = 20
+_NO_DATES = (
+    "dates become no other type here; take a part, as in EXTRACT(month FROM d), or a number of "
+    "days, as in d - DATE '2013-01-01'"
+)
 
 
 class _NotANumber(Exception):
@@ -48,15 +56,22 @@ def cast(reading: Reading, node: exp.Expr, value: Value) -> Value:
     name = type_name(node)
     if isinstance(value, Missing):
         return value
+    if name == "DATE" or isinstance(value, Day):
+        return _as_date(reading, node, value)
     if name in _TEXTS:
         return as_text(reading, node, value)
     if name == "BOOLEAN":
         return _as_truth(reading, node, value)
+    return _as_number(reading, node, name, value)
+
+
+def _as_number(reading: Reading, node: exp.Expr, name: str, value: Value) -> Number:
+    """The value as a number of a type."""
     if name not in _INTEGERS | _REALS | {"DECIMAL"}:
         raise reading.error(
             node,
             f"CAST to {echo(name)} is not supported; the types are INTEGER, DOUBLE, DECIMAL, "
-            "VARCHAR and BOOLEAN",
+            "VARCHAR, BOOLEAN and DATE",
         )
     number = _as_plain_number(reading, node, value)
     if name in _REALS:
@@ -71,6 +86,8 @@ def as_text(reading: Reading, node: exp.Expr, value: Value) -> Value:
     """The value as it is spelled."""
     if isinstance(value, (Text, Missing)):
         return value
+    if isinstance(value, Day):
+        raise reading.error(node, _NO_DATES)
     if isinstance(value, Truth):
         return Text(reading.diagrams.mapped(_spelled_truth, value.labels))
     if not value.whole:
@@ -82,6 +99,17 @@ def as_text(reading: Reading, node: exp.Expr, value: Value) -> Value:
     steps = value.steps if value.steps is not None else labelled(reading, node, value)
     reading.effort.spend(5 * len(reading.diagrams.labels(steps)))
     return Text(reading.diagrams.mapped(_spelled_number, steps))
+
+
+def _as_date(reading: Reading, node: exp.Expr, value: Value) -> Value:
+    """A date itself, or the one that a text in quotation marks spells."""
+    if type_name(node) != "DATE":
+        raise reading.error(node, _NO_DATES)
+    if isinstance(node, exp.TryCast) and isinstance(value, Text) and is_literal(value):
+        written = reading.diagrams.labels(value.labels)[0]
+        if written is None or written_day(str(written)) is None:
+            return Missing()
+    return value if isinstance(value, Day) else Day(as_day(reading, node, value))
 
 
 def _as_truth(reading: Reading, node: exp.Expr, value: Value) -> Value:
@@ -157,6 +185,17 @@ def _has_halves(reading: Reading, number: Number) -> bool:
     if divisor % 2 or divisor >= 2**62:
         return divisor % 2 == 0
     return bool((whole % divisor == divisor // 2).any())
+
+
+def written_date(reading: Reading, node: exp.Expr) -> str | None:
+    """The text of DATE '2013-01-31', however it is written; None for other expressions."""
+    if not isinstance(node, exp.Cast) or type_name(node) != "DATE":
+        return None
+    inner = node.this
+    if not isinstance(inner, exp.Literal) or not inner.args.get("is_string"):
+        return None
+    literal_day(reading, node, str(inner.this))
+    return str(inner.this)
 
 
 def type_name(node: exp.Expr) -> str:

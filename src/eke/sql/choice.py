@@ -13,6 +13,7 @@ from eke.sql.diagram import Diagram, Label
 from eke.sql.logic import otherwise, same_as, taken
 from eke.sql.polynomial import constant, summed
 from eke.sql.value import (
+    Day,
     Missing,
     Number,
     Order,
@@ -35,8 +36,14 @@ def choose(reading: Reading, node: exp.Expr, branches: Branches, default: Value)
         raise reading.error(node, "all results of CASE are NULL; give it numbers or texts")
     if len(kinds) > 1:
         raise reading.error(
-            node, "the results of CASE must be of one kind: all numbers, all texts or all TRUE"
+            node,
+            "the results of CASE must be of one kind: all numbers, all texts, all dates or "
+            "all TRUE",
         )
+    if kinds == {Day}:
+        numbered = [(c, _day_number(result)) for c, result in branches]
+        chosen_day = choose(reading, node, numbered, _day_number(default))
+        return Day(chosen_day) if isinstance(chosen_day, Number) else chosen_day
     if kinds == {Number}:
         numbers = [_number(reading, result) for result in results]
         conditions = [condition for condition, _ in branches]
@@ -56,7 +63,9 @@ def _order(reading: Reading, results: Sequence[Value]) -> Order:
         if result.order is not None:
             written.update(dict.fromkeys(result.order))
         elif is_literal(result):
-            diagram = result.steps if isinstance(result, Number) else result.labels
+            diagram = (
+                result.labels if isinstance(result, (Text, Truth)) else _number_of(result).steps
+            )
             written.update(dict.fromkeys(reading.diagrams.labels(diagram) if diagram else []))
         else:
             return None
@@ -110,6 +119,14 @@ def _number(reading: Reading, value: Value) -> Number:
         return value
     diagrams = reading.diagrams
     return Number(constant(Fraction(0)), diagrams.false, diagrams.unknown, whole=True)
+
+
+def _number_of(value: Number | Day) -> Number:
+    return value.number if isinstance(value, Day) else value
+
+
+def _day_number(value: Value) -> Value:
+    return value.number if isinstance(value, Day) else value
 
 
 def _labels(reading: Reading, value: Value) -> Diagram:

@@ -17,9 +17,11 @@ from eke.sql import arithmetic, numeric, texts
 from eke.sql.casts import as_text, cast
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare
+from eke.sql.dates import as_day
 from eke.sql.diagram import Diagram
 from eke.sql.logic import negated
 from eke.sql.value import (
+    Day,
     Missing,
     Number,
     Reading,
@@ -44,10 +46,9 @@ def applied(reading: Reading, node: exp.Expr, values: list[Value]) -> Value:
 
 def _coalesce(reading: Reading, node: exp.Expr, *values: Value) -> Value:
     """The first that is not NULL."""
-    some = [value for value in values if not isinstance(value, Missing)]
+    some = _of_one_kind(reading, node, values)
     if not some:
         return Missing()
-    _same_kind(reading, node, some)
     branches: list[tuple[Diagram, Value]] = []
     for value in some:
         known = known_part(reading, value)
@@ -61,7 +62,7 @@ def _nullif(reading: Reading, node: exp.Expr, value: Value, other: Value) -> Val
     """NULL where it equals the other."""
     if isinstance(value, Missing) or isinstance(other, Missing):
         return value
-    _same_kind(reading, node, [value, other])
+    value, other = _of_one_kind(reading, node, [value, other])
     diagrams = reading.diagrams
     if isinstance(value, Text) and isinstance(other, Text):
         equal = diagrams.joined(_equal, value.labels, other.labels)  # '' need not be declared
@@ -84,10 +85,12 @@ def _if(
 
 def _extreme(reading: Reading, node: exp.Expr, *values: Value) -> Value:
     """LEAST and GREATEST, which leave NULLs out."""
-    some = [value for value in values if not isinstance(value, Missing)]
+    some = _of_one_kind(reading, node, values)
     if not some:
         return Missing()
-    _same_kind(reading, node, some)
+    if isinstance(some[0], Day):
+        days = _extreme(reading, node, *(as_day(reading, node, value) for value in some))
+        return Day(as_number(reading, node, days))
     is_least = isinstance(node, exp.Least)
     found: Value = some[0]
     for value in some[1:]:
@@ -198,13 +201,18 @@ def _real(number: Number) -> Number:
     )
 
 
-def _same_kind(reading: Reading, node: exp.Expr, values: Sequence[Value]) -> None:
-    if len({type(value) for value in values}) > 1:
+def _of_one_kind(reading: Reading, node: exp.Expr, values: Sequence[Value]) -> list[Value]:
+    """The values that are not NULL; beside a date a text in quotation marks is one, too."""
+    some: list[Value] = [value for value in values if not isinstance(value, Missing)]
+    if any(isinstance(value, Day) for value in some):
+        return [v if isinstance(v, Day) else Day(as_day(reading, node, v)) for v in some]
+    if len({type(value) for value in some}) > 1:
         raise reading.error(
             node,
             f"the arguments of {node.sql_name() if isinstance(node, exp.Func) else 'this'} must "
-            "be of one kind: all numbers, all texts or all conditions",
+            "be of one kind: all numbers, all texts, all dates or all conditions",
         )
+    return some
 
 
 def _equal(first: Any, second: Any) -> bool | None:

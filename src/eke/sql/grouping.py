@@ -17,10 +17,11 @@ from sqlglot import exp
 
 from eke.query import Query, Term
 from eke.question.groups import GroupKey, grouped
-from eke.sql.diagram import Diagram
+from eke.sql.dates import day_text
+from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
 from eke.sql.polynomial import MOST_TERMS, TooLarge
-from eke.sql.value import Missing, Number, Reading, Value, is_constant_key, weighted_boxes
+from eke.sql.value import Day, Missing, Number, Reading, Value, is_constant_key, weighted_boxes
 
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
@@ -41,6 +42,7 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
             )
         return GroupKey(name, attribute, declared.labels)
     diagram = labelled(reading, node, value)
+    shown = day_text if isinstance(value, Day) else _plain
     labels = _in_order(reading, value, diagram)
     if len(labels) > MOST_LABELS:
         raise reading.error(
@@ -48,11 +50,15 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
             f"the expression has {len(labels):,} different values and at most {MOST_LABELS:,} "
             "groups are made of one; use wider groups",
         )
+    told = tuple(None if v is None else shown(v) for v in labels)
+    renamed = _renamed_column(reading, diagram, labels)
+    if renamed is not None:
+        return GroupKey(name, renamed, told)
     try:
         parts = _parts(reading, diagram, labels)
     except TooLarge as problem:
         raise reading.error(node, str(problem)) from None
-    return GroupKey(name, None, tuple(_plain(v) for v in labels), parts)
+    return GroupKey(name, None, told, parts)
 
 
 def possible_rows(
@@ -96,6 +102,8 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
     """The value of each cell as a label; equal keys have the same diagram."""
     if isinstance(value, Missing) or is_constant_key(value):
         raise reading.error(node, "a constant makes only one group; leave it out")
+    if isinstance(value, Day):
+        return labelled(reading, node, value.number)
     if not isinstance(value, Number):
         return value.labels
     if value.steps is not None:
@@ -134,12 +142,39 @@ def _in_order(reading: Reading, value: Value, diagram: Diagram) -> list[Any]:
     return [*known, None] if None in reached else known
 
 
+def _renamed_column(reading: Reading, diagram: Diagram, labels: list[Any]) -> str | None:
+    """The column whose values a key has under other names, such as days of one year by number."""
+    if not isinstance(diagram, Branch) or len(diagram.stops) != diagram.stops[-1]:
+        return None
+    if [isinstance(t, Leaf) and t.label for t in diagram.targets] != labels:
+        return None
+    return reading.domain.names[diagram.level]
+
+
 def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query, ...]:
+    if isinstance(diagram, Branch) and all(isinstance(t, Leaf) for t in diagram.targets):
+        return _parts_of_column(reading, diagram, labels)
     parts = []
     for label in labels:
         boxes = weighted_boxes(reading.diagrams, diagram, label)
         reading.effort.spend(600 + 100 * len(boxes))
         terms = [Term(Fraction(weight), tuple(box.items())) for weight, box in boxes]
+        parts.append(Query.of(reading.domain, terms))
+    return tuple(parts)
+
+
+def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tuple[Query, ...]:
+    """The same for a function of one column, such as a weekday, which has a box a label."""
+    leaves = [reading.diagrams.leaf(label) for label in labels]
+    place: dict[Diagram, int] = {leaf: at for at, leaf in enumerate(leaves)}
+    runs = np.diff(np.array((0, *diagram.stops)))
+    codes = np.repeat([place.get(target, -1) for target in diagram.targets], runs)
+    name = reading.domain.names[diagram.level]
+    parts = []
+    for at in range(len(labels)):
+        reading.effort.spend(150 + len(codes) // 30)
+        chosen = (codes == at).astype(np.int64)
+        terms = [Term(Fraction(1), ((name, chosen),))] if chosen.any() else []
         parts.append(Query.of(reading.domain, terms))
     return tuple(parts)
 

@@ -8,6 +8,7 @@ from eke.question.finish import finished
 from eke.question.formula import Constant, Formula, Key
 from eke.question.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
 from eke.sql.aggregate import Aggregates
+from eke.sql.casts import written_date
 from eke.sql.comparison import COMPARISONS
 from eke.sql.finishing import has_aggregate, taken_off
 from eke.sql.keys import Items, Keys
@@ -96,6 +97,9 @@ class NoisyClauses:
         meant = node if place is None else self._items[place][1]
         if isinstance(meant, exp.Literal) and meant.args.get("is_string"):
             return Constant(str(meant.this))
+        day = written_date(self._reading, meant)
+        if day is not None:  # which a key shows as a text
+            return Constant(day)
         if isinstance(meant, exp.Boolean):
             return Constant(bool(meant.this))
         if isinstance(meant, exp.Null):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eke.sql.place import echo
+from eke.sql.vocabulary import NAMED_PARTS
 
 _ASK = (
     "questions are made of COUNT, SUM, AVG, VARIANCE and STDDEV over one table, with WHERE, CASE, "
@@ -44,9 +45,10 @@ _SETS = (
 )
 
 _DATES = (
-    "dates are not supported; add what matters of them (the year, the month, the hour) to the "
-    "table as a column of its own, and declare it"
+    "of a date there is EXTRACT(month FROM d), date_trunc('month', d), d + INTERVAL 7 DAY and "
+    "d - DATE '2013-01-31'; write one of these"
 )
+_NOW = "a question means the same whenever it is asked; write the date itself: DATE '2013-01-31'"
 
 # Type name -> (keyword that marks the place, sentence).
 _NODES: dict[str, tuple[str, str]] = {
@@ -99,13 +101,14 @@ _NODES: dict[str, tuple[str, str]] = {
     "Cube": ("CUBE", _SETS),
     "GroupingSets": ("GROUPING", _SETS),
     "Placeholder": ("", "parameters are not filled in here; write the value itself"),
-    "Interval": ("INTERVAL", "dates and intervals are not supported; compare with declared values"),
-    "Extract": ("EXTRACT", _DATES),
-    "DateTrunc": ("DATE_TRUNC", _DATES),
-    "TimestampTrunc": ("DATE_TRUNC", _DATES),
-    "Year": ("YEAR", _DATES),
-    "Month": ("MONTH", _DATES),
-    "Day": ("DAY", _DATES),
+    "Interval": ("INTERVAL", "an interval is added to a date, as in d + INTERVAL 7 DAY"),
+    **dict.fromkeys(
+        ("CurrentDate", "CurrentTimestamp", "CurrentTime", "CurrentDatetime"), ("", _NOW)
+    ),
+    **dict.fromkeys(("DateDiff", "DateAdd", "DateSub", "TsOrDsAdd", "Date"), ("", _DATES)),
+    **dict.fromkeys(
+        ("Dayname", "Monthname", "TimeToStr", "LastDay", "DateFromParts"), ("", _DATES)
+    ),
     "Fetch": ("FETCH", "FETCH is not supported; write LIMIT"),
     "Hint": ("", "hints are not supported; remove them"),
     "Var": ("ALL", "ALL is not supported here; name the columns"),
@@ -158,15 +161,16 @@ def node_advice(node: exp.Expr) -> tuple[str, str]:
         return _NODES[name]
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
         called = echo(str(node.this))
+        if called.lower() in ("now", *NAMED_PARTS):
+            return called.upper(), _DATES if called.lower() in NAMED_PARTS else _NOW
         if isinstance(node.parent, exp.Table) or called.upper().startswith(
             ("READ_", "GLOB", "SCAN_", "PARQUET_", "SNIFF_")
         ):
             return called.upper(), _READS
         return called.upper(), f"the function {called} is not supported; {_ASK}"
-    if isinstance(node, exp.Func):
-        called = node.sql_name()
-        return called, f"the function {called} is not supported; {_ASK}"
-    return name.upper(), f"{_words(name)} is not supported; {_ASK}"
+    function = node.sql_name() if isinstance(node, exp.Func) else ""
+    what = f"the function {function}" if function else _words(name)
+    return function or name.upper(), f"{what} is not supported; {_ASK}"
 
 
 def argument_advice(node: exp.Expr, key: str) -> tuple[str, str]:

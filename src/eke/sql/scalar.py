@@ -1,8 +1,8 @@
 """Scalar expressions: from the syntax tree to values over cells.
 
 Columns, literals, arithmetic, CASE, conditions and functions. What a node means is decided in
-`value`, `arithmetic`, `comparison`, `choice`, `logic` and `functions`; this file only walks the
-tree.
+`value`, `arithmetic`, `comparison`, `choice`, `logic`, `functions` and `dates`; this file only
+walks the tree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from eke.errors import SqlError
 from eke.question.logic import both, either
-from eke.sql import arithmetic
+from eke.sql import arithmetic, dates
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare, contained, like
 from eke.sql.diagram import Diagram
@@ -25,6 +25,7 @@ from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, find_column
 from eke.sql.tree import left_chain
 from eke.sql.value import (
+    Day,
     Missing,
     Number,
     Reading,
@@ -35,7 +36,7 @@ from eke.sql.value import (
     known_part,
     literal_number,
 )
-from eke.sql.vocabulary import ARGUMENTS, PAIRS, operands
+from eke.sql.vocabulary import ARGUMENTS, DATE_PARTS, NAMED_PARTS, PAIRS, operands
 
 _LONGEST_NUMBER = 40
 _LARGEST_EXPONENT = 40
@@ -140,18 +141,26 @@ def _negative(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
 def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     first, rest = left_chain(node)
     minus = literal_number(reading, Fraction(-1), whole=True)
-    total = number_of(reading, relation, first)
+    total = value_of(reading, relation, first)
     for operator, operand in rest:
-        number = number_of(reading, relation, operand)
+        sign = -1 if operator is exp.Sub else 1
+        if isinstance(operand, exp.Interval):
+            total = dates.shifted(reading, operand, total, operand, sign)
+            continue
+        value = value_of(reading, relation, operand)
         reading.effort.turn_to(operand)
+        if operator in (exp.Add, exp.Sub) and (isinstance(total, Day) or isinstance(value, Day)):
+            total = dates.combined(reading, operand, total, value, sign)
+            continue
+        before, number = as_number(reading, first, total), as_number(reading, operand, value)
         if operator is exp.Mul:
-            total = arithmetic.multiply(reading, total, number)
+            total = arithmetic.multiply(reading, before, number)
         elif operator is exp.Div:
-            total = arithmetic.divide(reading, operand, total, number)
+            total = arithmetic.divide(reading, operand, before, number)
         elif operator is exp.Sub:
-            total = arithmetic.add(reading, total, arithmetic.multiply(reading, minus, number))
+            total = arithmetic.add(reading, before, arithmetic.multiply(reading, minus, number))
         else:
-            total = arithmetic.add(reading, total, number)
+            total = arithmetic.add(reading, before, number)
     return total
 
 
@@ -159,6 +168,22 @@ def _function(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     values = [value_of(reading, relation, operand) for operand in operands(node)]
     reading.effort.turn_to(node)
     return applied(reading, node, values)
+
+
+def _part(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    if isinstance(node, exp.Extract):
+        part, operand = str(node.this.this), node.args["expression"]
+    elif isinstance(node, exp.Anonymous):
+        *named, operand = node.args["expressions"]
+        part = NAMED_PARTS[str(node.this).lower()] or str(named[0].this)
+    else:
+        part, operand = DATE_PARTS[type(node)], node.this
+    return dates.part_of(reading, node, part, value_of(reading, relation, operand))
+
+
+def _truncated(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
+    value = value_of(reading, relation, node.this)
+    return dates.truncated(reading, node, str(node.args["unit"].this), value)
 
 
 def _connective(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
@@ -247,4 +272,6 @@ _RULES: tuple[tuple[tuple[type[exp.Expr], ...], _Rule], ...] = (
     ((exp.Is,), _is),
     ((exp.Case,), _case),
     (tuple(ARGUMENTS), _function),
+    ((exp.Extract, exp.Anonymous, *DATE_PARTS), _part),
+    ((exp.TimestampTrunc, exp.DateTrunc), _truncated),
 )

@@ -200,7 +200,7 @@ def _check_nodes(
     while waiting:
         node, level = waiting.pop()
         allowed = nodes.get(type(node))
-        if allowed is None:
+        if allowed is None or not _is_known(node):
             raise _refused(text, node, tokens, *node_advice(node))
         for key, value in node.args.items():
             remark = key in _REMARKS.get(type(node), ())
@@ -217,10 +217,22 @@ def _check_nodes(
         waiting += [(child, level + deeper) for child, deeper in _children(node)]
 
 
+def _is_known(node: exp.Expr) -> bool:
+    """False for uses of a node that no rule is about."""
+    if isinstance(node, exp.Anonymous):
+        part = vocabulary.NAMED_PARTS.get(str(node.this).lower())
+        given = node.args["expressions"]
+        named = len(given) == 2 and isinstance(given[0], exp.Literal)
+        return part is not None and (len(given) == 1 if part else named)
+    return not isinstance(node, exp.Interval) or isinstance(node.parent, (exp.Add, exp.Sub))
+
+
 def _children(node: exp.Expr) -> Iterator[tuple[exp.Expr, int]]:
     spine = next((family for family in _SPINES if isinstance(node, family)), ())
     for key, value in node.args.items():
         for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, exp.Var) and vocabulary.WORDS.get(type(node)) == key:
+                continue
             if isinstance(child, exp.Expr):
                 yield child, 0 if key == "this" and isinstance(child, spine) else 1
 

@@ -1,6 +1,7 @@
 """Values: what a scalar expression is in every cell of the domain.
 
-A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth` or `Missing`.
+A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth`, `Day` or
+`Missing`.
 Each knows where it is NULL, so that sums skip and comparisons propagate NULLs as SQL does.
 """
 
@@ -116,11 +117,26 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Day:
+    """A date in every cell: the number of its day, 1970-01-01 being 0, or NULL where that is."""
+
+    number: Number
+
+    @property
+    def attribute(self) -> str | None:
+        return self.number.attribute
+
+    @property
+    def order(self) -> Order:
+        return self.number.order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Missing:
     """The literal NULL."""
 
 
-Value: TypeAlias = Number | Text | Truth | Missing
+Value: TypeAlias = Number | Text | Truth | Day | Missing
 
 
 def literal_number(reading: Reading, number: Fraction, *, whole: bool = False) -> Number:
@@ -147,6 +163,12 @@ def as_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
     if isinstance(value, Text):
         named = f"the column {value.attribute!r} holds texts" if value.attribute else "this is text"
         raise reading.error(node, f"{named}; calculate with numbers only")
+    if isinstance(value, Day):
+        raise reading.error(
+            node,
+            "dates cannot be summed or averaged; take a part, as in AVG(EXTRACT(month FROM d)), or "
+            "a number of days, as in AVG(d - DATE '2013-01-01')",
+        )
     raise reading.error(node, "nothing can be calculated with NULL; leave it out")
 
 
@@ -167,6 +189,9 @@ def column_value(reading: Reading, name: str) -> Value:
         return Number(
             numbers, known, line=line, midpoints=middles, blur=blur, attribute=name, whole=whole
         )
+    if attribute.sql_kind == "day":
+        numbers = column(name, attribute.day_numbers())
+        return Day(Number(numbers, known, attribute=name, whole=True))
     is_category = attribute.sql_kind == "category"
     labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
     leaves = [diagrams.leaf(label) for label in labels]
@@ -183,6 +208,8 @@ def column_value(reading: Reading, name: str) -> Value:
 def known_part(reading: Reading, value: Value) -> Diagram:
     """True where a value is not NULL, False elsewhere."""
     diagrams = reading.diagrams
+    if isinstance(value, Day):
+        return value.number.known
     if isinstance(value, Number):
         return value.known
     if isinstance(value, Missing):
@@ -228,6 +255,8 @@ def is_constant_key(value: Value) -> bool:
 
 def is_literal(value: Value) -> bool:
     """True for a value that is the same in every cell."""
+    if isinstance(value, Day):
+        return is_literal(value.number)
     if isinstance(value, Number):
         return isinstance(value.steps, Leaf)
     return isinstance(value, Missing) or isinstance(value.labels, Leaf)

@@ -55,6 +55,40 @@ PAIRS: tuple[type[exp.Expr], ...] = (
 )
 """Aggregates of two expressions."""
 
+DATE_PARTS: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeek: "dow",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfYear: "doy",
+}
+"""Functions of a date, and the part of it that they are."""
+
+NAMED_PARTS = {"date_part": "", "datepart": "", "weekday": "dow", "isoyear": "isoyear"}
+"""Functions that the parser has no node for; the first two are told the part that is wanted."""
+
+WORDS: dict[type[exp.Expr], str] = {
+    exp.Extract: "this",
+    exp.TimestampTrunc: "unit",
+    exp.DateTrunc: "unit",
+    exp.Interval: "unit",
+}
+"""Arguments that are words and no expressions: the part that is wanted of a date."""
+
+_DATES: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Extract: _TWO,
+    exp.TimestampTrunc: ("this", "unit"),
+    exp.DateTrunc: ("this", "unit"),
+    exp.Interval: ("this", "unit"),
+    exp.Anonymous: _MANY,  # those in NAMED_PARTS only
+    **dict.fromkeys(DATE_PARTS, _ONE),
+}
+
 # What else a node may carry: a type, a word such as LEADING.
 _MORE: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Cast: ("to",),
@@ -66,6 +100,7 @@ _MORE: dict[type[exp.Expr], tuple[str, ...]] = {
 NODES: dict[type[exp.Expr], frozenset[str]] = {
     **{node: frozenset((*keys, *_MORE.get(node, ()))) for node, keys in ARGUMENTS.items()},
     **dict.fromkeys(PAIRS, frozenset(_TWO)),
+    **{node: frozenset(keys) for node, keys in _DATES.items()},
     exp.CountIf: frozenset(("this", "big_int")),
     exp.DataType: frozenset(("this", "expressions")),
     exp.DataTypeParam: frozenset(("this",)),
@@ -75,6 +110,7 @@ NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     **{node: keys[:1] for node, keys in ARGUMENTS.items()},
     **{node: _TWO for node, keys in ARGUMENTS.items() if keys == _TWO and node is not exp.Trim},
     **dict.fromkeys(PAIRS, _TWO),
+    **{node: keys for node, keys in _DATES.items() if node is not exp.Anonymous},
     exp.If: ("this", "true"),
     exp.Substring: ("this", "start"),
     exp.Replace: ARGUMENTS[exp.Replace],

@@ -255,9 +255,11 @@ def test_no_kind_of_column_makes_them_heavy(tmp_path: Path) -> None:
         "c": eke.Binned([0, 1, 2]),
         "d": eke.Boolean(),
         "e": eke.Categorical("x"),
+        "f": eke.Date("2013-01-01", "2013-12-31", zone="Europe/Berlin"),
     }
     assert {attribute.kind for attribute in kinds.values()} == set(KINDS)
     table = pd.DataFrame({"a": [1, 2], "b": [0.1, 0.2], "c": [0.5, 1.5], "d": [True] * 2, "e": "x"})
+    table["f"] = "2013-01-31"
     path = tmp_path / "all.eke"
     session = eke.create(path, table, eke.Domain(kinds), epsilon=1e6)
     for name in "abc":

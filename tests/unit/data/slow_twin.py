@@ -20,6 +20,7 @@ from eke.domain import (
     Binned,
     Boolean,
     Categorical,
+    Date,
     Domain,
     Integer,
     Numeric,
@@ -27,10 +28,11 @@ from eke.domain import (
     Rule,
 )
 from eke.privacy.unit import Unit
+from tests.unit.data.hostile_days import dates_with_every_rule
 
 DATA = Path(__file__).parents[3] / "data"
 CANARY = "canary-7f3a"
-OUTSIDE = object()  # a date, a list, bytes: no number and no text
+OUTSIDE = object()  # a list, bytes: no number and no text
 
 FIXED = RowSample("2/fixed")
 
@@ -88,7 +90,7 @@ def attributes_with_every_rule() -> list[Attribute]:
         replaced: tuple[Rule, Rule] = Replace(grid.low), Replace(grid.high)
         for null, outside in (*clamped, ("never", "never"), replaced):
             attributes.append(Numeric(grid.low, grid.high, step, null, outside))
-    return attributes
+    return [*attributes, *dates_with_every_rule()]
 
 
 def reads_texts(attribute: Attribute) -> bool:
@@ -102,7 +104,8 @@ def value_of_text(text: str | None, attribute: Attribute) -> object:
     """The raw value that a field of a text file stands for."""
     if text is None:
         return None
-    if isinstance(attribute, Categorical) and isinstance(attribute.values[0], str):
+    listed = isinstance(attribute, Categorical) and isinstance(attribute.values[0], str)
+    if listed or isinstance(attribute, Date):
         return text
     short = text.strip(" \t\n\r\v\f")
     if isinstance(attribute, Boolean) and short.lower() in _WORDS:

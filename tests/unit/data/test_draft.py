@@ -19,6 +19,7 @@ from eke.domain import (
     Binned,
     Boolean,
     Categorical,
+    Date,
     Integer,
     Numeric,
     Replace,
@@ -113,10 +114,11 @@ def test_every_column_gets_an_attribute_or_a_reason(tmp_path) -> None:
         assert "make it the unit" in notes[f'"{name}"']
     assert "95 % have at most 3 rows" in notes['"visitor"']
     for name in ("day", "written day"):
-        assert "the year, the month" in notes[f'"{name}"']
+        assert drafted[name] == Date("2020-01-01", "2020-12-31", "never", "never")
+        assert "days of whole years" in notes[f'"{name}"']
     for name in ("never", "mixed"):
         assert "left out" in notes[f'"{name}"']
-    left_out = {"person", "number", "visitor", "day", "written day", "never", "mixed", "full name"}
+    left_out = {"person", "number", "visitor", "never", "mixed", "full name"}
     assert set(drafted.names) == set(frame().columns) - left_out
     assert read_domain(tmp_path / "draft.yaml") == drafted
     assert open_source(frame(), drafted).counts([()])[0].total == len(frame())
@@ -175,6 +177,59 @@ def test_forms_and_json_hold_the_same_domain(tmp_path, name: str) -> None:
     form, document = (read_domain(tmp_path / f"draft.{kind}") for kind in ("yaml", "json"))
     assert form == document == draft.domain
     assert form.names == document.names
+
+
+def test_days_are_drafted_by_whole_years(tmp_path) -> None:
+    moments = pd.DatetimeIndex(["2013-05-01 10:00", "2015-02-03 23:59", "NaT"])
+    table = pd.DataFrame(
+        {
+            "time": moments,
+            "moment": moments.tz_localize("UTC"),
+            "text": ["2013-05-01T10:00:00", "2015-02-03", None],
+            "told": ["2013-05-01T10:00:00Z", "2015-02-03T05:00+01:00", None],
+            "wide": ["1700-01-01", "2015-01-01", None],
+            "endless": ["2015-01-01", "9999-12-31", None],
+            "nearly": ["2015-01-01", "2015-02-30", None],
+        }
+    )
+    expected = Date("2013-01-01", "2015-12-31", "bucket", "never")
+    in_utc = Date("2013-01-01", "2015-12-31", "bucket", "never", zone="UTC")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for data in (table, tmp_path / "t.csv"):
+        draft = draft_domain(data)
+        assert draft.domain["time"] == draft.domain["text"] == expected
+        assert draft.domain["moment"] == draft.domain["told"] == in_utc
+        assert isinstance(draft.domain["nearly"], Categorical)
+        wide, endless = (note for note in draft.notes if "left out" in note)
+        assert '"wide": left out: it holds dates; 1700-01-01 to 2015-12-31 is too long' in wide
+        assert "2015-01-01 to 9999-12-31 is too long, declare it as a Date" in endless
+        assert open_source(data, draft.domain).counts([()])[0].total == 3
+
+
+def test_the_form_of_days_says_what_to_check(tmp_path) -> None:
+    table = pd.DataFrame({"told": ["2013-05-01T10:00:00Z", "2015-02-03T05:00+01:00"]})
+    draft = draft_file(table, tmp_path / "draft.yaml")
+    text = (tmp_path / "draft.yaml").read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    place = lines.index("told:")
+    assert lines[place - 2 : place] == [
+        '# "told": days of whole years, beginning in UTC; write your own zone',
+        "# Check: the first and the last day that can occur, not those that did.",
+    ]
+    assert lines[place + 1 : place + 5] == [
+        "type: date",
+        "low: '2013-01-01'",
+        "high: '2015-12-31'",
+        "zone: UTC",
+    ]
+    assert "outside: never        # or drop, bucket, clamp, {replace: value}" in lines
+    assert read_domain(tmp_path / "draft.yaml") == draft.domain
+
+
+def test_moments_beyond_the_calendar_are_drafted_as_too_long() -> None:
+    table = pd.DataFrame({"x": ["0001-01-01T00:00:00+23:59", "2013-01-01T00:00:00Z"], "n": [1, 2]})
+    (note,) = (note for note in draft_domain(table).notes if "left out" in note)
+    assert "0001-01-01 to 2013-12-31 is too long" in note
 
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")

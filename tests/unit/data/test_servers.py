@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import ibis
+import numpy as np
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,16 +31,26 @@ from eke.data import (
     check_table,
     open_source,
 )
-from eke.data.coding import code_expression
+from eke.data.coding import code_expression, spelled_number
 from eke.data.postgresql_engine import PostgreSQLEngine
 from eke.data.sealed import FAILURE
 from eke.data.source import Collect
 from eke.data.spark_engine import SparkEngine
-from eke.domain import Attribute, Domain, Integer
+from eke.domain import Attribute, Date, Domain, Integer
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 from tests.postgresql_server import Server
 from tests.spark_session import running_spark
+from tests.unit.data.hostile_days import (
+    DAY_TEXTS,
+    DAYS,
+    IN_UTC,
+    KEEPING,
+    NO_DAYS,
+    TIMES,
+    ZONED,
+    bare_parts,
+)
 from tests.unit.data.slow_twin import (
     CANARY,
     HOSTILE_FLOATS,
@@ -278,14 +289,20 @@ def expected_value(kind: str, value: Any) -> Any:
     return value
 
 
-def coded(engine: Any, columns: dict[str, str], attributes: list[Attribute]) -> Any:
+def coded(
+    engine: Any, columns: dict[str, str], attributes: list[Attribute], *, spelled: bool = False
+) -> Any:
     """Codes of all columns for all attributes, in the order of `n`; -1 where a row is dropped."""
     table = engine.table({"n": "n", **columns}, identity="")
-    codes = {
-        f"{name}_{at}": ibis.coalesce(code_expression(table[name], attribute), -1).cast("int32")
-        for name in columns
-        for at, attribute in enumerate(attributes)
-    }
+    raw = {(name, at): name for name in columns for at in range(len(attributes))}
+    if spelled:
+        told = {f"{n}_{at}": spelled_number(table[n], attributes[at]) for n, at in raw}
+        table = engine.hold(table.select("n", **told))
+        raw = {(name, at): f"{name}_{at}" for name, at in raw}
+    codes = {}
+    for (name, at), column in raw.items():
+        code = code_expression(table[column], attributes[at], spelled=spelled)
+        codes[f"{name}_{at}"] = ibis.coalesce(code, -1).cast("int32")
     result = engine.fetch(table.select(n=table["n"].cast("int64"), **codes))
     order = result["n"].to_numpy().argsort()
     return {name: result[name].to_numpy()[order].tolist() for name in codes}
@@ -294,6 +311,8 @@ def coded(engine: Any, columns: dict[str, str], attributes: list[Attribute]) -> 
 def check_codes(
     engine: Any, columns: dict[str, tuple[str, list[Any]]], attributes: list[Attribute]
 ) -> None:
+    # Days are no values outside a Date.
+    attributes = [a for a in attributes if not isinstance(a, Date)]
     found = coded(engine, {name: name for name in columns}, attributes)
     for name, (kind, values) in columns.items():
         given = [expected_value(kind, value) for value in values]
@@ -373,6 +392,113 @@ def test_codes_of_every_type_of_spark_equal_the_slow_twin(spark: Any, tmp_path: 
     pq.write_table(pa.table(arrays), tmp_path / "hostile.parquet")
     with SparkEngine(SparkTable(parquet=str(tmp_path / "hostile.parquet"))) as engine:
         check_codes(engine, columns, attributes_with_every_rule()[::7])
+
+
+# -- days ----------------------------------------------------------------------------------------
+
+FAR_DAYS = {  # of which Python's calendar knows nothing
+    "infinity": np.datetime64("30000-01-01", "s"),
+    "-infinity": np.datetime64("-4000-01-01", "s"),
+    "0044-03-15 BC": np.datetime64("-0043-03-15", "s"),
+    "200000-06-30": np.datetime64("200000-06-30", "s"),
+}
+
+
+def check_days(engine: Any, kinds: dict[str, list[Any]]) -> None:
+    found = coded(engine, {"day": "day", "time": "time"}, KEEPING)
+    found |= coded(engine, {"text": "text"}, KEEPING, spelled=True)
+    with_zone = [a for a in KEEPING if a in ZONED]
+    zoned = coded(engine, {"zoned": "zoned"}, with_zone)
+    for name, values in kinds.items():
+        attributes, codes = (with_zone, zoned) if name == "zoned" else (KEEPING, found)
+        for at, attribute in enumerate(attributes):
+            wanted = [-1 if (code := attribute.code(v)) is None else code for v in values]
+            got = codes[f"{name}_{at}"][: len(values)]
+            assert_equal_codes([got], [wanted], [(name, attribute)], values)
+    table = engine.table({"x": "zoned"}, identity="")
+    with pytest.raises(DataError, match="it is not known where its days begin"):
+        code_expression(table["x"], Date("2013-01-01", "2013-12-31"))
+
+
+def test_days_of_postgresql_equal_the_slow_twin(database: str) -> None:
+    far = [*FAR_DAYS.values()]
+    kinds: dict[str, list[Any]] = {
+        "day": [*DAYS, *far],
+        "time": [*TIMES, *far],
+        "zoned": [*IN_UTC, *far],
+    }
+    stored = [
+        [*(None if v is None else str(v) for v in values[: -len(far)]), *FAR_DAYS]
+        for values in kinds.values()
+    ]
+    texts = [None, *DAY_TEXTS]
+    length = max(len(texts), *map(len, stored))
+    run(
+        database,
+        "CREATE TABLE days (n integer, day date, time timestamp, zoned timestamptz, text text)",
+    )
+    with psycopg.connect(database) as connection, connection.cursor() as cursor:
+        cursor.execute("SET TimeZone = 'UTC'")
+        for n in range(length):
+            row = [c[n] if n < len(c) else None for c in (*stored, texts)]
+            cursor.execute("INSERT INTO days VALUES (%s, %s, %s, %s, %s)", [n, *row])
+    # Neither the zone nor the spelling of dates that a user of the server has chosen matters.
+    run(
+        database,
+        "ALTER ROLE CURRENT_USER SET TimeZone = 'Asia/Tokyo'",
+        "ALTER ROLE CURRENT_USER SET DateStyle = 'German, DMY'",
+    )
+    try:
+        with PostgreSQLEngine(PostgreSQLTable(database, "days")) as engine:
+            check_days(engine, {**kinds, "text": texts})
+    finally:
+        run(database, "ALTER ROLE CURRENT_USER RESET ALL")
+
+
+def test_days_of_spark_equal_the_slow_twin(spark: Any, tmp_path: Path) -> None:
+    kinds: dict[str, list[Any]] = {
+        "day": DAYS,
+        "time": TIMES,
+        "zoned": IN_UTC,
+        "text": [None, *DAY_TEXTS],
+    }
+    types = (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.string())
+    length = max(map(len, kinds.values()))
+    arrays: dict[str, Any] = {"n": pa.array(range(length))}
+    for (name, values), kind in zip(kinds.items(), types, strict=True):
+        arrays[name] = pa.array([*values, *[None] * (length - len(values))], kind)
+    pq.write_table(pa.table(arrays), tmp_path / "days.parquet")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        with SparkEngine(SparkTable(parquet=str(tmp_path / "days.parquet"))) as engine:
+            check_days(engine, kinds)
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+
+
+def check_bare_days(engine: Any) -> None:
+    table = engine.table({"n": "n", "text": "text"}, identity="")
+    parts = {name: ibis.coalesce(part, -1) for name, part in bare_parts(table["text"]).items()}
+    result = engine.fetch(table.select(n=table["n"].cast("int64"), **parts))
+    order = result["n"].to_numpy().argsort()
+    found = result["day"].to_numpy()[order].tolist()
+    assert found[NO_DAYS.index("2013-01-31")] == (dt.date(2013, 1, 31) - dt.date(1970, 1, 1)).days
+    assert len(found) == len(NO_DAYS)
+
+
+def test_no_text_makes_postgresql_fail_at_days(database: str) -> None:
+    run(database, "CREATE TABLE texts (n integer, text text)")
+    with psycopg.connect(database) as connection, connection.cursor() as cursor:
+        cursor.executemany("INSERT INTO texts VALUES (%s, %s)", list(enumerate(NO_DAYS)))
+    with PostgreSQLEngine(PostgreSQLTable(database, "texts")) as engine:
+        check_bare_days(engine)
+
+
+def test_no_text_makes_spark_fail_at_days(spark: Any, tmp_path: Path) -> None:
+    rows = pa.table({"n": pa.array(range(len(NO_DAYS))), "text": NO_DAYS})
+    pq.write_table(rows, tmp_path / "texts.parquet")
+    with SparkEngine(SparkTable(parquet=str(tmp_path / "texts.parquet"))) as engine:
+        check_bare_days(engine)
 
 
 # -- PostgreSQL ----------------------------------------------------------------------------------

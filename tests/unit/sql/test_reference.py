@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from eke.domain import Date, Domain
 from eke.errors import SqlError
 from eke.sql import guard, parse
 from eke.sql.grouping import MOST_GROUPS
 from tests.sql_adult import compact_domain
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "sql.md").read_text("utf-8")
-DOMAIN = compact_domain()
+DOMAIN = Domain(dict(compact_domain().attributes), day=Date("2012-01-01", "2013-12-31"))
 EXAMPLES = [
     statement
     for block in re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)

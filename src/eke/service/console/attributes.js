@@ -3,10 +3,10 @@ import { el, failure } from "./dom.js";
 import { input, select } from "./form.js";
 
 const FORMAT = "eke-domain/1";
-const KINDS = [["categorical", "categories"], ["integer", "whole numbers"], ["numeric", "numbers in steps"], ["binned", "numbers in bins"], ["boolean", "true or false"]];
+const KINDS = [["categorical", "categories"], ["integer", "whole numbers"], ["numeric", "numbers in steps"], ["binned", "numbers in bins"], ["boolean", "true or false"], ["date", "days"]];
 const MISSING = [["drop", "leave the row out"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
 const OUTSIDE = [["drop", "leave the row out"], ["clamp", "use the nearest bound"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
-const USUAL = { categorical: "drop", boolean: "drop", integer: "clamp", numeric: "clamp", binned: "clamp" };
+const USUAL = { categorical: "drop", boolean: "drop", integer: "clamp", numeric: "clamp", binned: "clamp", date: "clamp" };
 
 // A value as one line of text and back: what is a number or a truth value by its looks is one, unless in quotes.
 const PLAIN = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
@@ -31,6 +31,8 @@ function attributeRow(name, found, changed, remove) {
   const truth = el("span", { class: "quiet" }, "true, false");
   const missing = rule(MISSING, "Missing values"), outside = rule(OUTSIDE, "Values that do not fit");
 
+  // How texts and zones are read is edited as JSON; here it is kept.
+  const reading = Object.fromEntries(["format", "zone"].filter((one) => found[one]).map((one) => [one, found[one]]));
   kind.value = found.type;
   list.value = (found.values ?? []).map(written).join("\n");
   list.rows = Math.min(6, Math.max(2, (found.values ?? []).length));
@@ -43,10 +45,10 @@ function attributeRow(name, found, changed, remove) {
     const is = (...kinds) => kinds.includes(kind.value);
     list.hidden = !is("categorical");
     edges.hidden = !is("binned");
-    bounds.hidden = !is("integer", "numeric");
+    bounds.hidden = !is("integer", "numeric", "date");
     stepping.hidden = !is("numeric");
     truth.hidden = !is("boolean");
-    outside.allow("clamp", is("integer", "numeric", "binned"));
+    outside.allow("clamp", is("integer", "numeric", "binned", "date"));
   }
 
   function document() {
@@ -58,6 +60,7 @@ function attributeRow(name, found, changed, remove) {
       numeric: () => ({ low: amount(low.value, of("the lower bound")), high: amount(high.value, of("the upper bound")), step: amount(step.value, of("the step")) }),
       binned: () => ({ edges: edges.value.split(/[,;\s]+/).filter(Boolean).map((edge) => amount(edge, of("every edge"))) }),
       boolean: () => ({}),
+      date: () => ({ low: low.value.trim(), high: high.value.trim(), ...reading }),
     }[kind.value]();
     return [own, { type: kind.value, ...fields, null: missing.document(own), outside: outside.document(own) }];
   }
