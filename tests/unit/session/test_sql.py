@@ -215,8 +215,8 @@ def test_bad_requests_cost_nothing(session, text, accuracy, error, message):
     assert spent(session) == 0
 
 
-def test_functions_around_aggregates_are_applied_to_the_answer(new, people):
-    session = new(epsilon=1e6)
+def test_functions_around_aggregates_are_applied_to_the_answer(session, people):
+    session.change_limit(1e6)
     plain = session.ask("SELECT AVG(hours) AS h FROM people", within=0.01)
     before = spent(session)
     shown = session.ask("SELECT ROUND(AVG(hours), 1) AS h FROM people", within=0.01)
@@ -243,6 +243,7 @@ def test_finished_columns_have_no_estimates(session):
         session.estimate("SELECT ROUND(COUNT(*), -2) FROM people")
 
 
-def test_correlations_are_answered(new, people):
-    answer = new(epsilon=1e6).ask("SELECT CORR(age, hours) AS r FROM people", within=0.001)
+def test_correlations_are_answered(session, people):
+    session.change_limit(1e6)
+    answer = session.ask("SELECT CORR(age, hours) AS r FROM people", within=0.001)
     assert answer.value == pytest.approx(people["age"].corr(people["hours"]), abs=0.02)
