@@ -22,6 +22,7 @@ IN_B = "IF(\"group\" = 'b', 1, 0)"
 CASES = {
     "average": ("SELECT AVG(x) FROM t", 0.05),
     "average of one group": ("SELECT AVG(x) FROM t WHERE \"group\" = 'b'", 0.2),
+    "average of few records": ("SELECT AVG(x) FROM t WHERE \"group\" = 'b' AND x IN (2, 18)", 2.0),
     "share": ("SELECT COUNT(*) FILTER (WHERE x > 9) / COUNT(*) FROM t", 0.005),
     "variance": ("SELECT VARIANCE(x) FROM t", 0.5),
     "deviation": ("SELECT STDDEV_POP(x) FROM t", 0.1),
