@@ -20,8 +20,8 @@ def late_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def fetch(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{home_of[name]}"), name)
-        setattr(sys.modules[package], name, found)
-        return found
+        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
 
     return fetch

@@ -76,7 +76,7 @@ def ask(
         if eke.sql.asks_for_columns(text):
             present_schema(place.domain, as_json=as_json)
             return
-        with working("Asking"), going_on(key, place) as own:
+        with working("Asking"), going_on(key, place) as used_key:
             answer = place.ask(
                 text,
                 accuracy,
@@ -84,6 +84,6 @@ def ask(
                 spend=spend,
                 groups_of=groups_of,
                 policy=policy,
-                key=own,
+                key=used_key,
             )
         present_answer(answer, as_json=as_json, as_csv=as_csv)

@@ -15,16 +15,16 @@ _WIDEST = 72
 _INDENT = 2
 
 
-def present_budget(found: Budget, own: float, delta: float | None, *, as_json: bool) -> None:
+def present_budget(budget: Budget, may_spend: float, delta: float | None, *, as_json: bool) -> None:
     """A budget, what you may spend of it, and with a delta the epsilon that was spent."""
-    document = budget_document(found, own, delta)
+    document = budget_document(budget, may_spend, delta)
     screen = output()
     if as_json:
         screen.raw(json_text(document))
         return
-    show_budget(screen, found)
-    if own < found.remaining:
-        screen.print(f"You may spend {own:.6g} of what remains: you have a cap.", indent=2)
+    show_budget(screen, budget)
+    if may_spend < budget.remaining:
+        screen.print(f"You may spend {may_spend:.6g} of what remains: you have a cap.", indent=2)
     if delta is not None:
         screen.print(
             f"What is spent is ({document['epsilon']:.6g}, {delta:g})-differential privacy.",

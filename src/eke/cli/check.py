@@ -54,39 +54,39 @@ def check(
         data = table_file(table, columns=columns, null=null, delimiter=delimiter, table=table_name)
         with working(f"Checking {name}"):
             unit_of_rows = None if unit is None else eke.Unit(unit, rows=rows)
-            found = eke.check(data, domain, unit=unit_of_rows)
+            checked = eke.check(data, domain, unit=unit_of_rows)
         if as_json:
-            output().raw(json_text(found.to_dict()))
+            output().raw(json_text(checked.to_dict()))
         else:
-            show_check(found)
+            show_check(checked)
 
 
-def show_check(found: TableCheck) -> None:
+def show_check(checked: TableCheck) -> None:
     """Print the whole report, and to stderr what should be looked at."""
     screen = output()
-    screen.raw(screen.text(str(found)))
+    screen.raw(screen.text(str(checked)))
     notes = errors()
-    for problem in [*found.contradictions(), *found.problems()]:
+    for problem in [*checked.contradictions(), *checked.problems()]:
         notes.print(f"[bold yellow]Look:[/] {notes.escape(problem)}.")
     notes.print("[dim]Exact counts of the table: private, for its curator alone.[/]")
 
 
-def say_shortly(found: TableCheck) -> None:
+def say_shortly(checked: TableCheck) -> None:
     """Print the report in a sentence or two, to stderr: answers are elsewhere."""
     screen = errors()
-    screen.print(f"{screen.escape(found.short())} [dim]Private: for you alone.[/]")
+    screen.print(f"{screen.escape(checked.short())} [dim]Private: for you alone.[/]")
 
 
-def require_little_loss(found: TableCheck, *, quiet: bool) -> None:
+def require_little_loss(checked: TableCheck, *, quiet: bool) -> None:
     """Raise unless a domain leaves most of its table as it is, and say how much it leaves.
 
     Privacy: The message names columns and rules, which are public, and no numbers. Only whoever
     may read the table gets it.
     """
-    problems = found.problems()
+    problems = checked.problems()
     if problems:
         if not quiet:
-            say_shortly(found)
+            say_shortly(checked)
         raise DomainError(
             f"{'; '.join(problems)}. Nothing was created: see all of it with eke check, or say "
             "--allow-loss if it is meant so"

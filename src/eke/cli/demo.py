@@ -105,10 +105,10 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
     console.print(f"  {session!r}\n")
 
     console.print("[bold]Three analysts ask, each with the accuracy they need:[/]")
-    kept: list[eke.Answer] = []
+    answers: list[eke.Answer] = []
     for asked in AFTERNOON:
         answer = session.ask(asked.query, asked.within, analyst=asked.analyst)
-        kept.append(answer)
+        answers.append(answer)
         console.print(_lines(asked, answer, session.budget.remaining), highlight=False)
     console.print(
         "  (Paid at cost 0.0000: the people it touches had lost less than the most exposed ones,\n"
@@ -129,21 +129,21 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
     except eke.Refused as refusal:
         console.print(f"  refused: {refusal}", highlight=False)
 
-    women = kept[2]
+    women = answers[2]
     claim = women.probability(above=10_750)
     console.print(
         "\n[bold]A claim:[/] more than 10,750 of them are women. "
         f"Probability, from what was released: {claim:.3f}"
     )
     report = eke.write_report(
-        session, target / "report.html", kept, title="Adult: an afternoon of questions"
+        session, target / "report.html", answers, title="Adult: an afternoon of questions"
     )
     console.print(f"\n{session.budget}\nDataset: {dataset}\nReport:  {report}", soft_wrap=True)
     return {
         "dataset": str(dataset),
         "report": str(report),
-        "asked": len(kept),
-        "free": sum(answer.free for answer in kept),
+        "asked": len(answers),
+        "free": sum(answer.free for answer in answers),
         **session.budget.to_dict(),
     }
 
@@ -151,9 +151,9 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
 def _lines(asked: DemoQuestion, answer: eke.Answer, left: float) -> str:
     if answer.is_number:
         low, high = answer.interval
-        found = f"{answer.value:>12,.0f}   {low:,.0f} to {high:,.0f}"
+        shown = f"{answer.value:>12,.0f}   {low:,.0f} to {high:,.0f}"
     else:
-        found = f"{len(answer):>6} cells   each ±{asked.within:,.0f}"
+        shown = f"{len(answer):>6} cells   each ±{asked.within:,.0f}"
     paid = "[green]free[/]       " if answer.free else f"paid {answer.cost:.4f}"
     question = f"{answer.receipt.question}  [dim]±{asked.within:,.0f}[/]"
-    return f"  [bold]{asked.analyst:<6}[/]{question}\n        {found:<42}{paid}   left {left:.4f}"
+    return f"  [bold]{asked.analyst:<6}[/]{question}\n        {shown:<42}{paid}   left {left:.4f}"

@@ -48,7 +48,7 @@ def draft(
         if target.exists() and not force:
             raise DataError(f"{target} exists; choose another --output, or replace it with --force")
         with working(f"Reading {table.name}"):
-            found = eke.data.draft_file(
+            drafted = eke.data.draft_file(
                 table_file(
                     table, columns=columns, null=null, delimiter=delimiter, table=table_name
                 ),
@@ -59,21 +59,21 @@ def draft(
                 json_text(
                     {
                         "domain": str(target),
-                        "attributes": list(found.domain.names),
-                        "notes": found.notes,
-                        "missing": list(found.missing),
+                        "attributes": list(drafted.domain.names),
+                        "notes": drafted.notes,
+                        "missing": list(drafted.missing),
                     }
                 )
             )
             return
         screen = errors()
-        if found.missing:
-            options = " ".join(f'--null "{text}"' for text in found.missing)
+        if drafted.missing:
+            options = " ".join(f'--null "{text}"' for text in drafted.missing)
             screen.print(
-                f"[bold]Taken for missing:[/] {screen.escape(', '.join(found.missing))}. "
+                f"[bold]Taken for missing:[/] {screen.escape(', '.join(drafted.missing))}. "
                 f"Say so to `eke init` as well: {screen.escape(options)}"
             )
-        for note in found.notes:
+        for note in drafted.notes:
             screen.print(screen.escape(note), indent=2)
         screen.print(
             f"[bold yellow]Private until confirmed:[/] {screen.escape(str(target))} was drafted "

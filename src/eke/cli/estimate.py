@@ -51,12 +51,12 @@ def estimate(
     text = question_text(sql)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with progress_bar("Reading the history") as progress:
-            found = place.estimate(text, method, confidence, progress=progress)
+            estimated = place.estimate(text, method, confidence, progress=progress)
         screen = output()
         if as_json:
-            screen.raw(json_text(found.to_dict()))
+            screen.raw(json_text(estimated.to_dict()))
             return
-        question, *rest = found.explain().split("\n")
+        question, *rest = estimated.explain().split("\n")
         screen.print(f"[bold]{screen.escape(question)}[/]")
         for line in rest:
             screen.print(screen.escape(line), indent=2)

@@ -75,13 +75,13 @@ def _show_measurement(screen: Screen, document: dict[str, Any]) -> None:
         f"at {document['at'][:16].replace('T', ' ')} UTC, charged {document['measure']} "
         f"{document['cost']:.6g} by entry {document['charged_by']}"
     )
-    for one in document["measurements"]:
-        values = one["values"]
+    for measurement in document["measurements"]:
+        values = measurement["values"]
         value = f"{values[0]:,.6g}" if len(values) == 1 else f"{len(values)} cells"
-        screen.print(f"[bold]{screen.escape(one['question'])}[/]: {value}", indent=2)
+        screen.print(f"[bold]{screen.escape(measurement['question'])}[/]: {value}", indent=2)
         screen.print(
-            f"with {one['noise']['kind'].replace('_', ' ')} noise, "
-            f"standard deviation {one['noise_deviation']:.4g}",
+            f"with {measurement['noise']['kind'].replace('_', ' ')} noise, "
+            f"standard deviation {measurement['noise_deviation']:.4g}",
             indent=4,
         )
 

@@ -101,12 +101,12 @@ def _text(session: Session, what: What, form: Format) -> str:
 
 
 def _report(session: Session) -> dict[str, Any]:
-    found = session.verify()
+    report = session.verify()
     return {
         "settings": session.settings,
         "budget": session.budget.to_dict(),
         "history": session.history.to_records(),
-        "intact": found.intact,
+        "intact": report.intact,
         "mark": json.loads(session.mark()),
     }
 

@@ -27,18 +27,18 @@ def going_on(key: str | None, place: Dataset | None = None) -> Iterator[str]:
     With a dataset on this machine, the advice says what is charged; it is also given when something
     fails after the charge.
     """
-    own = key or single_use()
+    used_key = key or single_use()
     try:
-        yield own
+        yield used_key
     except (ReleaseFailed, BudgetExceeded):  # final, or it says itself what was spent
         raise
     except (Exception, KeyboardInterrupt) as problem:
-        charged = _charged(place, own)
+        charged = _charged(place, used_key)
         stopped = isinstance(problem, (Unanswered, KeyboardInterrupt))
         if not stopped and not charged:
             raise
         reason = "interrupted" if isinstance(problem, KeyboardInterrupt) else _sentence(problem)
-        raise Unanswered(f"{reason}. {_advice(charged, own)}") from None
+        raise Unanswered(f"{reason}. {_advice(charged, used_key)}") from None
 
 
 def _charged(place: Dataset | None, key: str) -> str | None:

@@ -87,9 +87,9 @@ def init(
         data = table_file(table, columns=columns, null=null, delimiter=delimiter, table=table_name)
         counted = None if unit is None else eke.Unit(unit, rows=rows)
         with working(f"Checking {name}"):
-            found = eke.check(data, domain, unit=counted)
+            checked = eke.check(data, domain, unit=counted)
         if not allow_loss:
-            require_little_loss(found, quiet=as_json)
+            require_little_loss(checked, quiet=as_json)
         with working(f"Reading {name}"):
             session = eke.create(
                 place,
@@ -100,7 +100,7 @@ def init(
                 neighbours=neighbours,
                 unit=counted,
                 policy=policy,
-                check=found,
+                check=checked,
             )
         screen, budget = output(), session.budget
         shown = short_name(place) if "://" in place else place
@@ -126,7 +126,7 @@ def init(
         screen.print(
             f'[dim]Next: eke ask {screen.escape(shown)} "{screen.escape(question)}" -w 100[/]'
         )
-        say_shortly(found)
+        say_shortly(checked)
 
 
 def _require_confirmed(domain: Path) -> None:

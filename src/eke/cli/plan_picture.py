@@ -106,8 +106,8 @@ def _show_plot(screen: Screen, plan: PlannedRelease) -> None:
 
 def _apart(lines: dict[str, list[tuple[float, float]]]) -> list[str]:
     """The chosen strategy and the next ones whose errors differ enough to be seen."""
-    kept: list[str] = []
+    shown: list[str] = []
     for name, points in lines.items():
-        if all(abs(points[0][1] / lines[other][0][1] - 1.0) > 0.1 for other in kept):
-            kept.append(name)
-    return kept[:_MOST_LINES]
+        if all(abs(points[0][1] / lines[other][0][1] - 1.0) > 0.1 for other in shown):
+            shown.append(name)
+    return shown[:_MOST_LINES]

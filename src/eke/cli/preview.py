@@ -51,13 +51,13 @@ def preview(
     accuracy, text = half_widths_or_shares(within), question_text(sql)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with working("Looking at the history"):
-            found = place.preview(
+            previewed = place.preview(
                 text, accuracy, confidence, spend=spend, groups_of=groups_of, policy=policy
             )
         screen = output()
         if as_json:
-            screen.raw(json_text(eke.session.preview_document(found)))
+            screen.raw(json_text(eke.session.preview_document(previewed)))
             return
-        question, rest = found.explain().split("\n", 1)
+        question, rest = previewed.explain().split("\n", 1)
         screen.print(f"[bold]{screen.escape(question)}[/]")
         screen.print(screen.escape(rest), indent=2)

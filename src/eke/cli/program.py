@@ -127,6 +127,6 @@ def demo(
     with failures(as_json=as_json):
         # The questions of the demonstration are made when it is loaded, which loads the engine.
         run = import_module("eke.cli.demo").run_demo
-        found = run(folder, Console(quiet=True) if as_json else output().console)
+        summary = run(folder, Console(quiet=True) if as_json else output().console)
         if as_json:
-            output().raw(json_text(found))
+            output().raw(json_text(summary))

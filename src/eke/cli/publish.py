@@ -94,18 +94,18 @@ def publish(
         if not target.parent.is_dir():  # what cannot be written must not be bought
             raise DataError(f"there is no folder {target.parent}; make it, or choose another file")
         _tell_time(mechanism, len(options.get("attributes", place.domain)), options)
-        with progress_bar("Publishing") as progress, going_on(key, place) as own:
+        with progress_bar("Publishing") as progress, going_on(key, place) as used_key:
             said = as_json or key is not None
 
             def followed(doing: str, done: float) -> None:
                 nonlocal said
                 if not said:  # now that it is charged, it can be finished
-                    tell_key(own)
+                    tell_key(used_key)
                     said = True
                 progress(doing, done)
 
             made = place.publish(
-                mechanism, epsilon=epsilon, rho=rho, key=own, progress=followed, **options
+                mechanism, epsilon=epsilon, rho=rho, key=used_key, progress=followed, **options
             )
         _write(made, target)
         screen = output()

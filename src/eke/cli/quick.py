@@ -86,14 +86,14 @@ def _show_budget(typed: Words) -> bool:
 
     try:
         seen = glance(typed.path)
-        caps, found = seen.caps, seen.budget
+        caps, budget = seen.caps, seen.budget
     except (EkeError, OSError, LookupError):
         return False
     if caps and user_name() in caps:
         return False
     from eke.cli.budget_picture import present_budget  # noqa: PLC0415
 
-    present_budget(found, found.remaining, None, as_json=typed.as_json)
+    present_budget(budget, budget.remaining, None, as_json=typed.as_json)
     return True
 
 
@@ -133,14 +133,14 @@ def _show_answer(typed: Words) -> bool:
     from eke.session.free_answer import free_answer  # noqa: PLC0415
 
     try:
-        found = free_answer(typed.path, typed.sql, Aim(typed.within, typed.confidence))
+        answer = free_answer(typed.path, typed.sql, Aim(typed.within, typed.confidence))
     except (EkeError, OSError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         return False
-    if found is None:
+    if answer is None:
         return False
     from eke.cli.answer_picture import present_answer  # noqa: PLC0415
 
-    present_answer(found, as_json=typed.as_json, as_csv=typed.as_csv)
+    present_answer(answer, as_json=typed.as_json, as_csv=typed.as_csv)
     return True
 
 

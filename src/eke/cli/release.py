@@ -128,8 +128,8 @@ def release(
             typer.confirm("Release it?", abort=True, err=True)
         if target is not None:
             target.mkdir(parents=True, exist_ok=True)  # what cannot be written must not be bought
-        with working(f"Measuring {offer.plan.answers:,} answers"), going_on(key, place) as own:
-            released = place.release(offer.plan, key=own)
+        with working(f"Measuring {offer.plan.answers:,} answers"), going_on(key, place) as used_key:
+            released = place.release(offer.plan, key=used_key)
         files: list[Path] = []
         if target is not None:
             with working("Writing"):

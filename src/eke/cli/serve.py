@@ -99,12 +99,12 @@ def serve(
             secure_cookies=not insecure,
         )
         if get is not None:
-            found = service.get(datasets, settings, get)
-            if found.is_text:
-                output().raw(found.text.rstrip("\n"))
+            reply = service.get(datasets, settings, get)
+            if reply.is_text:
+                output().raw(reply.text.rstrip("\n"))
             else:
-                sys.stdout.buffer.write(found.body)
-            raise typer.Exit(0 if found.status < 400 else 1)
+                sys.stdout.buffer.write(reply.body)
+            raise typer.Exit(0 if reply.status < 400 else 1)
         with closing(_accounts(access)) as accounts:
             app = service.create_app(datasets, accounts, settings)
             screen = errors()

@@ -131,24 +131,24 @@ def _copy(accounts: Access, source: str, *, as_json: bool) -> None:
 def _list(accounts: Access, *, as_json: bool) -> None:
     roles = {account.name: account for account in accounts.accounts()}
     now = datetime.now(UTC).timestamp()
-    found = [
+    tokens = [
         {
-            "id": one.identity,
-            "name": one.account,
-            "role": roles[one.account].role,
-            "datasets": roles[one.account].datasets,
-            "expires_at": _day(one.expires_at),
-            "state": _state(one, now),
+            "id": token.identity,
+            "name": token.account,
+            "role": roles[token.account].role,
+            "datasets": roles[token.account].datasets,
+            "expires_at": _day(token.expires_at),
+            "state": _state(token, now),
         }
-        for one in accounts.tokens()
+        for token in accounts.tokens()
     ]
     if as_json:
-        output().raw(json_text(found))
+        output().raw(json_text(tokens))
         return
     screen = output()
-    for one in found:
-        until = f" until {one['expires_at'][:10]}" if one["expires_at"] else ""
-        screen.raw(f"{one['id']}  {one['state']:8} {one['role']:8} {one['name']}{until}")
+    for token in tokens:
+        until = f" until {token['expires_at'][:10]}" if token["expires_at"] else ""
+        screen.raw(f"{token['id']}  {token['state']:8} {token['role']:8} {token['name']}{until}")
 
 
 def _state(token: Any, now: float) -> str:

@@ -59,17 +59,17 @@ def verify(
             document = _document(eke.ledger.Ledger.open(path, known).verify(known))
         except LedgerTampered as problem:
             document = {"intact": False, "problems": [str(problem)]}
-        found = None
+        checked = None
         if data and document["intact"]:
-            found = eke.session.check_dataset(path)
-            document["check"] = found.to_dict()
+            checked = eke.session.check_dataset(path)
+            document["check"] = checked.to_dict()
     screen = output()
     if as_json:
         screen.raw(json_text(document))
     elif document["intact"]:
         _show(screen, document, marked=mark is not None)
-        if found is not None:
-            show_check(found)
+        if checked is not None:
+            show_check(checked)
     else:
         for sentence in document["problems"]:
             screen.print(f"[bold red]Not intact:[/] {screen.escape(sentence)}")
@@ -77,13 +77,13 @@ def verify(
         raise typer.Exit(NOT_INTACT)
 
 
-def _document(found: Verification) -> dict[str, Any]:
+def _document(report: Verification) -> dict[str, Any]:
     return {
-        "intact": found.intact,
-        "problems": list(found.problems),
-        "entries": found.entries,
-        "head": found.head_hash,
-        "open_reservations": list(found.open_reservations),
+        "intact": report.intact,
+        "problems": list(report.problems),
+        "entries": report.entries,
+        "head": report.head_hash,
+        "open_reservations": list(report.open_reservations),
     }
 
 

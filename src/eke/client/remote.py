@@ -156,8 +156,8 @@ class RemoteSession(Dataset):
         """Price and source of an answer; spends nothing."""
         _without(analyst)
         body = self._question(query, Aim(within, confidence, spend, groups_of), policy)
-        found = self._wire.post(f"{self._place}/preview", body)
-        return read_preview(found)
+        document = self._wire.post(f"{self._place}/preview", body)
+        return read_preview(document)
 
     def curve(
         self,
@@ -256,9 +256,9 @@ class RemoteSession(Dataset):
         The request is sent under a key in any case, so that a broken connection charges once.
         """
         _without(analyst)
-        own = key or single_use()
-        found = self._wire.post(f"{self._place}/releases", _own(plan).request, own)
-        return read_release(found, self.domain)
+        used_key = key or single_use()
+        document = self._wire.post(f"{self._place}/releases", _own(plan).request, used_key)
+        return read_release(document, self.domain)
 
     def publish(
         self,
@@ -279,8 +279,8 @@ class RemoteSession(Dataset):
         _without(analyst)
         body = {"mechanism": mechanism, "epsilon": epsilon, "rho": rho, "options": options}
         sent = {name: value for name, value in body.items() if value is not None}
-        own = key or single_use()
-        job = self._wire.post(f"{self._place}/publications", sent, own)
+        used_key = key or single_use()
+        job = self._wire.post(f"{self._place}/publications", sent, used_key)
         made = publication_of(self._wire, self._place, job, progress)
         place = f"{self._place}/publications/{made}/rows?format=json"
         return Published.from_text(self.domain, self._wire.text(place)).qualified()
@@ -290,8 +290,8 @@ class RemoteSession(Dataset):
     @property
     def budget(self) -> Budget:
         """The dataset's budget; what a cap leaves to you is `remaining`."""
-        found = self._wire.get(f"{self._place}/budget")
-        return Budget(found["measure"], _nano(found["limit"]), _nano(found["spent"]))
+        document = self._wire.get(f"{self._place}/budget")
+        return Budget(document["measure"], _nano(document["limit"]), _nano(document["spent"]))
 
     @property
     def remaining(self) -> float:
@@ -316,9 +316,9 @@ class RemoteSession(Dataset):
     @cached_property
     def domain(self) -> Domain:
         """The domain; it never changes."""
-        found = self._wire.get(f"{self._place}/schema")
-        declared = domain_from_document(found["domain"])
-        return Domain({name: declared[name] for name in found["order"]})
+        document = self._wire.get(f"{self._place}/schema")
+        declared = domain_from_document(document["domain"])
+        return Domain({name: declared[name] for name in document["order"]})
 
     def close(self) -> None:
         self._wire.close()

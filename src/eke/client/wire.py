@@ -45,8 +45,8 @@ class Wire:
 
     def find(self, path: str) -> dict[str, Any] | None:
         """What is at an address; None when there is nothing that the token may see."""
-        found = self._reach("GET", path, None, {})
-        return None if found.status_code == httpx.codes.NOT_FOUND else _document(found)
+        response = self._reach("GET", path, None, {})
+        return None if response.status_code == httpx.codes.NOT_FOUND else _document(response)
 
     def post(self, path: str, body: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
         """The answer to a request that may be sent again when the connection breaks.
@@ -62,10 +62,10 @@ class Wire:
 
     def text(self, path: str) -> str:
         """The body of an answer as it came."""
-        found = self._reach("GET", path, None, {})
-        if found.is_success:
-            return found.text
-        raise _error(found)
+        response = self._reach("GET", path, None, {})
+        if response.is_success:
+            return response.text
+        raise _error(response)
 
     def close(self) -> None:
         self._client.close()
@@ -97,27 +97,27 @@ class Wire:
                 time.sleep(_PAUSE_SECONDS)
 
 
-def _document(found: httpx.Response) -> dict[str, Any]:
+def _document(response: httpx.Response) -> dict[str, Any]:
     """The document in a response, or the error that it stands for."""
-    if not found.is_success:
-        raise _error(found)
+    if not response.is_success:
+        raise _error(response)
     try:
-        return dict(found.json())
+        return dict(response.json())
     except (ValueError, TypeError):
-        raise _stranger(found) from None
+        raise _stranger(response) from None
 
 
-def _error(found: httpx.Response) -> EkeError:
+def _error(response: httpx.Response) -> EkeError:
     """The error that a local session would have raised."""
     try:
-        return error_in(dict(found.json()), found.status_code)
+        return error_in(dict(response.json()), response.status_code)
     except (ValueError, KeyError, TypeError):
-        return _stranger(found)
+        return _stranger(response)
 
 
-def _stranger(found: httpx.Response) -> EkeError:
+def _stranger(response: httpx.Response) -> EkeError:
     return Unanswered(
-        f"the server answered {found.status_code}, and not as eke does; check the address"
+        f"the server answered {response.status_code}, and not as eke does; check the address"
     )
 
 

@@ -67,37 +67,39 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
     return {name: value for name, value in fields if value is not None or name not in optional}
 
 
-def read_answer(found: Mapping[str, Any]) -> Answer:
+def read_answer(document: Mapping[str, Any]) -> Answer:
     """The answer in a document."""
-    return replace(_read_answer(found), caveats=tuple(found.get("caveats", ())))
+    return replace(_read_answer(document), caveats=tuple(document.get("caveats", ())))
 
 
-def _read_answer(found: Mapping[str, Any]) -> Answer:
-    receipt = read_record(Receipt, found["receipt"])
-    if found["kind"] == "number":
-        cell = Cell(found["value"], found["low"], found["high"], found["variance"])
-        name, named = found.get("column", VALUE), "column" in found
-        return Answer((name,), (False,), ((cell,),), receipt, named, _belief=drawn_posterior(found))
-    if found["kind"] == "marginal":
-        ends = (found["values"], found["intervals"], found["variances"])
+def _read_answer(document: Mapping[str, Any]) -> Answer:
+    receipt = read_record(Receipt, document["receipt"])
+    if document["kind"] == "number":
+        cell = Cell(document["value"], document["low"], document["high"], document["variance"])
+        name, named = document.get("column", VALUE), "column" in document
+        return Answer(
+            (name,), (False,), ((cell,),), receipt, named, _belief=drawn_posterior(document)
+        )
+    if document["kind"] == "marginal":
+        ends = (document["values"], document["intervals"], document["variances"])
         cells = [
             Cell(value, low, high, variance)
             for value, (low, high), variance in zip(*ends, strict=True)
         ]
-        rows = tuple((*key, cell) for key, cell in zip(read_keys(found), cells, strict=True))
-        names = tuple(found["attributes"])
+        rows = tuple((*key, cell) for key, cell in zip(read_keys(document), cells, strict=True))
+        names = tuple(document["attributes"])
         is_key = (*(True for _ in names), False)
         return Answer((*names, VALUE), is_key, rows, receipt, False, True, _no_belief)
-    is_key = tuple(bool(column["key"]) for column in found["columns"])
+    is_key = tuple(bool(column["key"]) for column in document["columns"])
     rows = tuple(
         tuple(
             read_label(c) if key else read_record(Cell, c)
             for key, c in zip(is_key, row, strict=True)
         )
-        for row in found["rows"]
+        for row in document["rows"]
     )
-    names = tuple(column["name"] for column in found["columns"])
-    return Answer(names, is_key, rows, receipt, found.get("named", True), _belief=_no_belief)
+    names = tuple(column["name"] for column in document["columns"])
+    return Answer(names, is_key, rows, receipt, document.get("named", True), _belief=_no_belief)
 
 
 def _no_belief(row: int, column: int) -> Posterior:
@@ -107,6 +109,6 @@ def _no_belief(row: int, column: int) -> Posterior:
     )
 
 
-def read_keys(found: Mapping[str, Any]) -> tuple[tuple[object, ...], ...]:
+def read_keys(document: Mapping[str, Any]) -> tuple[tuple[object, ...], ...]:
     """The labels of each row."""
-    return tuple(tuple(read_label(label) for label in key) for key in found["keys"])
+    return tuple(tuple(read_label(label) for label in key) for key in document["keys"])

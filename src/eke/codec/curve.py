@@ -75,15 +75,15 @@ def curve_document(answer: Answer | Estimate) -> dict[str, list[float]]:
     return {"points": points.tolist(), "density": belief.density(points).tolist()}
 
 
-def drawn_posterior(found: Mapping[str, Any]) -> Callable[[int, int], Curve]:
+def drawn_posterior(document: Mapping[str, Any]) -> Callable[[int, int], Curve]:
     """What draws the posterior, when somebody looks."""
-    drawn = found.get("posterior")
+    drawn = document.get("posterior")
 
     def posterior(row: int = 0, column: int = 0) -> Curve:
         del row, column
         if drawn is None:
             raise EstimateError("the server sent no posterior with this answer")
         points, heights = tuple(drawn["points"]), tuple(drawn["density"])
-        return Curve(found["value"], found.get("variance", np.nan), points, heights)
+        return Curve(document["value"], document.get("variance", np.nan), points, heights)
 
     return posterior

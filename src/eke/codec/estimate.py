@@ -37,28 +37,28 @@ def _estimated(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def read_estimate(found: Mapping[str, Any]) -> Estimate | TableEstimate:
+def read_estimate(document: Mapping[str, Any]) -> Estimate | TableEstimate:
     """The estimate in a document."""
-    if found["kind"] == "number":
-        return _estimate(found)
-    cells = tuple(_estimate(cell) for cell in found["cells"])
-    return TableEstimate(tuple(found["attributes"]), read_keys(found), cells)
+    if document["kind"] == "number":
+        return _estimate(document)
+    cells = tuple(_estimate(cell) for cell in document["cells"])
+    return TableEstimate(tuple(document["attributes"]), read_keys(document), cells)
 
 
-def _estimate(found: Mapping[str, Any]) -> Estimate:
-    known = found["low"] is not None
+def _estimate(document: Mapping[str, Any]) -> Estimate:
+    known = document["low"] is not None
     return Estimate(
-        found["question"],
-        found["value"],
-        (found["low"], found["high"]) if known else None,
-        found["confidence"],
-        found["method"],
-        found["determined"],
-        found.get("alpha"),
+        document["question"],
+        document["value"],
+        (document["low"], document["high"]) if known else None,
+        document["confidence"],
+        document["method"],
+        document["determined"],
+        document.get("alpha"),
         None
-        if found.get("convergence") is None
-        else read_record(Convergence, found["convergence"]),
-        drawn_posterior(found)(0, 0) if found.get("posterior") else None,
-        bool(found.get("public")),
-        tuple(found.get("caveats", ())),
+        if document.get("convergence") is None
+        else read_record(Convergence, document["convergence"]),
+        drawn_posterior(document)(0, 0) if document.get("posterior") else None,
+        bool(document.get("public")),
+        tuple(document.get("caveats", ())),
     )

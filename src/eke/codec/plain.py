@@ -15,14 +15,14 @@ DocumentT = TypeVar("DocumentT")
 
 def finite(document: DocumentT) -> DocumentT:
     """The document with null for numbers that JSON does not have."""
-    found: Any = document
+    made: Any = document
     if isinstance(document, Mapping):
-        found = {str(key): finite(value) for key, value in document.items()}
+        made = {str(key): finite(value) for key, value in document.items()}
     elif isinstance(document, (list, tuple)):
-        found = [finite(value) for value in document]
+        made = [finite(value) for value in document]
     elif isinstance(document, float) and not math.isfinite(document):
-        found = None
-    return found  # type: ignore[no-any-return]
+        made = None
+    return made  # type: ignore[no-any-return]
 
 
 def label_document(label: Any) -> Any:

@@ -69,26 +69,26 @@ class RemotePlan:
 
 
 def read_plan(
-    found: Mapping[str, Any], workload: Workload, request: Mapping[str, Any]
+    document: Mapping[str, Any], workload: Workload, request: Mapping[str, Any]
 ) -> RemotePlan:
     """The plan in a document."""
     names = ("budget", "cost", "remaining", "affordable", "strategy", "answers", "rmse")
     return RemotePlan(
         workload=workload,
-        measure=measure_named(found["measure"]),
-        **{name: found[name] for name in names},
-        tables=tuple(found["tables"]),
+        measure=measure_named(document["measure"]),
+        **{name: document[name] for name in names},
+        tables=tuple(document["tables"]),
         sections=tuple(
             RemoteSection(
                 one["strategy"],
                 one["questions"],
                 tuple(read_record(Alternative, option) for option in one["alternatives"]),
             )
-            for one in found["sections"]
+            for one in document["sections"]
         ),
-        explanation=found["explanation"],
+        explanation=document["explanation"],
         request=request,
-        capped=found.get("capped", False),
+        capped=document.get("capped", False),
     )
 
 
@@ -143,10 +143,10 @@ def _in_order(targets: Sequence[Target]) -> list[Target]:
 
 def _errors_of_each(plan: ReleasePlan) -> list[Any]:
     """The standard errors of each table, then of each single question."""
-    found: list[Any] = []
+    errors: list[Any] = []
     for section in plan.sections:
-        found += list(section.variances)
+        errors += list(section.variances)
     single = len(plan.workload.queries)
-    tables, queries = found[: len(plan.workload.targets)], found[len(plan.workload.targets) :]
+    tables, queries = errors[: len(plan.workload.targets)], errors[len(plan.workload.targets) :]
     flat = np.concatenate([np.ravel(one) for one in queries]) if queries else np.zeros(0)
     return [np.sqrt(one) for one in tables] + [np.sqrt(one) for one in flat[:single]]

@@ -15,6 +15,6 @@ def sent_preview(preview: Preview) -> dict[str, Any]:
     return finite({**preview_document(preview), "hint": preview.hint, "sentence": sentence})
 
 
-def read_preview(found: Mapping[str, Any]) -> Preview:
+def read_preview(document: Mapping[str, Any]) -> Preview:
     """The preview in a document."""
-    return read_record(Preview, found)
+    return read_record(Preview, document)

@@ -100,18 +100,18 @@ def release_document(
     """What was released: in files, or here."""
     tables: list[dict[str, Any]] = []
     for table in release.tables:
-        found: dict[str, Any] = {
+        printed: dict[str, Any] = {
             "attributes": list(table.attributes),
             "along": list(table.along),
             "answers": int(table.values.size),
             "largest_error": float(table.standard_error.max()),
         }
         if not files:
-            found["labels"] = [[_plain(label) for label in axis] for axis in table.labels]
-            found["values"] = table.values.tolist()
-        tables.append(found)
-    for found, file in zip(tables, files, strict=False):
-        found["file"] = str(file)
+            printed["labels"] = [[_plain(label) for label in axis] for axis in table.labels]
+            printed["values"] = table.values.tolist()
+        tables.append(printed)
+    for printed, file in zip(tables, files, strict=False):
+        printed["file"] = str(file)
     return {
         "measure": release.measure,
         "cost": release.cost,

@@ -93,29 +93,29 @@ def publication_document(
     )
 
 
-def read_release(found: Mapping[str, Any], domain: Domain) -> Release:
+def read_release(document: Mapping[str, Any], domain: Domain) -> Release:
     """The release in a document; an older server says nothing of what the domain leaves open."""
-    workload = workload_from_document(domain, found["workload"])
-    said = dict.fromkeys((*release_caveats(workload), *found.get("caveats", ())))
+    workload = workload_from_document(domain, document["workload"])
+    said = dict.fromkeys((*release_caveats(workload), *document.get("caveats", ())))
     return Release(
         workload,
-        tuple(_table(one) for one in found["tables"]),
-        found["cost"],
-        found["measure"],
-        found["sequence"],
-        found["strategy"],
-        found["rmse"],
-        total=found.get("total"),
+        tuple(_table(one) for one in document["tables"]),
+        document["cost"],
+        document["measure"],
+        document["sequence"],
+        document["strategy"],
+        document["rmse"],
+        total=document.get("total"),
         caveats=tuple(said),
     )
 
 
-def _table(found: Mapping[str, Any]) -> ReleasedTable:
+def _table(document: Mapping[str, Any]) -> ReleasedTable:
     return ReleasedTable(
-        tuple(found["attributes"]),
-        tuple(found["along"]),
-        np.asarray(found["values"], np.float64),
-        np.asarray(found["standard_error"], np.float64),
-        tuple(tuple(read_label(label) for label in axis) for axis in found["labels"]),
-        found["question"],
+        tuple(document["attributes"]),
+        tuple(document["along"]),
+        np.asarray(document["values"], np.float64),
+        np.asarray(document["standard_error"], np.float64),
+        tuple(tuple(read_label(label) for label in axis) for axis in document["labels"]),
+        document["question"],
     )

@@ -64,8 +64,8 @@ def check_table(
         keys = list(names)
         if unit is not None:
             fates, keys = _with_flags(fates, domain, unit), [*names, _FIRST, _CUT]
-        found = raw.engine.fetch(fates.group_by(keys).aggregate(**{_COUNT: fates.count()}))
-    columns = {name: found[name].to_numpy().astype(np.int64) for name in [*keys, _COUNT]}
+        counted = raw.engine.fetch(fates.group_by(keys).aggregate(**{_COUNT: fates.count()}))
+    columns = {name: counted[name].to_numpy().astype(np.int64) for name in [*keys, _COUNT]}
     counts = columns[_COUNT]
     return TableCheck(
         rows=int(counts.sum()),
@@ -84,12 +84,12 @@ def _with_flags(fates: Any, domain: Domain, unit: Unit) -> Any:
     Of the rows of an id beyond those that a unit counts, one has 1 and the others 2. Rows are told
     apart by PARTITION BY, as when they are counted; which one has which flag makes no difference.
     """
-    kept = ibis.literal(True)
+    is_kept = ibis.literal(True)
     for place, (_, attribute) in enumerate(domain.attributes):
         drops = [int(fate) for fate in _dropping(attribute)]
         if drops:
-            kept &= ~fates[code_column(place)].isin(drops)
-    fates = fates.mutate(kept=_flag((kept, 1)))
+            is_kept &= ~fates[code_column(place)].isin(drops)
+    fates = fates.mutate(kept=_flag((is_kept, 1)))
     first = ibis.row_number().over(group_by=fates[ID])
     place_of_row = ibis.row_number().over(group_by=[fates[ID], fates["kept"]])
     fates = fates.mutate(first_place=first, place=place_of_row)

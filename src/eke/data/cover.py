@@ -27,22 +27,22 @@ def cover(attribute_sets: Iterable[Sequence[str]], domain: Domain) -> tuple[tupl
     wanted = {domain.in_order(names) for names in attribute_sets}
     if () in wanted:
         wanted = (wanted - {()}) or {(min(domain.names, key=lambda name: domain.sizes([name])),)}
-    found: list[tuple[str, ...]] = []
+    sets: list[tuple[str, ...]] = []
     for names in sorted(wanted, key=lambda names: (-cells(names, domain), names)):
-        if any(set(names) <= set(known) for known in found):
+        if any(set(names) <= set(known) for known in sets):
             continue
-        joint = [domain.in_order((*known, *names)) for known in found]
+        joint = [domain.in_order((*known, *names)) for known in sets]
         growth = [
             (cells(both, domain) / cells(known, domain), place)
-            for place, (both, known) in enumerate(zip(joint, found, strict=True))
+            for place, (both, known) in enumerate(zip(joint, sets, strict=True))
             if cells(both, domain) <= _JOINT_CELLS
         ]
         if growth:
             place = min(growth)[1]
-            found[place] = joint[place]
+            sets[place] = joint[place]
         else:
-            found.append(names)
-    return tuple(found)
+            sets.append(names)
+    return tuple(sets)
 
 
 def cells(names: Sequence[str], domain: Domain) -> int:

@@ -72,8 +72,8 @@ def draft_domain(
         }
         # Texts that stand for missing numbers somewhere do so everywhere.
         missing = tuple(sorted(set[str]().union(*(c.missing_words() for c in columns.values()))))
-        for name, found in columns.items():
-            column = replace(found, missing=missing)
+        for name, drafted in columns.items():
+            column = replace(drafted, missing=missing)
             attribute, note = column.drafted()
             line = f"{json.dumps(name, ensure_ascii=False)}: {note}"
             if attribute is None:

@@ -131,8 +131,8 @@ class ColumnDraft:
         )
         if not spelled or others:
             return set()
-        found = self.engine.fetch(texts.filter(words).select("v"))["v"].to_pylist()
-        return {text.strip() for text in found}
+        listed = self.engine.fetch(texts.filter(words).select("v"))["v"].to_pylist()
+        return {text.strip() for text in listed}
 
     # -- texts ---------------------------------------------------------------------------------
 

@@ -69,10 +69,10 @@ def scan_sets(
     columns = {name: result[name].to_numpy().astype(np.int64) for name in names}
     tables = []
     for number, attributes in enumerate(sets):
-        own = columns[_TABLE] == number
-        codes = np.unravel_index(columns[_CELL][own], domain.sizes(attributes))
+        is_here = columns[_TABLE] == number
+        codes = np.unravel_index(columns[_CELL][is_here], domain.sizes(attributes))
         tables.append(
-            sorted_cells(attributes, domain.sizes(attributes), list(codes), columns[_ROWS][own])
+            sorted_cells(attributes, domain.sizes(attributes), list(codes), columns[_ROWS][is_here])
         )
     if len({int(table.counts.sum()) for table in tables}) > 1:
         raise DataError(

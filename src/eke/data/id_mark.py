@@ -40,7 +40,7 @@ def mark_of(value: object) -> int | None:
 def marks(values: Iterable[object]) -> Any:
     """The marks of a column, as an Arrow array."""
     known: dict[tuple[type, object], int | None] = {}
-    found = []
+    listed = []
     for value in values:
         mark = None
         if isinstance(value, _MARKED):
@@ -48,8 +48,8 @@ def marks(values: Iterable[object]) -> Any:
             if key not in known:
                 known[key] = mark_of(value)
             mark = known[key]
-        found.append(mark)
-    return pa.array(found, pa.int32())
+        listed.append(mark)
+    return pa.array(listed, pa.int32())
 
 
 def duckdb_mark(column: str, kind: str) -> str | None:

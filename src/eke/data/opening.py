@@ -188,9 +188,9 @@ def _file_source(
             _check_untouched(file.path, fingerprint)
             with scan_file(file) as scan:
                 rows = kept_rows(scan.table(wanted, ID), domain, unit, sample=sample)
-                found = scan_sets(rows, sets, domain, scan.engine, None)
+                scanned = scan_sets(rows, sets, domain, scan.engine, None)
             _check_untouched(file.path, fingerprint)
-            return found.tables
+            return scanned.tables
 
         return MarginalSource(
             domain,

@@ -190,15 +190,15 @@ class PostgreSQLEngine:
         return reader.table()
 
     def _find(self, table: PostgreSQLTable) -> tuple[str, str, int]:
-        found = self._rows(_TABLES, [])
+        tables = self._rows(_TABLES, [])
         matching = [
             (schema, name, number)
-            for schema, name, number in found
+            for schema, name, number in tables
             if table.table in (None, name, f"{schema}.{name}")
         ]
         if len(matching) == 1:
             return matching[0]
-        known = ", ".join(f"{schema}.{name}" for schema, name, _ in found) or "none at all"
+        known = ", ".join(f"{schema}.{name}" for schema, name, _ in tables) or "none at all"
         raise DataError(
             f"name one table of the database with table=..., for instance schema.table; it has: "
             f"{known}"

@@ -202,19 +202,19 @@ def _ids(table: Any, unit: Unit | None) -> list[str]:
 def _cell_counts(
     rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample | None
 ) -> Any:
-    kept = _kept(rows, names, unit, sample)
-    return kept.group_by(list(names)).aggregate(**{_COUNT: kept.count()})
+    counted = _kept(rows, names, unit, sample)
+    return counted.group_by(list(names)).aggregate(**{_COUNT: counted.count()})
 
 
 def _kept(rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample | None) -> Any:
-    kept = rows.filter([rows[name].notnull() for name in names])
+    inside = rows.filter([rows[name].notnull() for name in names])
     if unit is None:
-        return kept
+        return inside
     if sample is not None:
-        return sample.kept(kept, names, ID, unit.rows)
-    order = [kept[name] for name in names]
-    kept = kept.mutate(**{_PLACE: ibis.row_number().over(group_by=kept[ID], order_by=order)})
-    return kept.filter(kept[_PLACE] < unit.rows)
+        return sample.kept(inside, names, ID, unit.rows)
+    order = [inside[name] for name in names]
+    inside = inside.mutate(**{_PLACE: ibis.row_number().over(group_by=inside[ID], order_by=order)})
+    return inside.filter(inside[_PLACE] < unit.rows)
 
 
 def _code_type(size: int) -> str:

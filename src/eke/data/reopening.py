@@ -38,11 +38,11 @@ def reopen_source(
     if reference.get("kind") in _ELSEWHERE:
         source: Source = _opening().open_source(reference, domain, unit, data=data)
         return source
-    file, found = known_file(reference, data)
+    file, fingerprint = known_file(reference, data)
     key = {ROW_KEY: reference[ROW_KEY]} if ROW_KEY in reference else {}
     return LateSource(
-        {**file_to_document(file), **found.to_document(), **key},
-        lambda: _opening().reopened_file(reference, file, found, domain, unit),
+        {**file_to_document(file), **fingerprint.to_document(), **key},
+        lambda: _opening().reopened_file(reference, file, fingerprint, domain, unit),
     )
 
 

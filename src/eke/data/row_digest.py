@@ -82,14 +82,14 @@ class SecretPoint:
                 rest = -(-size // below)
                 digits.append(_Digit(place, below, min(rest, _WHEEL)))
                 below *= _WHEEL
-        found: list[list[_Digit]] = []
+        wheels: list[list[_Digit]] = []
         for digit in sorted(digits, key=lambda digit: -digit.size):
-            fitting = [w for w in found if wheel_size(w) * digit.size <= _WHEEL]
+            fitting = [w for w in wheels if wheel_size(w) * digit.size <= _WHEEL]
             if fitting:
                 fitting[0].append(digit)
             else:
-                found.append([digit])
-        return found
+                wheels.append([digit])
+        return wheels
 
     def seal(self, sums: Sequence[int]) -> str:
         """The digest of a table, from the sums over its rows."""

@@ -117,8 +117,8 @@ class RowSample:
         digest = (rows[_DIGEST] % _whole(PRIME)).cast("int32").cast("int64")
         place = rows[_FORM] + rows[_TWIN] + digest
         if _OWN in of_ids:
-            own = ibis.coalesce(rows[_OWN].cast("int64"), _whole(0))
-            place = place + own * _whole(self.marking) % _whole(PRIME)
+            mark = ibis.coalesce(rows[_OWN].cast("int64"), _whole(0))
+            place = place + mark * _whole(self.marking) % _whole(PRIME)
         number = _polynomial(self.ordering, place % _whole(PRIME))
         order = [number, *(rows[name] for name in names), rows[_TWIN]]
         place = ibis.row_number().over(group_by=rows[identity], order_by=order)

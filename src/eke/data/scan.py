@@ -154,16 +154,16 @@ def _header(file: CsvFile) -> tuple[str, ...]:
 
 def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
     engine.run(f"ATTACH {text_literal(file.path)} AS protected (READ_ONLY)")
-    found = engine.run(
+    tables = engine.run(
         "SELECT table_schema, table_name FROM information_schema.tables "
         "WHERE table_catalog = 'protected' ORDER BY ALL"
     )
     if file.table is None:
-        matching = found
+        matching = tables
     else:
-        matching = [(s, t) for s, t in found if file.table in (f"{s}.{t}", t)]
+        matching = [(s, t) for s, t in tables if file.table in (f"{s}.{t}", t)]
     if len(matching) != 1:
-        known = ", ".join(f"{schema}.{table}" for schema, table in found) or "none at all"
+        known = ", ".join(f"{schema}.{table}" for schema, table in tables) or "none at all"
         raise DataError(
             f"name one table of {file.path} with table=..., for instance schema.table; "
             f"it has: {known}"
@@ -211,14 +211,14 @@ def _columns_of_parquet(engine: SealedEngine, file: ParquetFile, kind: str) -> f
     schema = f"parquet_schema({text_literal(file.path)})"
     nodes = engine.run(f"{listed} FROM {schema} ORDER BY column_id")
     # The schema is a tree, written down from the root: each node before its children.
-    found, left, column = set(), 0, ""
+    names, left, column = set(), 0, ""
     for name, children, is_one in nodes[1:]:
         if left == 0:
             column, left = name, 1
         left += int(children) - 1
         if is_one:
-            found.add(column)
-    return frozenset(found)
+            names.add(column)
+    return frozenset(names)
 
 
 def _typed_column(name: str, dtype: str) -> str:

@@ -104,10 +104,10 @@ def _marginal_source(
 
     def scan(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
         # The digest comes from the same scan as the counts, so these are of the table known before.
-        found, _ = _scan(table, domain, unit, sample, point=point, sets=sets)
-        if found.digest != reference.get(_DIGEST):
+        scanned, _ = _scan(table, domain, unit, sample, point=point, sets=sets)
+        if scanned.digest != reference.get(_DIGEST):
             raise DataError(CHANGED)
-        return found.tables
+        return scanned.tables
 
     return MarginalSource(
         domain,

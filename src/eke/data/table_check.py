@@ -49,10 +49,10 @@ class ColumnCheck:
     @property
     def effects(self) -> dict[str, int]:
         """Values by what becomes of them: dropped with their rows, clamped, replaced, bucket."""
-        found = dict.fromkeys(_EFFECTS, 0)
+        counts = dict.fromkeys(_EFFECTS, 0)
         for fate, count in self._counts():
-            found[_effect(self.attribute.rule_of(fate))] += count
-        return found
+            counts[_effect(self.attribute.rule_of(fate))] += count
+        return counts
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -153,29 +153,29 @@ class TableCheck:
         More than 5 % of the rows are left out, or more than half of the values of a column that
         are there are not declared.
         """
-        found = []
+        sentences = []
         if self.dropped + self.truncated > MOST_LOST * self.rows:
-            found += self._lost_rows()
+            sentences += self._lost_rows()
         for column in self.columns:
             if column.outside > MOST_OUTSIDE * (self.rows - column.missing):
-                found.append(
+                sentences.append(
                     f"more than half of the values of column {column.name!r} are not declared and "
                     f"follow its rule outside: {_rule_text(column.attribute.outside)}. Check its "
                     "bounds, its unit of measurement, and the spelling of its values"
                 )
-        return found
+        return sentences
 
     def contradictions(self) -> list[str]:
         """Where the table contradicts a rule `never` of the domain: a sentence for each rule."""
-        found = []
+        sentences = []
         for rule, (what, advice) in _NEVER.items():
             names = [repr(c.name) for c in self.columns if rule in c.contradicted()]
             if names:
-                found.append(
+                sentences.append(
                     f"the rule of {', '.join(names)} is {rule}: never, and there are {what}. "
                     f"{advice}; in a CSV file, name texts that mean missing with --null"
                 )
-        return found
+        return sentences
 
     def short(self) -> str:
         """Rows kept and lost in one sentence, and the column that loses most."""
@@ -226,22 +226,22 @@ class TableCheck:
 
     def _lost_rows(self) -> list[str]:
         lost = self.dropped + self.truncated
-        found = []
+        sentences = []
         worst = self.losing_most
         if worst is not None and 2 * self.dropped >= lost:
-            found.append(
+            sentences.append(
                 "more than 5 % of the rows would be left out; of all columns "
                 f"{worst.name!r} drops most, by its rule {worst.worst_rule}. Declare the public "
                 "values that it lacks, or write bucket or a replacement instead of drop"
             )
         if self.unit is not None and 2 * self.truncated >= lost:
-            found.append(
+            sentences.append(
                 "more than 5 % of the rows would be left out, because ids of column "
                 f"{self.unit.unit.column!r} have more rows than the {self.unit.unit.rows:,} that "
                 "are counted. Count more rows of each id, which costs more, or aggregate the table "
                 "to fewer rows an id"
             )
-        return found
+        return sentences
 
     def _share(self) -> str:
         return f" ({self.kept / self.rows:.1%})".replace("%", " %") if self.rows else ""

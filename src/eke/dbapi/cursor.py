@@ -107,9 +107,9 @@ class Cursor:
     def fetchmany(self, size: int | None = None) -> list[Row]:
         """The next rows, `arraysize` of them if nothing else is said."""
         rows = self._result()
-        found = rows[self._next : self._next + (self.arraysize if size is None else size)]
-        self._next += len(found)
-        return found
+        page = rows[self._next : self._next + (self.arraysize if size is None else size)]
+        self._next += len(page)
+        return page
 
     def fetchall(self) -> list[Row]:
         """The rows that are left."""

@@ -166,10 +166,10 @@ def released(
     domain: Domain, entry: Entry, *, read: ReadBlocks = (), analyst: str = "", at: str = ""
 ) -> list[Measurement]:
     """The measurements that a commit holds."""
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     last: ReadBlocks = ()  # the same question is often measured twice in a row
     for document in _documents(entry):
-        one = Measurement.from_document(
+        measurement = Measurement.from_document(
             domain,
             document,
             read=[*read, *last],
@@ -177,9 +177,9 @@ def released(
             analyst=analyst,
             at=at,
         )
-        found.append(one)
-        last = [(document["query"], one.query)]
-    return found
+        measurements.append(measurement)
+        last = [(document["query"], measurement.query)]
+    return measurements
 
 
 def blocks_of(entry: Entry, measured: Sequence[Measurement]) -> ReadBlocks:

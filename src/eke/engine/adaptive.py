@@ -150,15 +150,15 @@ class Desk:
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
         part = checked_part(part, self._accountant.domain, self._accountant.measure)
-        own = self._of(part.query.needed)
+        counts = self._of(part.query.needed)
         self._pay(self._accountant.price(part.query, part.law))
-        secret = exact_answers(part.query, own)
+        secret = exact_answers(part.query, counts)
         steps = self._drawn(
             text_of(part.to_document()), lambda: reveal_with_noise(secret, part.law)
         )
-        found = measurement(part, steps)
-        self._measured.append(found)
-        return found
+        measured = measurement(part, steps)
+        self._measured.append(measured)
+        return measured
 
     def choose(self, selection: Selection) -> int:
         """The index of one option, by the exponential mechanism."""
@@ -237,7 +237,7 @@ def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
     scores = []
     per_record = int(Fraction(2) ** -selection.exponent)
     for option, counts in zip(selection.options, tables, strict=True):
-        found = option.block.exact_answers(counts.attributes, counts.codes, counts.counts)
-        pairs = zip(found, option.expected.tolist(), strict=True)
+        answers = option.block.exact_answers(counts.attributes, counts.codes, counts.counts)
+        pairs = zip(answers, option.expected.tolist(), strict=True)
         scores.append(sum(abs(c * per_record - e) for c, e in pairs) - option.handicap)
     return Secret(scores, selection.exponent)

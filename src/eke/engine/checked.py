@@ -68,12 +68,12 @@ def checked_law(law: object, measure: Measure) -> DiscreteLaw:
     """The same law, built anew, if its loss is counted as the ledger counts."""
     if not is_drawn(law):
         raise PrivacyError("only discrete laws are drawn; put the noise on a grid by choose_grid")
-    found = type(law)(law.steps, law.exponent)
-    if measure_of(found) is not measure:
+    copy = type(law)(law.steps, law.exponent)
+    if measure_of(copy) is not measure:
         raise PrivacyError(f"this table's losses are in {measure}; the noise's are not")
-    return found
+    return copy
 
 
-def _check_domain(theirs: Domain, own: Domain) -> None:
-    if theirs is not own and (type(theirs) is not Domain or theirs != own):
+def _check_domain(theirs: Domain, ours: Domain) -> None:
+    if theirs is not ours and (type(theirs) is not Domain or theirs != ours):
         raise PrivacyError("the plan asks about another domain than this table's; plan again here")

@@ -100,16 +100,18 @@ def write_arrays(path: Path, parts: Parts) -> None:
         checksum = zlib.crc32(chunk, checksum)
     header = json.dumps({"layout": LAYOUT, "checksum": checksum, "size": at, "arrays": places})
     first = _FIRST_LINE + header.encode() + b"\n"
-    own = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with os.fdopen(
+            os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb"
+        ) as file:
             file.write(first.ljust(_padded(len(first)), b" "))
             for chunk in chunks:
                 file.write(chunk)
-        own.replace(path)
+        temporary.replace(path)
     except OSError:  # no room, or no permission: opening takes longer, that is all
         with suppress(OSError):
-            own.unlink()
+            temporary.unlink()
 
 
 def read_arrays(path: Path) -> Parts:
@@ -126,13 +128,13 @@ def read_arrays(path: Path) -> Parts:
         complete = file.readinto(content.data) == header["size"] and not file.read(1)
     if not complete or zlib.crc32(content.data) != header["checksum"]:
         raise ValueError("a damaged checkpoint")
-    found = {}
+    parts = {}
     for name, (kind, shape, at) in header["arrays"].items():
         if kind not in _KINDS:
             raise ValueError("a checkpoint of unknown numbers")
         flat = np.frombuffer(content, kind, math.prod(shape), at)
-        found[name] = flat.reshape(shape)
-    return found
+        parts[name] = flat.reshape(shape)
+    return parts
 
 
 def _padded(size: int) -> int:

@@ -77,22 +77,22 @@ class Draws:
         """What the next places gave, one for each thing wanted, stored together."""
         places = range(self._next, self._next + len(wanted))
         self._next = places.stop
-        for place, one in zip(places, wanted, strict=True):
+        for place, thing in zip(places, wanted, strict=True):
             if place not in self._stored and self._key(place) not in _unstored:
-                _unstored[self._key(place)] = _digest(one.what), one.draw()
+                _unstored[self._key(place)] = _digest(thing.what), thing.draw()
         failpoint("engine.drawn")
         try:
             self._store(places)
         except BaseException as problem:
             self.problem = problem
             raise
-        found = []
-        for place, one in zip(places, wanted, strict=True):
+        drawn = []
+        for place, thing in zip(places, wanted, strict=True):
             what, steps = self._stored[place]
-            if what != _digest(one.what):
+            if what != _digest(thing.what):
                 raise PrivacyError("a repeated release came to another question than before")
-            found.append(steps)
-        return found
+            drawn.append(steps)
+        return drawn
 
     def forget(self) -> None:
         """Let go of what is stored by now."""

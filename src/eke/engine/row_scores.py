@@ -46,8 +46,8 @@ class RowScores:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen_array(self.weights))
-        own = tuple((name, frozen_array(table)) for name, table in self.tables)
-        object.__setattr__(self, "tables", own)
+        frozen = tuple((name, frozen_array(table)) for name, table in self.tables)
+        object.__setattr__(self, "tables", frozen)
         arrays = (self.weights, *(table for _, table in self.tables))
         if any(array.dtype != np.int64 or array.ndim != 2 for array in arrays):
             raise PrivacyError("features and weights of row scores must be matrices of integers")
@@ -121,10 +121,10 @@ def checked_scores(scores: object, domain: Domain) -> RowScores:
     if len(set(names)) != len(names) or any(name not in domain for name in names):
         raise PrivacyError("row scores have one table of features for an attribute of the domain")
     tables = tuple((name, table.view()) for name, table in scores.tables)
-    own = RowScores(tables, scores.weights.view(), scores.exponent)
-    if any(len(table) != domain[name].size for name, table in own.tables):
+    copy = RowScores(tables, scores.weights.view(), scores.exponent)
+    if any(len(table) != domain[name].size for name, table in copy.tables):
         raise PrivacyError("row scores need features for every value of an attribute")
-    return own
+    return copy
 
 
 def exact_scores(scores: RowScores, rows: Rows) -> Secret:
@@ -152,8 +152,8 @@ def largest_sum_of_changes(tables: Sequence[tuple[str, IntArray]], weights: IntA
     patterns = np.arange(2 ** (scores - 1))[:, np.newaxis] >> np.arange(scores)  # the last is +1
     signs = 1 - 2 * (patterns & 1)  # (patterns, scores)
     reach = np.zeros(len(signs), np.int64)
-    for (_, features), own in _by_attribute(tables, weights):
-        signed = own @ signs.T  # (columns, patterns)
+    for (_, features), theirs in _by_attribute(tables, weights):
+        signed = theirs @ signs.T  # (columns, patterns)
         if features.shape[1] == 1:
             reach += np.abs(signed[0]) * int(np.ptp(features))
         else:
@@ -168,7 +168,7 @@ def largest_sum_of_squares(tables: Sequence[tuple[str, IntArray]], weights: IntA
     the largest row sum, and of the sum of the squared ranges of single scores.
     """
     distance, ranges = 0, np.zeros(weights.shape[1], np.int64)
-    for (_, features), own in _by_attribute(tables, weights):
+    for (_, features), theirs in _by_attribute(tables, weights):
         distinct = np.unique(features, axis=0)
         if features.shape[1] == 1:
             distance += int(np.ptp(distinct)) ** 2
@@ -176,7 +176,7 @@ def largest_sum_of_squares(tables: Sequence[tuple[str, IntArray]], weights: IntA
             gram = distinct @ distinct.T
             lengths = np.diag(gram)
             distance += int((lengths[:, np.newaxis] + lengths - 2 * gram).max())
-        ranges += np.ptp(distinct @ own, axis=0)
+        ranges += np.ptp(distinct @ theirs, axis=0)
     norm = max(sum(abs(int(entry)) for entry in row) for row in weights.T @ weights)
     return min(norm * distance, sum(int(r) ** 2 for r in ranges))
 
@@ -184,9 +184,9 @@ def largest_sum_of_squares(tables: Sequence[tuple[str, IntArray]], weights: IntA
 def _by_attribute(
     tables: Sequence[tuple[str, IntArray]], weights: IntArray
 ) -> list[tuple[tuple[str, IntArray], IntArray]]:
-    found, first = [], 0
+    pairs, first = [], 0
     for name, features in tables:
         last = first + features.shape[1]
-        found.append(((name, features), weights[first:last]))
+        pairs.append(((name, features), weights[first:last]))
         first = last
-    return found
+    return pairs

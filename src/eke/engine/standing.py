@@ -171,8 +171,8 @@ class Standing:
 
     def stepped_over(self, entry: Entry) -> bool:
         """True when this commit was learned before it was stored and nothing came between."""
-        own = {one.sequence for one in self._learned}
-        if self.seen + 1 != entry.sequence or own != {entry.sequence}:
+        learned = {one.sequence for one in self._learned}
+        if self.seen + 1 != entry.sequence or learned != {entry.sequence}:
             return False
         self._note_release(entry, self._learned)
         self._learned = ()
@@ -200,9 +200,9 @@ class Standing:
         begin = cache(lambda: beginning.books(entries(document["seen"])))
 
         def rows() -> list[Row]:
-            kept = zip(begin().measurements, inference.kept, strict=False)
-            own = [row for one, held in kept if held.rows for row in one.rows()]
-            return [*beginning.public_rows, *own]
+            pairs = zip(begin().measurements, inference.kept, strict=False)
+            measured = [row for one, held in pairs if held.rows for row in one.rows()]
+            return [*beginning.public_rows, *measured]
 
         inference = Inference.from_parts(beginning.domain, under("inference", parts), rows)
         return view_with(

@@ -119,9 +119,9 @@ class Vault:
                     return self._standing.view()
             finally:
                 self.lock.release()
-        found = self._published.view()
-        found.take_in(entries)
-        return found
+        standing = self._published.view()
+        standing.take_in(entries)
+        return standing
 
     def facts(self) -> Facts:
         """History and accounts, up to date with the ledger, as writers have them."""
@@ -158,13 +158,13 @@ class Vault:
         `about` is written into the entry, for whoever lists the ledger.
         """
         with self.ledger.exclusive() as book:
-            found = book.find(analyst, key, digest)
-            if found is None:
+            stored = book.find(analyst, key, digest)
+            if stored is None:
                 book.remember(analyst=analyst, key=key, digest=digest, answer=answer, payload=about)
                 return answer
-        if found.answer is None:
+        if stored.answer is None:
             raise LedgerError("this key has an unfinished paid request; ask again to complete it")
-        return told(found.answer)
+        return told(stored.answer)
 
     def change_limit(self, limit: int, analyst: str) -> None:
         """Replace the limit, in nano-units; one below the loss so far is refused."""
@@ -252,8 +252,8 @@ class Vault:
             try:  # 5 to 7: counted, drawn and stored, first the parts, then what follows from them
                 draws = Draws(self.ledger, reservation, is_new=request is None)
                 counts = self._source.counts([*needed_by_parts(plan), *sets])
-                own, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
-                measured = measured_parts(plan, own, draws)
+                counts_of_parts, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
+                measured = measured_parts(plan, counts_of_parts, draws)
                 desk = Desk(
                     plan,
                     self._standing.accountant,
@@ -268,11 +268,11 @@ class Vault:
                 # 8 to 11: stored, and only then told.
                 return told(self._commit(reservation.sequence, measured, cost, answer, draws))
             except Answered:  # by another process, which was faster
-                found = self.ledger.find(analyst, key, digest)
-                if found is None or found.answer is None:
+                stored = self.ledger.find(analyst, key, digest)
+                if stored is None or stored.answer is None:
                     raise LedgerError("the ledger lost the answer to this request") from None
                 self._follow(self.ledger)
-                return told(found.answer)
+                return told(stored.answer)
 
     def complete(
         self,

@@ -54,19 +54,19 @@ def value_classes(rows: Sequence[Row], name: str, size: int) -> Classes:
     if size * sum(len(one.vectors) for one in held) > _MOST_LOOKED_AT:
         return alone
     signatures = _signatures(held)
-    found = np.zeros(size, np.intp)
+    classes = np.zeros(size, np.intp)
     firsts: list[int] = []  # a value of each class
     for value in range(size):
         for place, first in enumerate(firsts):
             if signatures[first] == signatures[value] and _swappable(held, first, value):
-                found[value] = place
+                classes[value] = place
                 break
         else:
-            found[value] = len(firsts)
+            classes[value] = len(firsts)
             firsts.append(value)
             if len(firsts) > _MOST_CLASSES:
                 return alone
-    return found
+    return classes
 
 
 def kinds_of(classes: Sequence[Classes]) -> int:
@@ -85,10 +85,12 @@ class _Held:
     def of(row: Row, name: str) -> _Held:
         rest, vectors = [], []
         for term in row.query.terms:
-            own = dict(term.factors).get(name)
+            factor = dict(term.factors).get(name)
             others = tuple((n, vector.tobytes()) for n, vector in term.factors if n != name)
-            rest.append((row.law, term.weight, own is None, others))
-            vectors.append(np.ones(row.query.domain[name].size, np.int64) if own is None else own)
+            rest.append((row.law, term.weight, factor is None, others))
+            vectors.append(
+                np.ones(row.query.domain[name].size, np.int64) if factor is None else factor
+            )
         return _Held(tuple(rest), np.array(vectors, np.int64))
 
     def moved(self, one: int, other: int) -> bool:

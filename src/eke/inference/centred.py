@@ -48,15 +48,15 @@ class CentredTerm:
 
 def centred_terms(query: Query) -> list[CentredTerm]:
     """The terms of a query, centred."""
-    found = []
+    terms = []
     for term in query.terms:
         means, deviations = {}, {}
         for name, vector in term.factors:
             values = vector.astype(np.float64)
             mean = float(values.mean())
             means[name], deviations[name] = mean, values - mean
-        found.append(CentredTerm(float(term.weight), means, deviations))
-    return found
+        terms.append(CentredTerm(float(term.weight), means, deviations))
+    return terms
 
 
 def subsets_of(names: Collection[str]) -> Iterator[Names]:
@@ -149,7 +149,7 @@ class CentredStack:
             if owners:
                 means[name][owners] = self._means[name]
                 places[name][owners] = np.arange(len(owners))
-        found = {}
+        tables = {}
         for names in components:
             having = scaled != 0.0
             factor = scaled.copy()
@@ -167,14 +167,14 @@ class CentredStack:
                 some = rows[start : start + step]
                 outer = factor[some, None]  # (rows, cells so far)
                 for name in names[:-1]:
-                    own = self._deviations[name].array[places[name][some]]
-                    outer = (outer[:, :, None] * own[:, None, :]).reshape(len(some), -1)
+                    deviations = self._deviations[name].array[places[name][some]]
+                    outer = (outer[:, :, None] * deviations[:, None, :]).reshape(len(some), -1)
                 last = np.ones((len(some), 1))
                 if names:
                     last = self._deviations[names[-1]].array[places[names[-1]][some]]
                 table += (outer.T @ last).reshape(table.shape)
-            found[names] = table
-        return found
+            tables[names] = table
+        return tables
 
     def _by_query(self, terms: FloatArray) -> FloatArray:
         weighted = terms * np.asarray(self._weights)

@@ -56,5 +56,5 @@ def _next_share(
     place, height = (a - b) / (c - b), (fa - fb) / (fc - fb)
     if not (height**2 < place and (1.0 - height) ** 2 < 1.0 - place):
         return 0.5
-    found = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-    return found if math.isfinite(found) else 0.5
+    share = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return share if math.isfinite(share) else 0.5

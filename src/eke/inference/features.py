@@ -99,9 +99,11 @@ class HistoryFeatures:
                     products.append(single)
                     product_rows.append(row)
                 row += 1
-        for attributes, kept in tables.items():
-            stacked = np.array([table for _, table in kept])
-            groups.append(TableGroup(attributes, np.array([r for r, _ in kept], np.intp), stacked))
+        for attributes, rows_and_tables in tables.items():
+            stacked = np.array([table for _, table in rows_and_tables])
+            groups.append(
+                TableGroup(attributes, np.array([r for r, _ in rows_and_tables], np.intp), stacked)
+            )
         return HistoryFeatures(domain, products=products, product_rows=product_rows, groups=groups)
 
     @staticmethod
@@ -121,8 +123,8 @@ class HistoryFeatures:
         """The answer of each row on one record drawn from the prior; shape (size,)."""
         result = np.zeros(self.size)
         if self.products:
-            one = {name: vector[:, None] for name, vector in prior.vectors.items()}
-            result[self.product_rows] = self.stack(prior).project(one)[:, 0]
+            average_record = {name: vector[:, None] for name, vector in prior.vectors.items()}
+            result[self.product_rows] = self.stack(prior).project(average_record)[:, 0]
         for group in self.groups:
             result[group.rows] = group.times(probabilities(prior, group.attributes))
         return result

@@ -45,11 +45,11 @@ class FormulaPosterior:
     @property
     def value(self) -> float:
         """The formula of the estimates, kept within its bounds; NaN where it has no value."""
-        found = float(evaluated(self.formula, self.joint.values[:, None])[0])
+        value = float(evaluated(self.formula, self.joint.values[:, None])[0])
         low, high = self.bounds
-        if math.isfinite(low) and math.isfinite(high) and not math.isfinite(found):
+        if math.isfinite(low) and math.isfinite(high) and not math.isfinite(value):
             return 0.5 * (low + high)
-        return min(max(found, low), high)
+        return min(max(value, low), high)
 
     @property
     def variance(self) -> float:
@@ -71,12 +71,12 @@ class FormulaPosterior:
             if last < low + half:
                 return low, min(max(last, low + half), high)
             return max(first, low), min(last, high)
-        found = self._draws()
-        missing = 1.0 - found.size / DRAWS
+        draws = self._draws()
+        missing = 1.0 - draws.size / DRAWS
         if missing > _MOST_UNDEFINED * (1.0 - confidence) or not math.isfinite(self.value):
             return -math.inf, math.inf
         tail = 0.5 * (1.0 - confidence)
-        first, last = np.quantile(found, [tail, 1.0 - tail])
+        first, last = np.quantile(draws, [tail, 1.0 - tail])
         return min(float(first), self.value), max(float(last), self.value)
 
     def halfwidth(self, confidence: float) -> float:
@@ -99,15 +99,15 @@ class FormulaPosterior:
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The share of draws above, below or between."""
         low, high = checked_bounds(above, below)
-        found = self._defined()
-        return float(np.mean((found > low) & (found < high))) if found.size else 0.0
+        draws = self._defined()
+        return float(np.mean((draws > low) & (draws < high))) if draws.size else 0.0
 
     def density(self, points: ArrayLike) -> NDArray[np.float64]:
         """The density at each point, from a histogram of the draws."""
         heights, edges = np.histogram(self._inner(), bins=_BINS, density=True)
         middles = 0.5 * (edges[1:] + edges[:-1])
-        found = np.interp(checked_points(points), middles, heights, left=0.0, right=0.0)
-        return np.asarray(found)
+        densities = np.interp(checked_points(points), middles, heights, left=0.0, right=0.0)
+        return np.asarray(densities)
 
     def support(self, coverage: float = 0.999) -> tuple[float, float]:
         """A (low, high) worth plotting."""
@@ -116,9 +116,9 @@ class FormulaPosterior:
         return float(low), float(high)
 
     def _inner(self) -> FloatArray:
-        found = self._defined()
-        low, high = np.quantile(found, [0.0005, 0.9995])
-        return np.asarray(found[(found >= low) & (found <= high)])
+        draws = self._defined()
+        low, high = np.quantile(draws, [0.0005, 0.9995])
+        return np.asarray(draws[(draws >= low) & (draws <= high)])
 
     def _draws(self) -> FloatArray:
         """The draws for which the formula has a value; there may be none."""
@@ -129,10 +129,10 @@ class FormulaPosterior:
         return self._drawn[0]
 
     def _defined(self) -> FloatArray:
-        found = self._draws()
-        if not found.size:
+        draws = self._draws()
+        if not draws.size:
             raise AccuracyError("history says nothing about this formula yet; ask for it first")
-        return found
+        return draws
 
 
 def fieller(

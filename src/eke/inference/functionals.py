@@ -46,8 +46,8 @@ class Functionals:
 
     def sums(self, name: str, number: int) -> Residues:  # (|A_k|,)
         """The running sums of one functional along an attribute."""
-        (found,) = self._drawn(name, np.array([number]), np.arange(self._sizes[name]))
-        return np.asarray(found)
+        (sums,) = self._drawn(name, np.array([number]), np.arange(self._sizes[name]))
+        return np.asarray(sums)
 
     def products(self, name: str, vector: NDArray[np.int64], numbers: Numbers) -> Residues:
         """Σ_i vector_i r_i of each of these functionals, whose numbers increase."""
@@ -63,19 +63,19 @@ class Functionals:
         """All sums of these functionals; they never change, and are kept for the next time."""
         last = int(numbers[-1]) + 1
         with self._lock:
-            kept = self._sums.setdefault(name, GrowingMatrix(np.int32, self._sizes[name]))
-            for number in range(len(kept), last):
-                kept.append(self.sums(name, number))
-            found = kept.array
-        return found[:last] if last == len(numbers) else found[numbers]
+            known = self._sums.setdefault(name, GrowingMatrix(np.int32, self._sizes[name]))
+            for number in range(len(known), last):
+                known.append(self.sums(name, number))
+            sums = known.array
+        return sums[:last] if last == len(numbers) else sums[numbers]
 
     def _drawn(self, name: str, numbers: Numbers, places: NDArray[np.intp]) -> Residues:
         """The sums of these functionals at these places, (numbers, places)."""
         rows = _mixed(_mixed(self._seeds[name]) + numbers.astype(np.uint64) * _GOLDEN)
         hashes = _mixed(rows[:, None] + places.astype(np.uint64) * _GOLDEN)
-        found: Residues = ((hashes >> np.uint64(35)) % np.uint64(PRIME)).astype(np.int32)
-        found[:, places == self._sizes[name] - 1] = 1
-        return found
+        residues: Residues = ((hashes >> np.uint64(35)) % np.uint64(PRIME)).astype(np.int32)
+        residues[:, places == self._sizes[name] - 1] = 1
+        return residues
 
 
 def _mixed(bits: Any) -> Any:

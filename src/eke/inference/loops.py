@@ -77,15 +77,15 @@ def step_products(
     places: Residues, steps: Residues, ends: NDArray[np.int64], running: Residues
 ) -> Residues:  # pragma: no cover
     """For each vector of steps, its product with the vector that has these running sums."""
-    found = np.empty(len(ends), np.int32)
+    products = np.empty(len(ends), np.int32)
     start = 0
     for row in range(len(ends)):
         total = np.int64(0)
         for i in range(start, ends[row]):
             total += np.int64(steps[i]) * np.int64(running[places[i]]) % PRIME
-        found[row] = total % PRIME
+        products[row] = total % PRIME
         start = ends[row]
-    return found
+    return products
 
 
 @njit(cache=True, nogil=True)  # milliseconds for long histories: others get on meanwhile

@@ -109,8 +109,8 @@ class MixedRegression:
             return
         shared = self.tables.covariances(self._used, query) / norm
         factor = self._noise.solve_transposed(shared)
-        own = (self.tables.covariance(query, query) + row.law.variance) / norm**2
-        pivot = math.sqrt(max(own - float(factor @ factor), row.law.variance / norm**2))
+        variance = (self.tables.covariance(query, query) + row.law.variance) / norm**2
+        pivot = math.sqrt(max(variance - float(factor @ factor), row.law.variance / norm**2))
         known = self._design.array
         before = np.zeros(len(coordinates))
         before[: known.shape[1]] = factor @ known if len(known) else 0.0
@@ -144,11 +144,13 @@ class MixedRegression:
             best = best + design @ solved
         value = norm * float(best @ np.asarray(self._values)) + self.tables.estimate(query)
         weights = self._noise.solve(best) * norm / np.asarray(self._norms)
-        kept = matters(weights * np.asarray(self._norms)) if len(weights) else np.empty(0, np.bool_)
-        used = np.flatnonzero(kept)
+        is_used = (
+            matters(weights * np.asarray(self._norms)) if len(weights) else np.empty(0, np.bool_)
+        )
+        used = np.flatnonzero(is_used)
         rows = np.array([self._places[i] for i in used], np.intp)
         # Rows in the stack are divided by their norms.
-        told = np.where(kept, weights * np.asarray(self._norms), 0.0)
+        told = np.where(is_used, weights * np.asarray(self._norms), 0.0)
         cells = tuple(self.tables.cell_weights(query, self._used, told))
         return LinearEstimate(value + constant, rows, weights[used], cells)
 

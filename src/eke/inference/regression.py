@@ -195,8 +195,8 @@ class Regression:
         precisions = np.asarray(self._precisions)[rows]
         unit_weights = multipliers * precisions
         # What rounding leaves of a weight of zero matters neither to the mean nor to the noise.
-        kept = matters(unit_weights) | matters(multipliers * np.sqrt(precisions))
-        rows, unit_weights = rows[kept], unit_weights[kept]
+        is_used = matters(unit_weights) | matters(multipliers * np.sqrt(precisions))
+        rows, unit_weights = rows[is_used], unit_weights[is_used]
         value = norm * float(unit_weights @ np.asarray(self._values)[rows]) + constant
         return LinearEstimate(value, rows, norm * unit_weights / np.asarray(self._norms)[rows])
 
@@ -217,9 +217,9 @@ class SetAside:
 
     def view(self) -> SetAside:
         """The rows so far, for good."""
-        found = SetAside()
-        found._rows = {direction: list(kept) for direction, kept in self._rows.items()}
-        return found
+        copy = SetAside()
+        copy._rows = {direction: list(kept) for direction, kept in self._rows.items()}
+        return copy
 
     def rows(self) -> list[int]:
         """Their places in the history, in order."""
@@ -234,14 +234,14 @@ class SetAside:
     ) -> LinearEstimate | None:
         """The average of the rows that ask the same, weighted by their precision."""
         direction, factor = direction_of(query)
-        kept = self._rows.get(direction)
-        if not kept:
+        parallel = self._rows.get(direction)
+        if not parallel:
             return None
-        rows = np.array([index for index, _, _ in kept], np.intp)
-        ratios = np.array([float(factor / own) for _, own, _ in kept])  # query = ratio · row
+        rows = np.array([index for index, _, _ in parallel], np.intp)
+        ratios = np.array([float(factor / own) for _, own, _ in parallel])  # query = ratio · row
         precision = 1.0 / np.array([laws[i].variance for i in rows]) / ratios**2
         weights = precision / precision.sum() * ratios
-        values = np.array([value for _, _, value in kept])
+        values = np.array([value for _, _, value in parallel])
         return LinearEstimate(float(weights @ values) + constant, rows, weights)
 
 

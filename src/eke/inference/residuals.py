@@ -37,8 +37,8 @@ def subsets(names: Sequence[str]) -> Iterator[Names]:
 
 def closure(marginals: Collection[Names]) -> list[Names]:
     """All subsets of the given sets, each once, smaller ones first."""
-    found = {part for names in marginals for part in subsets(names)}
-    return sorted(found, key=lambda names: (len(names), names))
+    parts = {part for names in marginals for part in subsets(names)}
+    return sorted(parts, key=lambda names: (len(names), names))
 
 
 def components(
@@ -62,21 +62,21 @@ def _split(
         (len(names), (), table, wanted)
     ]
     while undecided:
-        axis, kept, part, targets = undecided.pop()
+        axis, subset, part, targets = undecided.pop()
         if targets is not None and not targets:
             continue
         if axis == 0:
-            yield kept, part
+            yield subset, part
             continue
         axis -= 1
         name, summed = names[axis], part.sum(axis=axis)
         with_it = None if targets is None else {t for t in targets if name in t}
         without = None if targets is None else {t for t in targets if name not in t}
         if without is None or without:
-            undecided.append((axis, kept, summed, without))
+            undecided.append((axis, subset, summed, without))
         if with_it is None or with_it:
             mean = np.expand_dims(summed / part.shape[axis], axis)
-            undecided.append((axis, (name, *kept), part - mean, with_it))
+            undecided.append((axis, (name, *subset), part - mean, with_it))
 
 
 def assemble(

@@ -123,8 +123,8 @@ class ExactSpan:
         """Whether the query lies in the span: O(rank²)."""
         values = self._values(query)
         multipliers = self._upper.solve(values[_CHECKS:])
-        found = product(np.ascontiguousarray(self._check_columns.array.T), multipliers)
-        gaps = (values[:_CHECKS].astype(np.int64) - found) % PRIME
+        reproduced = product(np.ascontiguousarray(self._check_columns.array.T), multipliers)
+        gaps = (values[:_CHECKS].astype(np.int64) - reproduced) % PRIME
         return Place(multipliers, gaps.astype(np.int32))
 
     def coordinates(self, place: Place) -> Residues:
@@ -184,15 +184,15 @@ class _TermResidues:
         return self.from_parts(self._sizes, self.parts(), self._known)
 
     def parts(self) -> Parts:
-        found: dict[str, NDArray[Any]] = {
+        parts: dict[str, NDArray[Any]] = {
             "weights": self._weights.array,
             "starts": self._starts.array,
         }
         for name in self._sizes:
-            found |= within(f"vectors/{name}", self._vectors[name].parts())
-            found[f"means/{name}"] = self._means[name].array
-            found[f"owners/{name}"] = self._owners[name].array
-        return found
+            parts |= within(f"vectors/{name}", self._vectors[name].parts())
+            parts[f"means/{name}"] = self._means[name].array
+            parts[f"owners/{name}"] = self._owners[name].array
+        return parts
 
     @classmethod
     def from_parts(
@@ -222,12 +222,12 @@ class _TermResidues:
         """What one functional finds in each query."""
         weights = self._weights.array
         values, means = {}, {}
-        for name, own in self._owners.items():
-            if len(own):
+        for name, owners in self._owners.items():
+            if len(owners):
                 values[name], means[name] = np.ones_like(weights), np.ones_like(weights)
                 running = functionals.sums(name, number)
-                values[name][own.array] = self._vectors[name].products(running)
-                means[name][own.array] = self._means[name].array
+                values[name][owners.array] = self._vectors[name].products(running)
+                means[name][owners.array] = self._means[name].array
         terms = _without(self._known, weights, values, means)
         return residues(np.add.reduceat(terms, self._starts.array))
 

@@ -204,9 +204,9 @@ class Inference:
 
     def linear(self, query: Query) -> tuple[float, ComposedNoise] | None:
         """The BLUE of a query and the noise in it; None when history does not determine it."""
-        digest, kept = query.digest, self._estimates
+        digest, estimates = query.digest, self._estimates
         try:
-            return kept[digest]  # one look: another thread may make room at any time
+            return estimates[digest]  # one look: another thread may make room at any time
         except KeyError:
             pass
         estimate = self.estimate(query)
@@ -215,9 +215,9 @@ class Inference:
             if estimate is None
             else (estimate.value, noise_of(estimate, self.regression.laws, self.tables))
         )
-        if len(kept) >= _MOST_REMEMBERED:
-            kept.clear()
-        kept[digest] = fresh
+        if len(estimates) >= _MOST_REMEMBERED:
+            estimates.clear()
+        estimates[digest] = fresh
         return fresh
 
     def estimate(self, query: Query) -> LinearEstimate | None:
@@ -268,9 +268,9 @@ class Inference:
 
         What the block itself weighs or leaves out along an attribute counts as an answer, too.
         """
-        own = [] if block.inside is None else [Row(block.inside, 0.0, PUBLIC)]
+        inside = [] if block.inside is None else [Row(block.inside, 0.0, PUBLIC)]
         return [
-            value_classes([*self.rows, *own], name, size)
+            value_classes([*self.rows, *inside], name, size)
             if self.tables.treats_alike(name)
             else np.arange(size)
             for name, size in zip(block.grouped or (), block.shape, strict=True)
@@ -302,8 +302,8 @@ class Inference:
 
     def posterior(self, query: Query) -> ExactPosterior | None:
         """What history says about the answer; None when it says nothing."""
-        found = self.linear(query)
-        return None if found is None else ExactPosterior(*found)
+        estimate = self.linear(query)
+        return None if estimate is None else ExactPosterior(*estimate)
 
 
 def noise_of(

@@ -19,8 +19,8 @@ from eke.query.view import made_of
 
 def steps_of(vector: NDArray[np.int64]) -> tuple[NDArray[np.intp], Residues]:
     """(places, steps): where a vector differs from the value after it, and by how much."""
-    own = residues(vector).astype(np.int64)
-    steps = residues(own - np.append(own[1:], 0))
+    remainders = residues(vector).astype(np.int64)
+    steps = residues(remainders - np.append(remainders[1:], 0))
     places = np.flatnonzero(steps)
     return places, steps[places]
 

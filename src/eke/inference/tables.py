@@ -184,15 +184,15 @@ class ReleasedTables:
         self, query: Query, stack: CentredStack, weights: FloatArray
     ) -> list[CellWeights]:
         """The weights of all released cells in the estimate of query − Σ weight · row."""
-        own = CentredStack(self.domain)
-        own.append(query, 1.0)
-        tables = own.combined(np.ones(1), self.known_within(query.attributes))
+        asked = CentredStack(self.domain)
+        asked.append(query, 1.0)
+        tables = asked.combined(np.ones(1), self.known_within(query.attributes))
         if weights.any():
             told = {names for one in stack.supports for names in self.known_within(one)}
             for names, table in stack.combined(-weights, sorted(told)).items():
                 tables[names] = tables[names] + table if names in tables else table
         touched = {name for names in tables for name in names}
-        found = []
+        cell_weights = []
         for place, released in enumerate(self._tables):
             names = tuple(name for name in released.names if name in touched)
             shares = {
@@ -210,8 +210,8 @@ class ReleasedTables:
             else:
                 names, weights = (), np.zeros(())
             repeats = released.answers // weights.size
-            found.append(CellWeights(place, names, weights / released.weight, repeats))
-        return found
+            cell_weights.append(CellWeights(place, names, weights / released.weight, repeats))
+        return cell_weights
 
     def _spread(self, tables: Mapping[Names, FloatArray], names: Names) -> FloatArray:
         """The sum of tables over some of the names, each the same along what it lacks."""

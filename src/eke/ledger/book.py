@@ -105,10 +105,10 @@ class Book:
         connection = self._reading()
         if (analyst, key) in self._new_keys:
             return None
-        found = find_request(connection, analyst, key, digest)
-        if found is None:
+        stored = find_request(connection, analyst, key, digest)
+        if stored is None:
             self._new_keys.add((analyst, key))
-        return found
+        return stored
 
     def request(self, sequence: int) -> StoredRequest | None:
         """The request that an entry opened; None when it opened none."""

@@ -102,13 +102,13 @@ def stamp_of(place: File | Server) -> tuple[int, ...] | None:
     if isinstance(place, Server):
         return None
     try:
-        found = place.path.stat()
+        state = place.path.stat()
     except OSError:
         return None
-    age = time.time() - max(found.st_mtime, found.st_ctime)
+    age = time.time() - max(state.st_mtime, state.st_ctime)
     if age < SETTLED_SECONDS:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def journal_of(place: File) -> Path:

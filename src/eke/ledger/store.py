@@ -171,10 +171,10 @@ class Ledger:
         if stamp is not None and self._quiet == (stamp, after):
             return []
         with self._reading() as connection:
-            found = [] if after >= self._seen.sequence else read_entries(connection, after)
-        head = found[-1].sequence if found else after
+            entries = [] if after >= self._seen.sequence else read_entries(connection, after)
+        head = entries[-1].sequence if entries else after
         self._quiet = None if stamp is None else (stamp, head)
-        return found
+        return entries
 
     def hash_of(self, sequence: int) -> str | None:
         """The hash of one entry; None when there is none."""

@@ -53,32 +53,32 @@ def verify(
     exactly one request per reservation or remembered answer, each with the answer whose hash its
     closing entry holds, no reservation closed twice, and every mark on its chain.
     """
-    found = _Findings(tuple(marks))
+    findings = _Findings(tuple(marks))
     try:
         with closing(stored.links()) as chain:
             for link in chain:
-                found.state, entry = advance(found.state, link, read)
-                found.take(entry)
+                findings.state, entry = advance(findings.state, link, read)
+                findings.take(entry)
     except LedgerTampered as error:
-        found.problems.append(str(error))
+        findings.problems.append(str(error))
     else:
-        found.compare_account(stored)
-        found.compare_private(stored)
-        found.compare_requests(stored)
-    found.compare_marks()
+        findings.compare_account(stored)
+        findings.compare_private(stored)
+        findings.compare_requests(stored)
+    findings.compare_marks()
     report = Verification(
-        problems=tuple(found.problems[:_SHOWN]),
-        entries=found.state.sequence,
-        spent=found.state.spent,
-        limit=found.state.limit,
-        head_hash=found.state.hash,
+        problems=tuple(findings.problems[:_SHOWN]),
+        entries=findings.state.sequence,
+        spent=findings.state.spent,
+        limit=findings.state.limit,
+        head_hash=findings.state.hash,
         open_reservations=tuple(
             number
-            for number, entry in found.opened.items()
-            if entry.kind == RESERVE and number not in found.closed
+            for number, entry in findings.opened.items()
+            if entry.kind == RESERVE and number not in findings.closed
         ),
     )
-    return report, found.state
+    return report, findings.state
 
 
 class _Findings:

@@ -147,8 +147,8 @@ class Accountant:
         self._spent = max(self._spent, spent_after)
 
     def _with(self, before: _Losses, block: Block, law: NoiseLaw) -> _Losses:
-        own = self._own_loss(block, law)
-        if own == 0:  # no neighbour can change the answer: a total that is public, or nothing
+        loss = self._own_loss(block, law)
+        if loss == 0:  # no neighbour can change the answer: a total that is public, or nothing
             return before
         added = self._cell_losses(block, law)
         cells, blocks = before.cells.copy(), before.blocks
@@ -156,12 +156,12 @@ class Accountant:
             cells.add(attributes, table)
         singles_alone = before.singles_alone
         if block.is_single:
-            singles_alone += own
+            singles_alone += loss
         else:
             blocks = before.blocks.copy()
             for attributes, table in added:
                 blocks.add(attributes, table)
-        return _Losses(cells, blocks, before.all_alone + own, singles_alone)
+        return _Losses(cells, blocks, before.all_alone + loss, singles_alone)
 
     def _cell_losses(self, block: Block, law: NoiseLaw) -> list[tuple[tuple[str, ...], Cells]]:
         """The loss of a record in each cell, to be added up over the two cells it moves between."""
@@ -208,10 +208,10 @@ def _certified(tables: LossTables, enough: int) -> int:
     """An upper bound of the largest loss of a cell, tighter where the limit is near."""
     if tables.total == 0:
         return 0
-    found = maximum(tables, effort=USUAL_EFFORT)
-    if found.upper <= enough or found.lower > enough or found.exact:
-        return found.upper
-    return min(found.upper, maximum(tables, enough=enough, effort=EFFORT_NEAR_LIMIT).upper)
+    bounds = maximum(tables, effort=USUAL_EFFORT)
+    if bounds.upper <= enough or bounds.lower > enough or bounds.exact:
+        return bounds.upper
+    return min(bounds.upper, maximum(tables, enough=enough, effort=EFFORT_NEAR_LIMIT).upper)
 
 
 def cell_losses(
@@ -268,16 +268,16 @@ def _term_table(query: Query, term: Term, law: NoiseLaw) -> tuple[tuple[str, ...
     by_selectivity = sorted(
         term.factors, key=lambda f: float(np.abs(f[1]).mean()) / float(np.abs(f[1]).max())
     )
-    kept: list[tuple[str, Cells]] = []
+    factors: list[tuple[str, Cells]] = []
     weight = term.weight
     for name, vector in by_selectivity:
-        size: int = math.prod([len(v) for _, v in kept])
+        size: int = math.prod([len(v) for _, v in factors])
         if size * len(vector) <= LARGEST_TABLE:
-            kept.append((name, vector))
+            factors.append((name, vector))
         else:
             weight *= height(vector)
     # Unrounded: putting the weight on the coefficient grid could make it smaller.
-    projected = Query.unrounded(query.domain, [Term(weight, tuple(kept))])
+    projected = Query.unrounded(query.domain, [Term(weight, tuple(factors))])
     table = _exact_table(projected, law)
     if table is None:  # coefficients past 2**62: one bound for all cells
         loss = law.loss_nano(sensitivity(projected, "add_remove"))

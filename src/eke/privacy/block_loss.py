@@ -52,20 +52,20 @@ def block_cell_losses(
     factors = block.reach(_power(law))
     if factors is None:
         return None
-    constant, kept = 1, []
+    constant, chosen = 1, []
     for name, vector in factors:
         numbers = [int(v) for v in vector]
         if min(numbers) == max(numbers):
             constant *= numbers[0]
         else:
-            kept.append((name, numbers))
-    kept.sort(key=lambda pair: sum(pair[1]) / (len(pair[1]) * max(pair[1])))
-    while math.prod(len(numbers) for _, numbers in kept) > largest_table:
-        constant *= max(kept.pop()[1])
-    kept.sort()
-    reaches: NDArray[np.object_] = np.full((1,) * len(kept), constant, object)
-    for axis, (_, numbers) in enumerate(kept):
-        shape = [1] * len(kept)
+            chosen.append((name, numbers))
+    chosen.sort(key=lambda pair: sum(pair[1]) / (len(pair[1]) * max(pair[1])))
+    while math.prod(len(numbers) for _, numbers in chosen) > largest_table:
+        constant *= max(chosen.pop()[1])
+    chosen.sort()
+    reaches: NDArray[np.object_] = np.full((1,) * len(chosen), constant, object)
+    for axis, (_, numbers) in enumerate(chosen):
+        shape = [1] * len(chosen)
         shape[axis] = -1
         reaches = reaches * np.array(numbers, object).reshape(shape)
     exponent = block.exponent
@@ -75,7 +75,7 @@ def block_cell_losses(
     if max(priced.values()) >= LARGEST_TOTAL:
         raise BudgetExceeded("the loss of one measurement is beyond the range of exact integers")
     flat = np.array([priced[reach] for reach in reaches.reshape(-1).tolist()], np.int64)
-    return tuple(name for name, _ in kept), flat.reshape(reaches.shape)
+    return tuple(name for name, _ in chosen), flat.reshape(reaches.shape)
 
 
 def _power(law: DiscreteLaw) -> int:

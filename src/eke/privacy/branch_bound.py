@@ -98,8 +98,8 @@ def _expanded(
         given = tuple(block.chosen[:, columns[name]] for name in regret.given)
         bounds += regret.cells[given]
     parents, values = np.nonzero(bounds > threshold)
-    kept = bounds[parents, values]
-    order = np.argsort(-kept, kind="stable")
+    upper = bounds[parents, values]
+    order = np.argsort(-upper, kind="stable")
     parents, values = parents[order], values[order]
     chosen = np.concatenate([block.chosen[parents], values[:, None].astype(np.int32)], axis=1)
-    return _Block(chosen, kept[order])
+    return _Block(chosen, upper[order])

@@ -76,9 +76,9 @@ def elimination_order(scopes: list[Attributes], sizes: Mapping[str, int]) -> lis
     while neighbours:
         name = min(neighbours, key=price)
         near = neighbours.pop(name)
-        for one in near:
-            neighbours[one].update(near)
-            neighbours[one] -= {one, name}
+        for neighbour in near:
+            neighbours[neighbour].update(near)
+            neighbours[neighbour] -= {neighbour, name}
         order.append(name)
     return order
 

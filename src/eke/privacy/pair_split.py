@@ -32,14 +32,14 @@ class PairSplit:
     rest: Cells
 
 
-def broadcast_shape(shape: tuple[int, ...], kept: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     """`shape` with one in place of every axis that is not kept."""
-    return tuple(size if axis in kept else 1 for axis, size in enumerate(shape))
+    return tuple(size if axis in axes else 1 for axis, size in enumerate(shape))
 
 
-def maxima_over_others(cells: Cells, kept: tuple[int, ...]) -> Cells:
+def maxima_over_others(cells: Cells, axes: tuple[int, ...]) -> Cells:
     """The largest cell for each combination of the kept axes, an array over these axes."""
-    others = tuple(axis for axis in range(cells.ndim) if axis not in kept)
+    others = tuple(axis for axis in range(cells.ndim) if axis not in axes)
     maxima: Cells = cells.max(axis=others) if others else cells
     return maxima
 

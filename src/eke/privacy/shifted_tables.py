@@ -134,8 +134,8 @@ class ShiftedTables:
         """A new array of the cells whose values are all still in play."""
         if not attributes:
             return cells.copy()
-        kept: Cells = cells[np.ix_(*(self.values[name] for name in attributes))]
-        return kept
+        surviving: Cells = cells[np.ix_(*(self.values[name] for name in attributes))]
+        return surviving
 
     def _add(self, attributes: Attributes, cells: Cells) -> None:
         if attributes in self.tables:

@@ -56,7 +56,7 @@ def score_classifiers(
         return features.encode(np.delete(codes, place, axis=1)), codes[:, place]
 
     numbers, classes = parts(test)
-    found = []
+    scores = []
     for trained_on, codes in (("published rows", made), ("real rows", true)):
         own_numbers, own_classes = parts(codes)
         if len(np.unique(own_classes)) < 2:
@@ -65,10 +65,10 @@ def score_classifiers(
             model.fit(own_numbers, own_classes)
             accuracy = float((model.predict(numbers) == classes).mean())
             auc = area_under_roc(model.predict_proba(numbers), model.classes_, classes)
-            found.append(Score(name, trained_on, accuracy, auc))
+            scores.append(Score(name, trained_on, accuracy, auc))
     commonest = int(np.bincount(true[:, place]).argmax())
-    found.append(Score("commonest class", "real rows", float((classes == commonest).mean()), 0.5))
-    return tuple(found)
+    scores.append(Score("commonest class", "real rows", float((classes == commonest).mean()), 0.5))
+    return tuple(scores)
 
 
 def area_under_roc(chances: NDArray[np.float64], labels: Codes, classes: Codes) -> float:

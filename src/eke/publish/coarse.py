@@ -103,11 +103,11 @@ def groups_of_values(
 def _neighbours(share: FloatArray, enough: float, least: float) -> Labels:
     labels = np.zeros(len(share), np.int64)
     group, held = 0, 0.0
-    for value, own in enumerate(share):
-        if held >= enough or (own >= enough and held > least):
+    for value, portion in enumerate(share):
+        if held >= enough or (portion >= enough and held > least):
             group, held = group + 1, 0.0
         labels[value] = group
-        held += float(own)
+        held += float(portion)
     if held < least and group > 0:
         labels[labels == group] = group - 1
     return labels

@@ -110,13 +110,13 @@ def weight_bits(features: Features, count: int | None, *, row_loss: int, measure
     return bits
 
 
-def expected_error(spectrum: FloatArray, kept: int, law: DiscreteLaw, *, shrunk: bool) -> float:
+def expected_error(spectrum: FloatArray, rank: int, law: DiscreteLaw, *, shrunk: bool) -> float:
     """The expected squared error of one row, from a spectrum and the noise of kept scores."""
     signal, noise = np.maximum(spectrum, 0.0), float(law.variance)
     if not shrunk:
-        return float(signal[kept:].sum()) + kept * noise
-    worth = signal[:kept]
-    return float(signal[kept:].sum() + (worth * noise / (worth + noise)).sum())
+        return float(signal[rank:].sum()) + rank * noise
+    worth = signal[:rank]
+    return float(signal[rank:].sum() + (worth * noise / (worth + noise)).sum())
 
 
 def noisy_scores(

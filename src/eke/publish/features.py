@@ -96,13 +96,13 @@ def features_of(domain: Domain, names: Sequence[str]) -> Features:
     """The features of some attributes; refuses attributes that say nothing."""
     if not names:
         raise QueryError("there is no attribute to publish; name at least one in attributes=[...]")
-    found, first = [], 0
+    features, first = [], 0
     for name in domain.in_order(names):
         table, numeric = _table(name, domain[name])
         listed = len(domain[name].declared) if numeric else len(table)
-        found.append(Feature(name, numeric, first, table, listed))
+        features.append(Feature(name, numeric, first, table, listed))
         first += table.shape[1]
-    return Features(domain, tuple(found))
+    return Features(domain, tuple(features))
 
 
 def _table(name: str, attribute: Attribute) -> tuple[NDArray[np.int64], bool]:

@@ -58,9 +58,9 @@ def sample_greedily(features: Features, moments: Moments, distance: Distance = "
     most = max(len(levels) for levels, _ in numbers)
     levels = np.full((len(numbers), most + 1), np.inf)
     codes_of = np.zeros((len(numbers), most + 1), np.int64)
-    for place, (own, codes) in enumerate(numbers):
-        levels[place, : len(own)] = own
-        codes_of[place, : len(own)] = codes
+    for place, (values, codes) in enumerate(numbers):
+        levels[place, : len(values)] = values
+        codes_of[place, : len(values)] = codes
     dummies_first = sorted(range(len(numbers)), key=lambda i: features.all[i].numeric)
     classes, drawn = _sample(
         sizes,
@@ -113,12 +113,12 @@ def _sample(  # noqa: PLR0917 -- compiled code takes no keywords
                 record[start + code] = 1.0
                 codes[row, place] = code
             else:
-                own = levels[place]
+                choices = levels[place]
                 if squared:
-                    level = _best_level_squared(record, wanted, lacking_products, start, own)
+                    level = _best_level_squared(record, wanted, lacking_products, start, choices)
                 else:
-                    level = _best_level_absolute(record, wanted, lacking_products, start, own)
-                record[start] = own[level]
+                    level = _best_level_absolute(record, wanted, lacking_products, start, choices)
+                record[start] = choices[level]
                 codes[row, place] = codes_of[place, level]
         wanted -= record
         for i in range(width):

@@ -253,7 +253,7 @@ class _Workshop:
     def _candidates(self, law: Laplace | Gaussian) -> list[Candidate]:
         model = self.fitted(self.recipe.round_steps).distribution
         sizes = dict(zip(self._coarse.names, self._coarse.shape, strict=True))
-        found = []
+        candidates = []
         for pair in combinations(self.domain.names, 2):
             if self.pairs.count(pair) >= self.recipe.most_repeats:
                 continue
@@ -263,5 +263,5 @@ class _Workshop:
                 continue
             block = CoarseMarginal(self.domain, pair, tuple(self.groups[name] for name in pair))
             expected = self.total * model.marginal(pair).reshape(-1)
-            found.append(Candidate(block, expected, mean_distance(law, block.cells)))
-        return found
+            candidates.append(Candidate(block, expected, mean_distance(law, block.cells)))
+        return candidates

@@ -103,17 +103,17 @@ class Measured:
 def statistics_for(features: Features, target: str | None, *, count: bool) -> Measured:
     """Everything to measure: class sizes (or, with `count`, the total), sums and second moments."""
     domain = features.domain
-    found = []
+    statistics = []
     if target is not None or count:
-        found.append(_statistic(domain, None, None, target))
-    found += [_statistic(domain, feature, None, target) for feature in features.all]
-    found += [
+        statistics.append(_statistic(domain, None, None, target))
+    statistics += [_statistic(domain, feature, None, target) for feature in features.all]
+    statistics += [
         _statistic(domain, feature, feature, None)
         for feature in features.all
         if not feature.is_binary
     ]
-    found += [_statistic(domain, one, two, None) for one, two in combinations(features.all, 2)]
-    return Measured(features, target, tuple(found))
+    statistics += [_statistic(domain, one, two, None) for one, two in combinations(features.all, 2)]
+    return Measured(features, target, tuple(statistics))
 
 
 def _statistic(

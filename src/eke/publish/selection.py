@@ -73,8 +73,8 @@ def measuring_law(loss: float, measure: Measure) -> Laplace | Gaussian:
 
 def mean_distance(law: Laplace | Gaussian, cells: int) -> float:
     """E Σ |noise| over some cells."""
-    one = law.laplace_scale or math.sqrt(2.0 * law.variance / math.pi)
-    return one * cells
+    of_a_cell = law.laplace_scale or math.sqrt(2.0 * law.variance / math.pi)
+    return of_a_cell * cells
 
 
 def split_of_singles(sizes: Sequence[int], loss: float, measure: Measure) -> list[float]:

@@ -97,10 +97,10 @@ class MaxEntropy:
         loss = self._recipe.singles_share * setting.budget / NANO / (once * setting.group_factor)
         sizes = setting.domain.sizes(self._names)
         parts = []
-        for name, own in zip(
+        for name, portion in zip(
             self._names, split_of_singles(sizes, loss, setting.measure), strict=True
         ):
-            law = measuring_law(own, setting.measure)
+            law = measuring_law(portion, setting.measure)
             scale = law.laplace_scale or law.variance**0.5
             parts.append(part_for(marginal(name).on(setting.domain), scale, setting.measure))
         accountant = Accountant(
@@ -215,12 +215,12 @@ class _Clerk(Curator):
         self, block: CoarseMarginal, law: Laplace | Gaussian
     ) -> tuple[FloatArray, DiscreteLaplace | DiscreteGaussian]:
         if len(block.attributes) == 1:  # in the plan, and measured with it
-            found = self._singles[block.attributes[0]]
+            measurement = self._singles[block.attributes[0]]
         else:
-            found = self._desk.measure(Part(self._on_domain(block), _drawn(law)))
-        if not isinstance(found.law, (DiscreteLaplace, DiscreteGaussian)):
+            measurement = self._desk.measure(Part(self._on_domain(block), _drawn(law)))
+        if not isinstance(measurement.law, (DiscreteLaplace, DiscreteGaussian)):
             raise PrivacyError("only discrete noise is ever drawn")
-        return np.array(found.values), found.law
+        return np.array(measurement.values), measurement.law
 
     def choose(self, candidates: Sequence[Candidate], epsilon: float) -> int:
         per_record = 2.0**-_SCORE_EXPONENT

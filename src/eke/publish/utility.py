@@ -67,10 +67,10 @@ class Utility:
         return float(np.mean([a.divergence for a in self._of(ways)]))
 
     def _of(self, ways: int) -> list[Agreement]:
-        found = [a for a in self.agreements if len(a.attributes) == ways]
-        if not found:
+        agreements = [a for a in self.agreements if len(a.attributes) == ways]
+        if not agreements:
             raise QueryError(f"no {ways} attributes were compared")
-        return found
+        return agreements
 
     def figures(self) -> dict[str, float]:
         """All figures by name."""

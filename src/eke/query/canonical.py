@@ -47,8 +47,8 @@ class Term:
     factors: tuple[tuple[str, IntVector], ...]
 
     def __post_init__(self) -> None:
-        own = tuple((name, frozen_array(vector)) for name, vector in self.factors)
-        object.__setattr__(self, "factors", own)
+        frozen = tuple((name, frozen_array(vector)) for name, vector in self.factors)
+        object.__setattr__(self, "factors", frozen)
 
 
 def term_bounds(term: Term) -> tuple[Fraction, Fraction]:
@@ -154,12 +154,12 @@ def dense_table(
 
 def merged_terms(domain: Domain, terms: Iterable[Term]) -> list[Term]:
     """Terms in primitive form, equal products added up, zeros left out, in a fixed order."""
-    found: dict[tuple[tuple[str, bytes], ...], Term] = {}
+    merged: dict[tuple[tuple[str, bytes], ...], Term] = {}
     for term in (_reduced(domain, term) for term in terms):
         key = _key(term.factors)
-        weight = term.weight + (found[key].weight if key in found else 0)
-        found[key] = Term(weight, term.factors)
-    return [found[key] for key in sorted(found) if found[key].weight]
+        weight = term.weight + (merged[key].weight if key in merged else 0)
+        merged[key] = Term(weight, term.factors)
+    return [merged[key] for key in sorted(merged) if merged[key].weight]
 
 
 def _reduced(domain: Domain, term: Term) -> Term:

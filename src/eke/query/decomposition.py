@@ -102,13 +102,13 @@ def _directions(
         stop = start + length
         key = (codes[start:stop].tobytes(), entries[start:stop].tobytes())
         rows.setdefault(key, []).append(row)
-    found = []
+    directions = []
     for members in rows.values():
         start = int(starts[members[0]])
         stop = start + int(lengths[members[0]])
         parts = cells.without(axis, rest[starts[members]], multipliers[members])
-        found.append(((codes[start:stop], entries[start:stop]), parts))
-    return found
+        directions.append(((codes[start:stop], entries[start:stop]), parts))
+    return directions
 
 
 def _without_constant_axes(cells: _Cells) -> _Cells:
@@ -201,9 +201,9 @@ def _anchors(table: NDArray[np.int64]) -> list[int]:
 def _part(cells: _Cells, mask: int, chosen: NDArray[np.int64]) -> _Cells:
     """One f_S: the chosen cells as a table over the attributes in the mask."""
     here = _Cells(cells.names, cells.shape, cells.index[chosen], cells.values[chosen])
-    kept = [axis for axis in range(len(cells.names)) if mask >> axis & 1]
+    axes = [axis for axis in range(len(cells.names)) if mask >> axis & 1]
     index = np.zeros(len(chosen), np.int64)
-    for axis in kept:
+    for axis in axes:
         index = index * cells.shape[axis] + here.codes(axis)
-    names = tuple(cells.names[axis] for axis in kept)
-    return _Cells(names, tuple(cells.shape[axis] for axis in kept), index, here.values)
+    names = tuple(cells.names[axis] for axis in axes)
+    return _Cells(names, tuple(cells.shape[axis] for axis in axes), index, here.values)

@@ -174,13 +174,13 @@ class TermStack:
         columns = tables.shape[-1]
         moved = np.moveaxis(tables, list(names).index(longest), 0)
         flat = moved.reshape(first.shape[1], rest.shape[1], columns)
-        found = np.empty((self._terms, columns))
+        totals = np.empty((self._terms, columns))
         step = max(1, _CHUNK_NUMBERS // max(1, rest.size))
         for start in range(0, columns, step):
             some = np.ascontiguousarray(flat[:, :, start : start + step])
             product = (first @ some.reshape(len(some), -1)).reshape(*rest.shape, -1)
-            found[:, start : start + step] = np.einsum("tc,tcn->tn", rest, product)
-        return self._by_row(found)
+            totals[:, start : start + step] = np.einsum("tc,tcn->tn", rest, product)
+        return self._by_row(totals)
 
     def gram(self) -> FloatArray:
         """All inner products of the rows held; shape (rows, rows)."""

@@ -45,14 +45,14 @@ class Kronecker(Block):
         copies = []
         for name, matrix in zip(self.attributes, self.matrices, strict=True):
             size = self.domain[name].size
-            own = np.array(matrix)  # a copy: whoever keeps the matrix cannot change the block
-            if own.ndim != 2 or own.shape[1] != size or not len(own):
+            copy = np.array(matrix)  # a copy: whoever keeps the matrix cannot change the block
+            if copy.ndim != 2 or copy.shape[1] != size or not len(copy):
                 raise QueryError(f"the matrix over {name!r} needs rows of {size} coefficients")
-            if own.dtype.kind != "i":
+            if copy.dtype.kind != "i":
                 raise QueryError(f"the matrix over {name!r} must hold whole numbers")
-            own = own.astype(np.int64, copy=False)
-            own.setflags(write=False)
-            copies.append(own)
+            copy = copy.astype(np.int64, copy=False)
+            copy.setflags(write=False)
+            copies.append(copy)
         object.__setattr__(self, "matrices", tuple(copies))
         if self.cells > MOST_QUERIES:
             raise QueryError(f"a block may have at most {MOST_QUERIES:,} queries; take fewer")

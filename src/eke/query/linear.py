@@ -385,8 +385,8 @@ def _gridded(terms: Sequence[Term]) -> list[Term]:
     """The terms with weights rounded to the grid of the largest coefficient of any term."""
     reaches = [term_reach(term) for term in terms]
     largest = max(reaches, default=Fraction(0))
-    kept = []
+    rounded = []
     for term, reach in zip(terms, reaches, strict=True):
         step = grid_step(largest * abs(term.weight) / reach)
-        kept.append(Term(round(term.weight / step) * step, term.factors))
-    return [term for term in kept if term.weight]
+        rounded.append(Term(round(term.weight / step) * step, term.factors))
+    return [term for term in rounded if term.weight]

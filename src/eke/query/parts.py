@@ -22,8 +22,8 @@ def as_bytes(document: Mapping[str, Any]) -> NDArray[np.uint8]:
 
 def from_bytes(array: NDArray[np.uint8]) -> dict[str, Any]:
     """The document that `as_bytes` made an array of."""
-    found: dict[str, Any] = json.loads(array.tobytes())
-    return found
+    document: dict[str, Any] = json.loads(array.tobytes())
+    return document
 
 
 def within(name: str, parts: Parts) -> dict[str, NDArray[Any]]:

@@ -54,9 +54,9 @@ def frozen_array(numbers: NDArray[Any]) -> NDArray[Any]:
     """
     if type(numbers) is np.ndarray and numbers.base is None and not numbers.flags.writeable:
         return numbers
-    own = np.array(numbers)
-    own.setflags(write=False)
-    return own
+    frozen = np.array(numbers)
+    frozen.setflags(write=False)
+    return frozen
 
 
 def to_fraction(number: object) -> Fraction:

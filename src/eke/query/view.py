@@ -10,15 +10,15 @@ T = TypeVar("T")
 
 def made_of(kind: type[T], **parts: Any) -> T:
     """An object that has just these parts, whatever its constructor would make."""
-    found = kind.__new__(kind)
+    made = kind.__new__(kind)
     for name, part in parts.items():
-        setattr(found, name, part)
-    return found
+        setattr(made, name, part)
+    return made
 
 
 def view_with(original: T, **parts: Any) -> T:
     """A copy of an object with these parts in place of its own; all others are shared."""
-    found = copy(original)
+    made = copy(original)
     for name, part in parts.items():
-        setattr(found, name, part)
-    return found
+        setattr(made, name, part)
+    return made

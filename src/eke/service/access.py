@@ -81,8 +81,8 @@ class Access:
     def tokens(self) -> list[TokenRecord]:
         token = self._token.c
         columns = (token.identity, token.account, token.made_at, token.expires_at, token.revoked_at)
-        found = self._token.select().with_only_columns(*columns)
-        rows = self._read(found.order_by(token.account, token.made_at))
+        statement = self._token.select().with_only_columns(*columns)
+        rows = self._read(statement.order_by(token.account, token.made_at))
         return [TokenRecord(*row) for row in rows]
 
     def holder(self, identity: str) -> Account | None:
@@ -116,18 +116,18 @@ class Access:
                 raise ServiceError(
                     f"{account.name} has another role or other datasets here; nothing was copied"
                 )
-        kept = other.storage.read(other.storage.tables.token.select())
+        theirs = other.storage.read(other.storage.tables.token.select())
         known = {token.identity for token in self.tokens()}
         token = self._token
         with self._writing() as run:
             for account in there:
                 run(self._adding(account))
-            for row in kept:
+            for row in theirs:
                 new = self.storage.insert(token).values(row)
                 ends = {"revoked_at": coalesce(token.c.revoked_at, new.excluded.revoked_at)}
                 run(new.on_conflict_do_update(index_elements=["identity"], set_=ends))
         people = sum(account.name not in here for account in there)
-        return people, sum(row[0] not in known for row in kept)
+        return people, sum(row[0] not in known for row in theirs)
 
     # -- recognising ---------------------------------------------------------------------------
 
@@ -139,9 +139,9 @@ class Access:
         rows = self._read(self._by_token, identity=token.identity)
         if not rows:
             return None
-        name, role, datasets, identity, made, expires, revoked, kept = rows[0]
+        name, role, datasets, identity, made, expires, revoked, stored_hash = rows[0]
         record = TokenRecord(identity, name, made, expires, revoked)
-        if not same(kept, token.hash) or not record.alive(self._clock()):
+        if not same(stored_hash, token.hash) or not record.alive(self._clock()):
             return None
         return Caller(_account(name, role, datasets), identity)
 
@@ -152,8 +152,13 @@ class Access:
         with self._writing() as run:
             run(browser.delete().where(browser.c.expires_at <= now))
             ends = now + hours * 3600.0
-            kept = {"hash": hashed(cookie), "token": caller.token, "csrf": csrf, "expires_at": ends}
-            run(browser.insert().values(kept))
+            signed_in = {
+                "hash": hashed(cookie),
+                "token": caller.token,
+                "csrf": csrf,
+                "expires_at": ends,
+            }
+            run(browser.insert().values(signed_in))
         return cookie, csrf
 
     def by_cookie(self, cookie: str) -> Caller | None:

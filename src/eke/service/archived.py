@@ -25,9 +25,9 @@ def listed(
     most: int,
 ) -> tuple[list[dict[str, Any]], int | None]:
     """A page of records, and where the next begins; the caller's own where the server says so."""
-    found = [one for one in records if _may_see(request, who, one) and one.sequence > after]
-    following = found[most - 1].sequence if len(found) > most else None
-    return [record_document(one, session.budget.measure) for one in found[:most]], following
+    seen = [one for one in records if _may_see(request, who, one) and one.sequence > after]
+    following = seen[most - 1].sequence if len(seen) > most else None
+    return [record_document(one, session.budget.measure) for one in seen[:most]], following
 
 
 def seen_record(
@@ -39,12 +39,12 @@ def seen_record(
 ) -> Record:
     """The record of an entry; 404 when there is none or it is not the caller's to see."""
     try:
-        found = session.archive.record(kind, sequence)
+        record = session.archive.record(kind, sequence)
     except QueryError as problem:
         raise Problem(404, "NotFound", str(problem)) from None
-    if not _may_see(request, who, found):
+    if not _may_see(request, who, record):
         raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return found
+    return record
 
 
 def _may_see(request: Request, who: Account, record: Record) -> bool:

@@ -19,13 +19,13 @@ def budget_document(session: Session, account: Account) -> dict[str, Any]:
     cap = shares.caps.get(account.name)
     spent = shares.spent.get(account.name, 0)
     left = budget.limit_nano - budget.spent_nano
-    own = left if cap is None else min(left, max(0, cap - spent))
+    may_spend = left if cap is None else min(left, max(0, cap - spent))
     document = {
         **budget.to_dict(),
         "yours": {
             "spent": spent / NANO,
             "cap": None if cap is None else cap / NANO,
-            "remaining": own / NANO,
+            "remaining": may_spend / NANO,
         },
     }
     if account.role != "analyst":
@@ -43,7 +43,7 @@ def budget_document(session: Session, account: Account) -> dict[str, Any]:
 
 def timeline_document(session: Session, who: str | None) -> list[dict[str, Any]]:
     """How loss and limit went, entry by entry; with a name, only that analyst is named."""
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     limit = spent = 0
     for entry in session.ledger_entries():
         if entry.kind in ("genesis", "limit"):
@@ -53,7 +53,7 @@ def timeline_document(session: Session, who: str | None) -> list[dict[str, Any]]
         else:
             continue
         analyst = entry.about.get("analyst")
-        found.append(
+        entries.append(
             {
                 "sequence": entry.sequence,
                 "at": entry.at,
@@ -62,7 +62,7 @@ def timeline_document(session: Session, who: str | None) -> list[dict[str, Any]]
                 "analyst": analyst if who is None or analyst == who else None,
             }
         )
-    return found
+    return entries
 
 
 def attribute_document(session: Session) -> list[dict[str, Any]] | None:
@@ -71,13 +71,13 @@ def attribute_document(session: Session) -> list[dict[str, Any]] | None:
     if domain.size > _MOST_CELLS:
         return None
     losses = session.history.cell_losses() + _flat_loss(session)
-    found = []
+    attributes = []
     for place, (name, attribute) in enumerate(domain.attributes):
         others = tuple(axis for axis in range(losses.ndim) if axis != place)
         worst = losses.max(axis=others)
         labels = [label_document(label) for label in attribute.labels]
-        found.append({"name": name, "labels": labels, "losses": worst.tolist()})
-    return found
+        attributes.append({"name": name, "labels": labels, "losses": worst.tolist()})
+    return attributes
 
 
 def _flat_loss(session: Session) -> float:

@@ -143,8 +143,8 @@ class Jobs:
     def _check_room(self, account: str) -> None:
         waiting = self._store.unfinished()
         here = sum(one.owner == self._store.owner for one in waiting)
-        own = sum(one.account == account for one in waiting)
-        if self._stopping.is_set() or here >= MOST_WAITING or own >= MOST_OF_ONE_ACCOUNT:
+        of_account = sum(one.account == account for one in waiting)
+        if self._stopping.is_set() or here >= MOST_WAITING or of_account >= MOST_OF_ONE_ACCOUNT:
             raise Problem(
                 429,
                 "TooManyJobs",
@@ -247,10 +247,10 @@ class Jobs:
             most_rows=MOST_ROWS,
             **request["options"],
         )
-        found = session.archive.find(job.account, job.key)
-        if found is None or found == "charged":
+        paid = session.archive.find(job.account, job.key)
+        if paid is None or paid == "charged":
             raise LookupError("the ledger does not hold what was published")
-        return found
+        return paid
 
     def _teller(self, job_id: str, sight: JobSight) -> Callable[[str, float], None]:
         def tell(step: str, share: float) -> None:

@@ -11,7 +11,7 @@ from eke.session import Session
 
 def job_document(job: Job, session: Session) -> dict[str, Any]:
     """A job as it stands; whether it is paid for is read from the ledger."""
-    found = session.archive.find(job.account, job.key)
+    paid = session.archive.find(job.account, job.key)
     return {
         "id": job.id,
         "dataset": job.dataset,
@@ -21,7 +21,7 @@ def job_document(job: Job, session: Session) -> dict[str, Any]:
         "state": job.state,
         "step": job.step,
         "progress": job.progress,
-        "charged": found is not None,
+        "charged": paid is not None,
         "publication": job.result,
         "error": None if job.error is None else dict(job.error),
         "advice": _STOPPING if job.unwanted and job.state == "running" else _ADVICE.get(job.state),

@@ -105,8 +105,8 @@ class JobStore:
         row = {"id": job_id, "dataset": dataset, "account": account, "request_key": key}
         here = {"request": request, "made_at": now, "owner": self.owner, "alive_at": now}
         new = self._storage.insert(self._table).values({**row, **here, **_WAITING})
-        one = ("dataset", "account", "request_key")
-        added = self._write(new.on_conflict_do_nothing(index_elements=one))
+        unique = ("dataset", "account", "request_key")
+        added = self._write(new.on_conflict_do_nothing(index_elements=unique))
         newest = self._table.select().with_only_columns(self._job.id)
         newest = newest.order_by(self._job.made_at.desc()).limit(_MOST_KEPT)
         over = self._job.state.not_in(UNFINISHED)
@@ -186,15 +186,15 @@ class JobStore:
 
     def of(self, dataset: str, account: str | None = None, most: int = 50) -> list[Job]:
         """The newest jobs of a dataset, of one account or of all."""
-        found = self._table.select().where(self._job.dataset == dataset)
+        statement = self._table.select().where(self._job.dataset == dataset)
         if account is not None:
-            found = found.where(self._job.account == account)
-        return self._read(found.order_by(self._job.made_at.desc(), self._job.id).limit(most))
+            statement = statement.where(self._job.account == account)
+        return self._read(statement.order_by(self._job.made_at.desc(), self._job.id).limit(most))
 
     def unfinished(self) -> list[Job]:
         """What waits or runs, here or elsewhere, oldest first."""
-        found = self._table.select().where(self._job.state.in_(UNFINISHED))
-        return self._read(found.order_by(self._job.made_at, self._job.id))
+        statement = self._table.select().where(self._job.state.in_(UNFINISHED))
+        return self._read(statement.order_by(self._job.made_at, self._job.id))
 
     def close(self) -> None:
         self._storage.close()
@@ -215,12 +215,12 @@ class JobStore:
 
     def _read(self, statement: Query) -> list[Job]:
         """What is found, after jobs of the dead were told from those of the living."""
-        found = [_job(row) for row in self._storage.read(statement)]
-        beats = [job.alive_at for job in found if job.state in UNFINISHED]
+        jobs = [_job(row) for row in self._storage.read(statement)]
+        beats = [job.alive_at for job in jobs if job.state in UNFINISHED]
         if beats and min(beats) < self._clock() - LEASE_SECONDS:
             self._interrupt_dead()
-            found = [_job(row) for row in self._storage.read(statement)]
-        return found
+            jobs = [_job(row) for row in self._storage.read(statement)]
+        return jobs
 
 
 def _job(row: Row) -> Job:

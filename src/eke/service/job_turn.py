@@ -36,10 +36,10 @@ class JobTurns:
             self._turn += 1
             self._served[account] = self._turn
             line = self._lines[account]
-            found = line.popleft()
+            job = line.popleft()
             if not line:
                 del self._lines[account]
-            return found
+            return job
 
     def waiting(self) -> list[str]:
         """Everything that waits."""

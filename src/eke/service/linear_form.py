@@ -42,15 +42,15 @@ def workload_of(tables: WorkloadBody, domain: Domain) -> Workload:
     """The workload that a body asks for, within what one request may ask for."""
     given = tables.model_dump(exclude_none=True, exclude={"sql"})
     _check_size((one.query for one in tables.queries or ()), domain)
-    found: list[Workload] = []
+    workloads: list[Workload] = []
     if given:
-        found.append(workload_from_document(domain, given, most=MOST_TABLES))
+        workloads.append(workload_from_document(domain, given, most=MOST_TABLES))
     if tables.sql is not None:
-        found.append(grouping_sets(domain, parse_grouping_sets(tables.sql, domain)))
-    if not found:
+        workloads.append(grouping_sets(domain, parse_grouping_sets(tables.sql, domain)))
+    if not workloads:
         raise QueryError('say what to release, for example {"all_marginals": 2}')
-    targets = dict.fromkeys(target for one in found for target in one.targets)
-    single = found[0]
+    targets = dict.fromkeys(target for one in workloads for target in one.targets)
+    single = workloads[0]
     workload = Workload(domain, tuple(targets), single.queries, single.query_weights)
     if len(workload.targets) > MOST_TABLES or workload.questions > MOST_QUESTIONS:
         raise QueryError(

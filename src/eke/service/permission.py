@@ -83,10 +83,10 @@ async def require_whole_server(request: Request) -> None:
 
 def reached_account(access: Access, who: Account, name: str) -> Account:
     """The account of this name; 404 when there is none within reach."""
-    found = access.find(name)
-    if found is None or not who.reaches(found):
+    account = access.find(name)
+    if account is None or not who.reaches(account):
         raise Problem(404, "NotFound", "there is no such account, or it is not yours to manage")
-    return found
+    return account
 
 
 def require_grantable(who: Account, wanted: Account) -> None:

@@ -87,7 +87,7 @@ async def send(
         "client": ("127.0.0.1", 0),
         "server": ("localhost", 80),
     }
-    status, found, content = 500, dict[str, str](), bytearray()
+    status, answered, content = 500, dict[str, str](), bytearray()
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
     over = asyncio.Event()
 
@@ -101,11 +101,11 @@ async def send(
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]
-            found.update({n.decode(): v.decode("latin-1") for n, v in message["headers"]})
+            answered.update({n.decode(): v.decode("latin-1") for n, v in message["headers"]})
         else:
             content.extend(message.get("body", b""))
             if not message.get("more_body"):
                 over.set()
 
     await app(scope, receive, take)
-    return Reply(status, found, bytes(content))
+    return Reply(status, answered, bytes(content))

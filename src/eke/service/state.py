@@ -39,7 +39,7 @@ class State:
     ) -> State:
         metrics = Metrics()
         job_pace = Pace(settings.answer_step * STEPS_OF_A_JOB)
-        found = State(
+        state = State(
             datasets,
             access,
             settings,
@@ -49,11 +49,11 @@ class State:
             metrics,
             Pace(settings.answer_step) if pace is None else pace,
         )
-        datasets.take_turns(found.turns.turn)
-        return found
+        datasets.take_turns(state.turns.turn)
+        return state
 
 
 def state_of(request: Request) -> State:
     """The state of the server that handles a request."""
-    found: State = request.app.state.eke
-    return found
+    state: State = request.app.state.eke
+    return state

@@ -18,7 +18,7 @@ _KINDS = {
 def console_router() -> APIRouter:
     """The pages of the console."""
     router = APIRouter(include_in_schema=False)
-    found = {
+    contents = {
         one.name: one.read_bytes() for one in files("eke.service").joinpath("console").iterdir()
     }
 
@@ -28,13 +28,13 @@ def console_router() -> APIRouter:
 
     @router.get("/console/")
     async def page() -> Response:
-        return Response(found["index.html"], media_type=_KINDS["html"])
+        return Response(contents["index.html"], media_type=_KINDS["html"])
 
     @router.get("/console/{name}")
     async def asset(name: str) -> Response:
         kind = _KINDS.get(name.rpartition(".")[2])
-        if kind is None or name not in found:
+        if kind is None or name not in contents:
             return Response(b"not found", 404, media_type="text/plain")
-        return Response(found[name], media_type=kind, headers={"Cache-Control": "no-cache"})
+        return Response(contents[name], media_type=kind, headers={"Cache-Control": "no-cache"})
 
     return router

@@ -40,8 +40,8 @@ def new_token() -> Token:
 
 def read_token(text: str) -> Token | None:
     """The token that a text holds; None for anything else."""
-    found = _FORM.fullmatch(text)
-    return None if found is None else Token(found[1], found[2])
+    parts = _FORM.fullmatch(text)
+    return None if parts is None else Token(parts[1], parts[2])
 
 
 def hashed(secret: str) -> str:

@@ -35,7 +35,7 @@ def utility_report(published: Published, session: Session) -> list[dict[str, Any
     total = float(len(published)) if everyone is None else max(everyone[0], 1.0)
     wanted = [(name,) for name in published.attributes]
     wanted += [tuple(pair) for pair in published.receipt.get("pairs", ())]
-    found = []
+    lines = []
     for names in list(dict.fromkeys(wanted))[:_MOST_TABLES]:
         block = marginal(*names).on(session.domain)
         known = [] if block.cells > _MOST_CELLS else [_known(history, q) for q in block.queries()]
@@ -44,7 +44,7 @@ def utility_report(published: Published, session: Session) -> list[dict[str, Any
             continue
         values, errors = np.array(cells).T
         shares = _shares(published, block.attributes, block.shape)
-        found.append(
+        lines.append(
             {
                 "attributes": list(block.attributes),
                 "cells": block.cells,
@@ -52,7 +52,7 @@ def utility_report(published: Published, session: Session) -> list[dict[str, Any
                 "noise": float(math.sqrt(2.0 / math.pi) * errors.sum() / total),
             }
         )
-    return found
+    return lines
 
 
 def _known(history: History, query: Query) -> tuple[float, float] | None:

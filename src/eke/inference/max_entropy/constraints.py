@@ -115,20 +115,20 @@ def constraints_of(
     if not features.size == len(answers) == len(laws):
         raise EstimateError("constraints need one value and one noise law for each query")
     groups, left_out = _tabulated(features)
-    kept = np.setdiff1d(np.arange(features.size), np.array(left_out, np.intp))
+    used = np.setdiff1d(np.arange(features.size), np.array(left_out, np.intp))
     place = np.full(features.size, -1, np.intp)
-    place[kept] = np.arange(len(kept))
-    scales = np.array([law.laplace_scale for law in laws])[kept]
-    gaussian = np.array([law.gaussian_variance for law in laws])[kept]
+    place[used] = np.arange(len(used))
+    scales = np.array([law.laplace_scale for law in laws])[used]
+    gaussian = np.array([law.gaussian_variance for law in laws])[used]
     with np.errstate(divide="ignore"):
         bounds = np.where(scales > 0, alpha * total / scales, math.inf)
     return Constraints(
         features.domain,
         tuple(TableGroup(g.attributes, place[g.rows], g.tables) for g in groups),
-        answers[kept] / total,
+        answers[used] / total,
         bounds,
         gaussian / (alpha * total**2),
-        np.sqrt(np.array([law.variance for law in laws])[kept]) / total,
+        np.sqrt(np.array([law.variance for law in laws])[used]) / total,
         tuple(left_out),
     )
 
@@ -137,10 +137,10 @@ def constraints_of_history(
     domain: Domain, measurements: Iterable[Measurement], *, total: float, alpha: float = 1.0
 ) -> Constraints:
     """The constraints of everything released so far."""
-    kept = list(measurements)
-    laws = [m.law for m in kept for _ in m.values]
-    values = [value for m in kept for value in m.values]
-    features = HistoryFeatures.of_measurements(domain, kept)
+    history = list(measurements)
+    laws = [m.law for m in history for _ in m.values]
+    values = [value for m in history for value in m.values]
+    features = HistoryFeatures.of_measurements(domain, history)
     return constraints_of(features, values, laws, total=total, alpha=alpha)
 
 
@@ -154,7 +154,9 @@ def _tabulated(features: HistoryFeatures) -> tuple[list[TableGroup], list[int]]:
             by_set.setdefault(query.attributes, []).append((row, table))
         else:
             left_out.append(row)
-    for attributes, kept in by_set.items():
-        rows = np.array([row for row, _ in kept], np.intp)
-        groups.append(TableGroup(attributes, rows, np.array([table for _, table in kept])))
+    for attributes, rows_and_tables in by_set.items():
+        rows = np.array([row for row, _ in rows_and_tables], np.intp)
+        groups.append(
+            TableGroup(attributes, rows, np.array([table for _, table in rows_and_tables]))
+        )
     return groups, left_out

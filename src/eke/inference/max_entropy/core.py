@@ -53,21 +53,21 @@ def fit_core(
     if earlier is not None and earlier.attribute_sets == tuple(chosen):
         return earlier
     inside = [group for group in constraints.groups if group.attributes in chosen]
-    kept = np.sort(np.concatenate([group.rows for group in inside]))
+    core_rows = np.sort(np.concatenate([group.rows for group in inside]))
     place = np.full(constraints.size, -1, np.intp)
-    place[kept] = np.arange(len(kept))
+    place[core_rows] = np.arange(len(core_rows))
     part = Constraints(
         constraints.domain,
         tuple(TableGroup(g.attributes, place[g.rows], g.tables) for g in inside),
-        constraints.targets[kept],
-        constraints.bounds[kept],
-        constraints.quadratics[kept],
-        constraints.deviations[kept],
+        constraints.targets[core_rows],
+        constraints.bounds[core_rows],
+        constraints.quadratics[core_rows],
+        constraints.deviations[core_rows],
     )
     sizes = {name: attribute.size for name, attribute in constraints.domain.attributes}
     fitted = fit_exactly(part, prior, junction_tree(sizes, chosen), most_steps=_STEPS)
     weights = np.zeros(constraints.size)
-    weights[kept] = fitted.weights
+    weights[core_rows] = fitted.weights
     records = fitted.distribution.sample(_POOL * chains, generator)
     records = records[generator.permutation(len(records))]
     density = TreeLogDensity.of(fitted.distribution)
@@ -79,9 +79,9 @@ def core_sets(constraints: Constraints, most_cells: int = CORE_CELLS) -> list[At
     domain = constraints.domain
     sizes = {name: attribute.size for name, attribute in domain.attributes}
     chosen: list[AttributeSet] = []
-    for own in sorted(constraints.attribute_sets, key=lambda s: -_telling(constraints, s)):
-        if junction_tree(sizes, [*chosen, own]).cells <= most_cells:
-            chosen.append(own)
+    for attributes in sorted(constraints.attribute_sets, key=lambda s: -_telling(constraints, s)):
+        if junction_tree(sizes, [*chosen, attributes]).cells <= most_cells:
+            chosen.append(attributes)
     return chosen
 
 
@@ -109,13 +109,13 @@ class TreeLogDensity:
         return self.layout.sums(records, self.flat)
 
 
-def _telling(constraints: Constraints, own: AttributeSet) -> float:
+def _telling(constraints: Constraints, attributes: AttributeSet) -> float:
     """How much a table says beyond its single attributes; for scattered questions, their number."""
-    groups = [group for group in constraints.groups if group.attributes == own]
+    groups = [group for group in constraints.groups if group.attributes == attributes]
     blocks = [group for group in groups if group.tables is None]
     if not blocks:
         return 1e-6 * sum(len(group.rows) for group in groups)
-    shape = constraints.domain.sizes(own)
+    shape = constraints.domain.sizes(attributes)
     table = np.maximum(constraints.targets[blocks[0].rows], 0.0).reshape(shape)
     table = table / max(float(table.sum()), 1e-300)
     independent = np.ones(())

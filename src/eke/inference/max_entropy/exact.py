@@ -51,8 +51,8 @@ class Dual:
         self._base = [np.zeros(tree.shape(i)) for i in range(len(tree.cliques))]
         for name, vector in prior.vectors.items():
             home = tree.home_of((name,))
-            own = tree.cliques[home].attributes
-            self._base[home] = self._base[home] + expand(np.log(vector), (name,), own)
+            around = tree.cliques[home].attributes
+            self._base[home] = self._base[home] + expand(np.log(vector), (name,), around)
 
     def beliefs(self, weights: FloatArray) -> tuple[list[FloatArray], float]:
         """(clique probabilities, ln Z) at some weights."""
@@ -67,8 +67,8 @@ class Dual:
         """p[f_i] of every constraint; shape (m,)."""
         marginals: dict[AttributeSet, FloatArray] = {}
         for attributes, home in self._homes.items():
-            own = self.tree.cliques[home].attributes
-            marginals[attributes] = sum_to(beliefs[home], own, attributes).reshape(-1)
+            around = self.tree.cliques[home].attributes
+            marginals[attributes] = sum_to(beliefs[home], around, attributes).reshape(-1)
         return self.constraints.expectations(marginals)
 
     def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
@@ -105,7 +105,7 @@ def fit_exactly(
         value, gradient = dual.value_and_gradient(scaled * scaling)
         return -value, -gradient * scaling
 
-    found = minimize(
+    optimum = minimize(
         descend,
         np.clip(first, -largest, largest),
         jac=True,
@@ -119,7 +119,7 @@ def fit_exactly(
             "gtol": tolerance * float(np.min(constraints.deviations * scaling)),
         },
     )
-    weights = np.asarray(found.x) * scaling
+    weights = np.asarray(optimum.x) * scaling
     weights = np.clip(weights, -constraints.bounds, constraints.bounds)
     beliefs, _ = dual.beliefs(weights)
     expected = dual.expectations(beliefs)
@@ -127,12 +127,12 @@ def fit_exactly(
     excess = constraints.excess(weights, gradient, expected) / constraints.deviations
     convergence = FitDistance(
         "exact",
-        int(found.nit),
+        int(optimum.nit),
         float(np.abs(excess).max(initial=0.0)),
         float(np.sqrt(np.mean(excess**2))),
         0.0,
         tolerance,
-        -float(found.fun),
+        -float(optimum.fun),
     )
     distribution = TreeDistribution(constraints.domain, tree, tuple(beliefs))
     return ExactFit(distribution, weights, convergence)

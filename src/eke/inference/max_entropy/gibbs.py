@@ -50,16 +50,18 @@ class GibbsPlan:
         names, layout = domain.names, TableLayout.of(domain, attribute_sets)
         first, table, start, strides, source, place = [0], [], [], [], [], 0
         for name in names:
-            for index, own in enumerate(attribute_sets):
-                if name not in own:
+            for index, attributes in enumerate(attribute_sets):
+                if name not in attributes:
                     continue
-                others = [other for other in own if other != name]
+                others = [other for other in attributes if other != name]
                 row, step = [0] * len(names), domain[name].size
                 for other in reversed(others):
                     row[names.index(other)] = step
                     step *= domain[other].size
-                cells = np.arange(*layout.starts[index : index + 2]).reshape(domain.sizes(own))
-                source.append(np.moveaxis(cells, own.index(name), -1).reshape(-1))
+                cells = np.arange(*layout.starts[index : index + 2]).reshape(
+                    domain.sizes(attributes)
+                )
+                source.append(np.moveaxis(cells, attributes.index(name), -1).reshape(-1))
                 table.append(index)
                 start.append(place)
                 strides.append(row)

@@ -47,10 +47,10 @@ class JunctionTree:
 
     def home_of(self, attributes: Iterable[str]) -> int:
         """The smallest clique that holds all these attributes."""
-        found = self.home(attributes)
-        if found is None:
+        home = self.home(attributes)
+        if home is None:
             raise EstimateError("the junction tree was made for other attribute sets; make it anew")
-        return found
+        return home
 
     def shape(self, index: int) -> tuple[int, ...]:
         return tuple(self.sizes[name] for name in self.cliques[index].attributes)
@@ -71,19 +71,19 @@ def junction_tree(sizes: Mapping[str, int], factors: Iterable[Iterable[str]]) ->
         names = set(factor)
         for name in names:
             neighbours[name] |= names - {name}
-    left, found = list(order), []
+    left, cliques = list(order), []
     while left:
         chosen = min(left, key=lambda name: _log_cells(sizes, neighbours[name] | {name}))
         around = neighbours[chosen]
-        found.append(frozenset(around | {chosen}))
+        cliques.append(frozenset(around | {chosen}))
         for name in around:
             neighbours[name] |= around - {name}
             neighbours[name].discard(chosen)
         left.remove(chosen)
     maximal = [
         c
-        for i, c in enumerate(found)
-        if not any(c < o or (c == o and j < i) for j, o in enumerate(found))
+        for i, c in enumerate(cliques)
+        if not any(c < o or (c == o and j < i) for j, o in enumerate(cliques))
     ]
     return JunctionTree(dict(sizes), _rooted(order, maximal))
 

@@ -98,8 +98,8 @@ class TreeDistribution:
         for index in range(len(self.tree.cliques) - 1, -1, -1):
             clique = self.tree.cliques[index]
             children = messages.pop(index, [])
-            own = set(clique.attributes) - set(clique.separator)
-            if not children and not own & wanted:
+            added = set(clique.attributes) - set(clique.separator)
+            if not children and not added & wanted:
                 continue  # sums to one
             names, table = clique.attributes, self.beliefs[index]
             if clique.separator:
@@ -110,7 +110,7 @@ class TreeDistribution:
                     out=np.zeros_like(table),
                     where=expand(outer, clique.separator, names) > 0,
                 )
-            for name in own & set(factors) - used:
+            for name in added & set(factors) - used:
                 vector = factors[name].astype(np.float64)
                 table = table * expand(vector, (name,), names)
                 used.add(name)
@@ -161,7 +161,7 @@ def systematic_draws(table: FloatArray, groups: Codes, generator: np.random.Gene
     rank = np.arange(rows) - np.repeat(starts, counts)
     position = (rank + np.repeat(generator.random(len(lines)), counts)) / np.repeat(counts, counts)
     flat = (cumulated + np.arange(len(lines))[:, None]).reshape(-1)
-    found = np.searchsorted(flat, line + position, side="right") - line * table.shape[1]
+    codes = np.searchsorted(flat, line + position, side="right") - line * table.shape[1]
     drawn = np.empty(rows, np.int64)
-    drawn[order] = np.clip(found, 0, table.shape[1] - 1)
+    drawn[order] = np.clip(codes, 0, table.shape[1] - 1)
     return drawn

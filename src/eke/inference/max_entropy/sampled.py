@@ -86,14 +86,14 @@ def fit_by_sampling(
         weights, steps = search.by_newton(weights)
     else:
         weights, steps = search.by_scaling(weights)
-    gradients, kept = [], []
+    gradients, samples = [], []
     for sweep in range(4 * _BATCHES):
         gradients.append(search.gradient(weights))
         if sweep % 4 == 3:  # far enough apart to be new records
-            kept.append(sampler.states.copy())
+            samples.append(sampler.states.copy())
     size, error, worst = search.left(weights, gradients)
     convergence = FitDistance("gibbs", steps, worst, size, error, effort.tolerance)
-    records = SampledDistribution(constraints.domain, np.concatenate(kept))
+    records = SampledDistribution(constraints.domain, np.concatenate(samples))
     return SampledFit(records, weights, convergence, core)
 
 
@@ -119,7 +119,7 @@ class _StepSearch:
         """(weights, steps) of box-constrained Newton steps."""
         ascent = NewtonAscent(self.constraints)
         previous, step = np.inf, 0
-        kept: list[FloatArray] = []
+        close_weights: list[FloatArray] = []
         for step in range(self.effort.most_steps):
             if step in _REFRESHED:
                 ascent.refresh(self._singles())
@@ -129,10 +129,10 @@ class _StepSearch:
             previous = size
             weights = ascent.step(weights, gradient)
             close = size**2 <= self.effort.tolerance**2 + 1.2 * error**2
-            kept = [*kept, weights] if close else []
-            if len(kept) == _BATCHES:
+            close_weights = [*close_weights, weights] if close else []
+            if len(close_weights) == _BATCHES:
                 break
-        return (np.mean(kept, axis=0) if kept else weights), step + 1
+        return (np.mean(close_weights, axis=0) if close_weights else weights), step + 1
 
     def by_scaling(self, weights: FloatArray) -> tuple[FloatArray, int]:
         """(weights, steps) of scaling steps; averages over ever longer stretches."""

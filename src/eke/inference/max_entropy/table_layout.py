@@ -31,13 +31,13 @@ class TableLayout:
     @staticmethod
     def of(domain: Domain, attribute_sets: Sequence[AttributeSet]) -> TableLayout:
         """The layout for tables over these attribute sets."""
-        widest = max((len(own) for own in attribute_sets), default=1)
+        widest = max((len(attributes) for attributes in attribute_sets), default=1)
         columns = np.zeros((len(attribute_sets), max(widest, 1)), np.int64)
         strides = np.zeros_like(columns)
         starts = [0]
-        for table, own in enumerate(attribute_sets):
-            sizes = domain.sizes(own)
-            for place, name in enumerate(own):
+        for table, attributes in enumerate(attribute_sets):
+            sizes = domain.sizes(attributes)
+            for place, name in enumerate(attributes):
                 columns[table, place] = domain.names.index(name)
                 strides[table, place] = math.prod(sizes[place + 1 :])
             starts.append(starts[-1] + math.prod(sizes))

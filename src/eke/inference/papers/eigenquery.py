@@ -55,13 +55,13 @@ def eigenqueries(evidence: Evidence[DenseKernel], most: int | None = None) -> Ei
     whitened = evidence.noise.whiten_kernel(evidence.kernel.matrix)
     first = 0 if most is None else max(0, size - most)
     squares, vectors = eigh(whitened, subset_by_index=(first, size - 1), check_finite=False)
-    kept = np.flatnonzero(squares > 4e-16 * size * squares[-1])[::-1]
-    roots = np.sqrt(squares[kept])
-    coefficients = evidence.noise.whiten_transposed(vectors[:, kept] / roots).T
+    nonzero = np.flatnonzero(squares > 4e-16 * size * squares[-1])[::-1]
+    roots = np.sqrt(squares[nonzero])
+    coefficients = evidence.noise.whiten_transposed(vectors[:, nonzero] / roots).T
     return Eigenqueries(
         coefficients,
         coefficients @ evidence.deviations,
-        1.0 / squares[kept],
+        1.0 / squares[nonzero],
         None if isinstance(evidence.total, str) else evidence.total,
         evidence.deviations,
     )

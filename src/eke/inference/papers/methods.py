@@ -25,10 +25,10 @@ def posterior_by(method: Method, inference: Inference, query: Query) -> Posterio
         raise AccuracyError(f"posterior must be one of {', '.join(get_args(Method))}")
     if method == "product":
         return _product(inference, query)
-    found = inference.linear(query)
-    if found is None:
+    estimate = inference.linear(query)
+    if estimate is None:
         return None
-    value, noise = found
+    value, noise = estimate
     if method == "convolution" and not noise.is_zero:
         return ConvolutionPosterior(value, noise)
     if method == "monte_carlo" and not noise.is_zero:

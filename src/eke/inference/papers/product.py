@@ -51,8 +51,8 @@ class ProductPosterior:
 
         def logarithm(points: Reals) -> Reals:
             total = np.zeros(points.shape)
-            for value, one in zip(values, logarithms, strict=True):
-                total += one(points - value)
+            for value, density in zip(values, logarithms, strict=True):
+                total += density(points - value)
             return total
 
         sharpest = min(noise.variance for _, noise in self.observations)

@@ -25,19 +25,19 @@ def linear_representations(rows: Sequence[Query], query: Query) -> list[FloatArr
         return []
     wanted, factor = direction_of(query)
     scan = _Scan(rows, query)
-    found = []
+    representations = []
     for last, row in enumerate(rows):
-        if not row.is_zero and (own := direction_of(row))[0] == wanted:
+        if not row.is_zero and (along := direction_of(row))[0] == wanted:
             # A multiple of the query needs no others, and no arithmetic that could fail.
             alone = np.zeros(len(rows))
-            alone[last] = float(factor / own[1])
-            found.append(alone)
+            alone[last] = float(factor / along[1])
+            representations.append(alone)
             scan.strike([last])
             continue
         scan.admit(last)
         while (weights := scan.express(last)) is not None:
-            found.append(weights)
-    return found
+            representations.append(weights)
+    return representations
 
 
 class _Scan:
@@ -50,8 +50,8 @@ class _Scan:
         self._norm = norm_of(query)
         self._norms = np.array([norm_of(row) for row in rows])
         stack = TermStack(prior, capacity=max(1, len(rows)))
-        for row, own in zip(rows, self._norms, strict=True):
-            stack.append(row, own or 1.0)
+        for row, norm in zip(rows, self._norms, strict=True):
+            stack.append(row, norm or 1.0)
         self._kernel = stack.gram()  # (rows, rows), rows at unit norm
         self._cross = stack.against(query) / (self._norm or 1.0)  # (rows,)
         self._free = self._norms > 0.0

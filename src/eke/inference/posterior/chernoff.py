@@ -57,10 +57,10 @@ def _least_exponent(noise: ComposedNoise, x: float) -> float:
     def exponent(s: float) -> float:
         return -s * point + 0.5 * variance * s * s - float(np.log1p(-squares * s * s) @ often)
 
-    found = optimize.minimize_scalar(
+    least = optimize.minimize_scalar(
         exponent, bounds=(0.0, end), method="bounded", options={"xatol": 1e-9 * end}
     )
-    return min(0.0, float(found.fun))
+    return min(0.0, float(least.fun))
 
 
 def _nearest(largest: float) -> float:

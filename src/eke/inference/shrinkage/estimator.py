@@ -66,12 +66,12 @@ class Shrinkage:
         """The estimates of questions, without their constants; weights are the evidence's rows'."""
         if isinstance(questions, HistoryFeatures):
             return self.estimate_asked(self.evidence.asked(questions))
-        found = [self._together(some) for some in _chunks(questions)]
+        estimates = [self._together(some) for some in _chunks(questions)]
         return Estimates(
-            np.concatenate([one.values for one in found]),
-            np.concatenate([one.weights for one in found], axis=1),
-            np.concatenate([one.noise_variances for one in found]),
-            np.concatenate([one.model_variances for one in found]),
+            np.concatenate([one.values for one in estimates]),
+            np.concatenate([one.weights for one in estimates], axis=1),
+            np.concatenate([one.noise_variances for one in estimates]),
+            np.concatenate([one.model_variances for one in estimates]),
         )
 
     def posterior(self, query: Query) -> ExactPosterior:
@@ -85,18 +85,18 @@ class Shrinkage:
         done = 0
         progress("estimating", 0.0)
         for some in _chunks(queries):
-            found = self._together(some)
+            estimates = self._together(some)
             done += len(some)
             progress("estimating", done / max(len(queries), 1))
             for place, query in enumerate(some):
-                model_variance = float(found.model_variances[place])
+                model_variance = float(estimates.model_variances[place])
                 if not math.isfinite(model_variance):
                     raise EstimateError(
                         "history does not determine this question, so its unbiased estimate has no "
                         'error bars; use a finite alpha (method="shrinkage")'
                     )
-                noise = self.evidence.noise.law_of(found.weights[:, place], model_variance)
-                yield ExactPosterior(float(found.values[place]) + float(query.constant), noise)
+                noise = self.evidence.noise.law_of(estimates.weights[:, place], model_variance)
+                yield ExactPosterior(float(estimates.values[place]) + float(query.constant), noise)
 
     def estimate_asked(self, asked: SeenQuestions) -> Estimates:
         """The estimates of questions whose inner products are known."""

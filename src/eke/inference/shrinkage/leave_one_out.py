@@ -89,14 +89,14 @@ def choose_alpha_by_sample(
             low = left
     progress("choosing alpha", 1.0)
     order = sorted(tried)
-    found = min(order, key=lambda exponent: tried[exponent].mean_error)
+    least = min(order, key=lambda exponent: tried[exponent].mean_error)
     return AlphaChoice(
-        first * _FACTOR**found,
+        first * _FACTOR**least,
         np.array([first * _FACTOR**exponent for exponent in order]),
         np.array([tried[exponent].mean_error for exponent in order]),
         np.array([tried[exponent].standard_error for exponent in order]),
-        tried[found].mean_error,
-        tried[found].inflation,
+        tried[least].mean_error,
+        tried[least].inflation,
         reduce(Convergence.together, reports) if reports else None,
     )
 
@@ -113,20 +113,20 @@ def predictions(system: System, rows: IndexArray) -> Predictions:
         return _OFF**2 * explained
 
     explained = system.weights(evidence.deviations[:, None], 0.0, never_far)[rows, 0]
-    own, noise = np.empty(len(rows)), np.empty(len(rows))
+    diagonal, noise = np.empty(len(rows)), np.empty(len(rows))
     for start in range(0, len(rows), _COLUMNS):
         some = rows[start : start + _COLUMNS]
         unit = np.zeros((evidence.size, len(some)))
         unit[some, np.arange(len(some))] = 1.0
         columns = system.weights(unit, 0.0, nearly)
         here = np.arange(start, start + len(some))
-        own[here] = columns[some, np.arange(len(some))]
+        diagonal[here] = columns[some, np.arange(len(some))]
         columns[some, np.arange(len(some))] = 0.0
         noise[here] = (columns**2).T @ variances
-    own = np.maximum(own, 1e-300)
-    noise /= own**2
-    errors = (explained / own) ** 2 - variances[rows]
-    model = np.maximum(alpha**2 / own - variances[rows] - noise, 0.0)
+    diagonal = np.maximum(diagonal, 1e-300)
+    noise /= diagonal**2
+    errors = (explained / diagonal) ** 2 - variances[rows]
+    model = np.maximum(alpha**2 / diagonal - variances[rows] - noise, 0.0)
     return Predictions(errors, noise, model)
 
 

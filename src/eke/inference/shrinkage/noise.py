@@ -98,8 +98,8 @@ class Noise:
     def law_of(self, weights: FloatArray, more_variance: float = 0.0) -> ComposedNoise:
         """The law of Σ weight·e, with every noise that was drawn in it, and a Gaussian part."""
         if self.drawn_rows is None:
-            own = float(self.variances_of(weights[:, None])[0])
-            return ComposedNoise(np.empty(0), own + more_variance)
+            variance = float(self.variances_of(weights[:, None])[0])
+            return ComposedNoise(np.empty(0), variance + more_variance)
         sizes = np.abs(weights[self.drawn_rows])
         sizes[sizes <= _USED * sizes.max(initial=0.0)] = 0.0
         laplace_scales, gaussian_variances, steps = self.drawn_laws.T

@@ -128,8 +128,8 @@ class System:
         return solved + np.multiply.outer(self._by_mean, gain)
 
     def _solved(self, columns: FloatArray, allowed: Operator) -> FloatArray:
-        found, report = self._solve(columns, allowed)
+        solution, report = self._solve(columns, allowed)
         if report is not None:
             before = self.convergence
             self.convergence = report if before is None else Convergence.together(before, report)
-        return found
+        return solution

@@ -32,8 +32,8 @@ Format = Annotated[FileFormat, Query(alias="format")]
 @router.get("", **roles(*EVERYONE))
 def answers(session: Dataset, who: Who, before: Before = None, most: Most = 100) -> dict[str, Any]:
     """The caller's own answers, newest first: paid ones, and free ones that had a key."""
-    found, following = session.answers.of(who.name, before=before, most=most)
-    return finite({"answers": [_listed(one) for one in found], "next": following})
+    page, following = session.answers.of(who.name, before=before, most=most)
+    return finite({"answers": [_listed(one) for one in page], "next": following})
 
 
 @router.get("/{sequence}", response_class=Response, responses=DESCRIBED, **roles(*EVERYONE))
@@ -47,23 +47,23 @@ def one_answer(
     """One of the caller's own answers as it was given, as JSON, CSV or Parquet."""
     with state_of(request).turns.turn(who.name):
         try:
-            found = session.answers.answer(who.name, sequence)
+            answer = session.answers.answer(who.name, sequence)
         except QueryError as problem:
             raise Problem(404, "NotFound", str(problem)) from None
-        document = {**answer_document(found, posterior=True), "entry": sequence}
-    return answer_file(found, form, f"answer-{sequence}", document)
+        document = {**answer_document(answer, posterior=True), "entry": sequence}
+    return answer_file(answer, form, f"answer-{sequence}", document)
 
 
-def _listed(kept: KeptAnswer) -> dict[str, Any]:
-    receipt = kept.receipt
+def _listed(stored: KeptAnswer) -> dict[str, Any]:
+    receipt = stored.receipt
     return {
-        "entry": kept.sequence,
-        "at": kept.at,
+        "entry": stored.sequence,
+        "at": stored.at,
         "question": receipt.question,
         "within": receipt.within,
         "confidence": receipt.confidence,
         "source": receipt.source,
         "measure": receipt.measure,
         "cost": receipt.cost,
-        "asked": None if kept.asked is None else dict(kept.asked),
+        "asked": None if stored.asked is None else dict(stored.asked),
     }

@@ -131,8 +131,8 @@ def change_cap(session: Dataset, who: Who, account: AccountName, body: NewCap) -
 def files(request: Request) -> dict[str, Any]:
     """Tables in the server's folder that a dataset can be made of."""
     folder = _folder(state_of(request))
-    found = (path.name for path in folder.iterdir() if path.is_file())
-    return {"files": sorted(name for name in found if _TABLES.fullmatch(name))}
+    names = (path.name for path in folder.iterdir() if path.is_file())
+    return {"files": sorted(name for name in names if _TABLES.fullmatch(name))}
 
 
 @router.post("/drafts", **roles(*CURATING, also=require_whole_server))
@@ -140,10 +140,10 @@ def draft(request: Request, body: Drafted) -> dict[str, Any]:
     """A domain drafted from the table itself: private until a curator has checked every value."""
     path = _table(state_of(request), body.file)
     try:
-        found = draft_domain(path)
+        drafted = draft_domain(path)
     except DataError:
         raise Problem(422, "InvalidRequest", "this file cannot be read as a table") from None
-    return finite({"domain": domain_to_document(found.domain), "notes": list(found.notes)})
+    return finite({"domain": domain_to_document(drafted.domain), "notes": list(drafted.notes)})
 
 
 @router.post("/datasets", status_code=201, **roles(*CURATING, also=require_whole_server))

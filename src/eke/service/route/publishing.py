@@ -86,10 +86,10 @@ def publications(
     request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
 ) -> dict[str, Any]:
     """Publications so far: everybody's, or the caller's own where the server says so."""
-    found, following = listed(
+    page, following = listed(
         session.archive.publications(), request, session, who, after=after, most=most
     )
-    return {"publications": found, "next": following}
+    return {"publications": page, "next": following}
 
 
 @router.get("/publications/{sequence}", **roles(*EVERYONE))
@@ -123,8 +123,8 @@ def rows(
 def jobs(request: Request, name: DatasetName, session: Dataset, who: Who) -> dict[str, Any]:
     """The newest jobs: an analyst's own, everybody's for the other roles."""
     only = who.name if who.role == "analyst" else None
-    found = state_of(request).jobs.of(name, only)
-    return {"jobs": [job_document(one, session) for one in found]}
+    seen = state_of(request).jobs.of(name, only)
+    return {"jobs": [job_document(one, session) for one in seen]}
 
 
 @router.get("/jobs/{job}", **roles(*EVERYONE))
@@ -141,9 +141,9 @@ def cancel(
 ) -> dict[str, Any]:
     """Take a job back; one that is paid for is given up, and its charge stays."""
     state = state_of(request)
-    found = _job(state, name, who, job)
-    paid = session.archive.find(found.account, found.key) is not None
-    return job_document(state.jobs.cancel(found, paid=paid), session)
+    unfinished = _job(state, name, who, job)
+    paid = session.archive.find(unfinished.account, unfinished.key) is not None
+    return job_document(state.jobs.cancel(unfinished, paid=paid), session)
 
 
 def _priced(session: Session, who: Account, body: NewPublication, key: str | None) -> Price:
@@ -163,8 +163,8 @@ def _priced(session: Session, who: Account, body: NewPublication, key: str | Non
 
 
 def _job(state: State, dataset: str, who: Account, job_id: str) -> Job:
-    found = state.jobs.get(job_id)
-    hidden = found is not None and who.role == "analyst" and found.account != who.name
-    if found is None or found.dataset != dataset or hidden:
+    job = state.jobs.get(job_id)
+    hidden = job is not None and who.role == "analyst" and job.account != who.name
+    if job is None or job.dataset != dataset or hidden:
         raise Problem(404, "NotFound", "there is no such job, or it is not yours to see")
-    return found
+    return job

@@ -49,10 +49,10 @@ def ask(
 ) -> JSONResponse:
     """The answer to a question: free from history, or from the budget."""
     hold_back(request)
-    found = _answered(state_of(request), name, session, who, body, key)
-    hold_back(request, held=found["source"] != "history")
+    answer = _answered(state_of(request), name, session, who, body, key)
+    hold_back(request, held=answer["source"] != "history")
     # Plain JSON values already: FastAPI would look at each of them twice more.
-    return JSONResponse(found)
+    return JSONResponse(answer)
 
 
 @router.post("/ask-many", **roles(*ASKING))
@@ -68,9 +68,9 @@ def ask_many(
     hold_back(request)
     results: list[dict[str, Any]] = []
     for place, question in enumerate(body.questions, start=1):
-        own = None if key is None else f"{key}#{place}"
+        key_of_one = None if key is None else f"{key}#{place}"
         try:
-            answer = _answered(state_of(request), name, session, who, question, own)
+            answer = _answered(state_of(request), name, session, who, question, key_of_one)
         except EkeError as problem:
             if status_of(problem) >= 500:
                 raise
@@ -88,40 +88,40 @@ def ask_many(
 def preview(session: Dataset, who: Who, body: QuestionBody) -> dict[str, Any]:
     """Price and source of an answer; spends nothing and touches no data."""
     asked = question_of(body.sql, body.query, session.domain)
-    found = session.preview(asked, analyst=who.name, policy=body.policy, **_wanted(body))
-    return sent_preview(found)
+    previewed = session.preview(asked, analyst=who.name, policy=body.policy, **_wanted(body))
+    return sent_preview(previewed)
 
 
 @router.post("/curve", **roles(*EVERYONE))
 def curve(session: Dataset, who: Who, body: CurveBody) -> dict[str, Any]:
     """The price of a question at several half-widths; spends nothing."""
     previews = session.curve(body.sql, body.within, body.confidence, analyst=who.name)
-    found = [
+    points = [
         {"within": within, "action": one.action, "cost": one.cost}
         for within, one in zip(body.within, previews, strict=True)
     ]
-    return finite({"measure": session.budget.measure, "curve": found})
+    return finite({"measure": session.budget.measure, "curve": points})
 
 
 @router.post("/explain", **roles(*EVERYONE))
 def explain(request: Request, session: Dataset, who: Who, body: SqlQuestion) -> dict[str, Any]:
     """How a question is read, what history says about it, and its price."""
-    found = session.explain(body.sql, analyst=who.name, policy=body.policy, **_wanted(body))
+    explanation = session.explain(body.sql, analyst=who.name, policy=body.policy, **_wanted(body))
     if own_only(request, who):
-        own = {m.sequence for m in session.history if m.analyst == who.name}
-        for aggregate in found["aggregates"].values():
+        theirs = {m.sequence for m in session.history if m.analyst == who.name}
+        for aggregate in explanation["aggregates"].values():
             for source in aggregate["sources"]:
-                if source["sequence"] not in own:
+                if source["sequence"] not in theirs:
                     source["question"] = "a measurement of somebody else"
-    return finite(found)
+    return finite(explanation)
 
 
 @router.post("/estimate", **roles(*EVERYONE))
 def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
     """What history says about a linear question, asked before or not; free."""
     asked = question_of(body.sql, body.query, session.domain)
-    found = session.estimate(asked, body.method, body.confidence, analyst=who.name)
-    return estimate_document(found)
+    estimated = session.estimate(asked, body.method, body.confidence, analyst=who.name)
+    return estimate_document(estimated)
 
 
 def _wanted(body: QuestionBody | SqlQuestion) -> dict[str, Any]:

@@ -76,19 +76,19 @@ def history(
     request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
 ) -> dict[str, Any]:
     """Measurements released so far: everybody's, or the caller's own where the server says so."""
-    own = own_only(request, who)
-    found = [
+    is_own_only = own_only(request, who)
+    records = [
         record
         for record in session.history.to_records()
-        if record["sequence"] > after and (not own or record["analyst"] == who.name)
+        if record["sequence"] > after and (not is_own_only or record["analyst"] == who.name)
     ]
-    page = found[:most]
+    page = records[:most]
     last = page[-1]["sequence"] if page else 0
     # A release is many measurements of one entry, and the next page begins after the entry.
-    page += [record for record in found[most:] if record["sequence"] == last]
-    following = last if len(found) > len(page) else None
+    page += [record for record in records[most:] if record["sequence"] == last]
+    following = last if len(records) > len(page) else None
     return finite(
-        {"measurements": page, "next": following, "sharing": "own" if own else "everyone"}
+        {"measurements": page, "next": following, "sharing": "own" if is_own_only else "everyone"}
     )
 
 
@@ -96,12 +96,12 @@ def history(
 def measurement(request: Request, session: Dataset, who: Who, sequence: Sequence) -> dict[str, Any]:
     """One entry of the history: who, what, which noise, at what cost."""
     try:
-        found = session.measurement(sequence)
+        record = session.measurement(sequence)
     except QueryError as problem:
         raise Problem(404, "NotFound", str(problem)) from None
-    if own_only(request, who) and found["analyst"] != who.name:
+    if own_only(request, who) and record["analyst"] != who.name:
         raise Problem(404, "NotFound", f"entry {sequence} is not yours to see")
-    return finite(found)
+    return finite(record)
 
 
 @router.get("/{name}/ledger", **roles(*AUDITING))
@@ -131,8 +131,8 @@ def ledger(session: Dataset, after: After = 0, most: Most = 1000) -> dict[str, A
 @router.get("/{name}/ledger/verification", **roles(*AUDITING))
 def verification(session: Dataset) -> dict[str, Any]:
     """The ledger checked from its first entry to its last."""
-    found = session.verify()
-    return {"intact": found.intact, "problems": list(found.problems), "entries": found.entries}
+    report = session.verify()
+    return {"intact": report.intact, "problems": list(report.problems), "entries": report.entries}
 
 
 def _summary(name: str, session: Session) -> dict[str, Any]:

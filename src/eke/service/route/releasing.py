@@ -40,8 +40,8 @@ Format = Annotated[FileFormat, Query(alias="format")]
 def plan(request: Request, session: Dataset, who: Who, body: Planned) -> dict[str, Any]:
     """How a workload would be released, with which errors, for how much; spends nothing."""
     with state_of(request).turns.turn(who.name):
-        found = _planned(session, body)
-        return plan_document(found, session.price(found, analyst=who.name))
+        planned = _planned(session, body)
+        return plan_document(planned, session.price(planned, analyst=who.name))
 
 
 @router.post("/releases", **roles(*ASKING))
@@ -51,10 +51,10 @@ def release(
     """Release a workload, in one charge; its tables are in the answer."""
     state = state_of(request)
     with state.turns.turn(who.name):
-        found = _planned(session, body)
+        planned = _planned(session, body)
         hold_back(request)
         try:
-            released = session.release(found, key=key, analyst=who.name)
+            released = session.release(planned, key=key, analyst=who.name)
         except BudgetExceeded:
             state.metrics.count("eke_releases_total", dataset=name, outcome="refused")
             log("refused", dataset=name, account=who.name)
@@ -70,10 +70,10 @@ def releases(
     request: Request, session: Dataset, who: Who, after: After = 0, most: Most = 500
 ) -> dict[str, Any]:
     """Workloads released so far: everybody's, or the caller's own where the server says so."""
-    found, following = listed(
+    page, following = listed(
         session.archive.releases(), request, session, who, after=after, most=most
     )
-    return {"releases": found, "next": following}
+    return {"releases": page, "next": following}
 
 
 @router.get("/releases/{sequence}", **roles(*EVERYONE))
@@ -104,8 +104,8 @@ def one_table(
     tables = session.archive.release(sequence).tables
     if place >= len(tables):
         raise Problem(404, "NotFound", f"the release has tables 0 to {len(tables) - 1}")
-    found = tables[place]
-    return table_file(found, form, f"release-{sequence}-{place}", table_document(found))
+    table = tables[place]
+    return table_file(table, form, f"release-{sequence}-{place}", table_document(table))
 
 
 def _planned(session: Session, body: Planned) -> ReleasePlan:

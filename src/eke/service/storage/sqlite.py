@@ -55,16 +55,18 @@ class SqliteStorage:
     def _connect(self) -> sqlite3.Connection:
         where = ":memory:" if self._path is None else self._path
         # What is not in a block of `writing` is a transaction by itself.
-        found = sqlite3.connect(where, timeout=5.0, check_same_thread=False, isolation_level=None)
+        connection = sqlite3.connect(
+            where, timeout=5.0, check_same_thread=False, isolation_level=None
+        )
         try:
             for setting in _SETTINGS:
-                found.execute(f"PRAGMA {setting}")
+                connection.execute(f"PRAGMA {setting}")
         except sqlite3.Error as error:
-            found.close()
+            connection.close()
             if error.sqlite_errorname != "SQLITE_NOTADB":
                 raise
             raise ServiceError(f"{where} holds no accounts of eke; choose another file") from error
-        return found
+        return connection
 
     def _prepare(self) -> None:
         with self._explained():

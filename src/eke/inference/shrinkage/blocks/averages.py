@@ -33,42 +33,42 @@ class Averages:
 
     def given_each(self, tables: Mapping[Names, FloatArray]) -> dict[Names, FloatArray]:
         """E[Σ tables | A] − E[Σ tables] for the attributes A of each; (|A_1|, …, columns)."""
-        own = {names: self._components(names, table) for names, table in tables.items()}
+        components = {names: self._components(names, table) for names, table in tables.items()}
         sums: dict[Names, FloatArray] = {}
-        for parts in own.values():
+        for parts in components.values():
             for subset, part in parts.items():
                 before = sums.get(subset)
                 sums[subset] = part if before is None else before + part
-        found = {}
+        averages = {}
         for names, table in tables.items():
             total = table.copy()
-            for subset, part in own[names].items():
+            for subset, part in components[names].items():
                 lengths = [len(self._prior.vectors[n]) if n in subset else 1 for n in names]
                 others = sums[subset] - part if subset else -part
                 total += others.reshape(*lengths, -1)
-            found[names] = total
-        return found
+            averages[names] = total
+        return averages
 
     def _components(self, names: Names, table: FloatArray) -> dict[Names, FloatArray]:
         """The shared components of one table."""
-        found = {}
+        components = {}
         undecided: list[tuple[int, Names, FloatArray, set[Names]]]
         undecided = [(len(names), (), table, self._shared[names])]
         while undecided:
-            axis, kept, part, wanted = undecided.pop()
+            axis, subset, part, wanted = undecided.pop()
             if axis == 0:
-                found[kept] = part
+                components[subset] = part
                 continue
             axis -= 1
             name = names[axis]
             mean = averaged_along(part, self._prior.vectors[name], axis)
             without = {s for s in wanted if name not in s}
             if without:
-                undecided.append((axis, kept, mean, without))
+                undecided.append((axis, subset, mean, without))
             if len(without) < len(wanted):
                 deviation = part - np.expand_dims(mean, axis)
-                undecided.append((axis, (name, *kept), deviation, wanted - without))
-        return found
+                undecided.append((axis, (name, *subset), deviation, wanted - without))
+        return components
 
 
 def averaged_along(table: FloatArray, weights: FloatArray, axis: int) -> FloatArray:

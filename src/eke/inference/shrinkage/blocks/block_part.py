@@ -67,10 +67,10 @@ class BlockPart:
         count = len(self.shape)
         cells, left, right = (ascii_letters[k * count : (k + 1) * count] for k in range(3))
         operands, letters = [np.broadcast_to(inverse, self.shape)], [cells]
-        for own, kept in ((left, axes), (right, others)):
+        for letter_of, shown in ((left, axes), (right, others)):
             for axis in range(count):
-                operands.append(self.roots[axis] if axis in kept else self.means[axis])
-                letters.append(cells[axis] + own[axis] if axis in kept else cells[axis])
+                operands.append(self.roots[axis] if axis in shown else self.means[axis])
+                letters.append(cells[axis] + letter_of[axis] if axis in shown else cells[axis])
         wanted = "".join([left[axis] for axis in axes] + [right[axis] for axis in others])
         rule = f"{','.join(letters)}->{wanted}"
         product = np.einsum(rule, *operands, optimize="greedy")
@@ -102,12 +102,12 @@ def block_part(
     rest = [component for component in components if component not in put_back]
     only_whole = rest == [names] and all(name in roots for name in names)
     rotations, means, turned = [], [], []
-    own: FloatArray = np.full((1,) * len(names), float(copies) if rest else 0.0)
+    spectrum: FloatArray = np.full((1,) * len(names), float(copies) if rest else 0.0)
     for axis, (name, matrix) in enumerate(zip(names, block.matrices, strict=True)):
         p0 = prior.vectors[name]
         factor = block.factor if axis == 0 else 1.0
         rotation, eigenvalues = _eigenbasis(matrix, roots[name] if only_whole else None, p0)
-        own = own * (factor**2 * eigenvalues).reshape(
+        spectrum = spectrum * (factor**2 * eigenvalues).reshape(
             [-1 if k == axis else 1 for k in range(len(names))]
         )
         rotations.append(rotation)
@@ -115,7 +115,7 @@ def block_part(
         root = roots.get(name, np.empty((len(p0), 0)))
         turned.append(factor * _seen(root, matrix, rotation))
     axes = tuple(tuple(names.index(name) for name in component) for component in known)
-    return BlockPart(block.shape, tuple(rotations), own, tuple(means), tuple(turned), axes)
+    return BlockPart(block.shape, tuple(rotations), spectrum, tuple(means), tuple(turned), axes)
 
 
 def _seen(

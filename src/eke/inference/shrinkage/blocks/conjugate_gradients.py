@@ -76,7 +76,7 @@ def _with_direction(inverse: Operator, u: FloatArray) -> Operator:
     """(C + u·uᵀ)⁻¹ from C⁻¹."""
     along = inverse(u)
     scaled = along / (1.0 + float(u[:, 0] @ along[:, 0]))
-    return lambda columns: (found := inverse(columns)) - scaled * (u[:, 0] @ found)
+    return lambda columns: (solved := inverse(columns)) - scaled * (u[:, 0] @ solved)
 
 
 def solve(
@@ -93,7 +93,7 @@ def solve(
     `allowed` says what error each column may have, given xᵀb so far; (columns,) -> (columns,). No
     eigenvalue of C may be below `least_eigenvalue`: it bounds the error by the residual alone.
     """
-    found = np.zeros_like(columns)
+    solution = np.zeros_like(columns)
     explained, worst = np.zeros(columns.shape[1]), np.zeros(columns.shape[1])
     active = np.flatnonzero((columns != 0.0).any(axis=0))
     residual = columns[:, active].copy()
@@ -106,7 +106,7 @@ def solve(
         image = times(direction)
         curvature = np.einsum("ij,ij->j", direction, image)
         step = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
-        found[:, active] += step * direction
+        solution[:, active] += step * direction
         residual -= step * image
         explained[active] += step * size
         away = np.zeros(columns.shape[1])
@@ -128,4 +128,4 @@ def solve(
             turned = np.divide(size, before, out=np.zeros_like(size), where=before > 0.0)
             direction = towards + turned * direction
     unfinished = int((worst > 1.0).sum())
-    return found, Convergence(steps, columns.shape[1], unfinished, float(worst.max(initial=0.0)))
+    return solution, Convergence(steps, columns.shape[1], unfinished, float(worst.max(initial=0.0)))

@@ -37,7 +37,7 @@ def evidence_of_blocks(
 ) -> Evidence[ImplicitKernel]:
     """The evidence of everything released so far. Privacy: free; reads released values only."""
     whole, alone = _sorted(measurements, least_block)
-    singles = sum(len(one.values) for one in alone)
+    singles = sum(len(measurement.values) for measurement in alone)
     if singles > MOST_SINGLES:
         raise EstimateError(
             f"history has {singles:,} answers measured one by one; shrinkage takes up to "
@@ -45,10 +45,12 @@ def evidence_of_blocks(
         )
     values, drawn = _averaged(whole)
     queries: list[Query] = []
-    for one in alone:
-        drawn.append((one.law, range(len(values), len(values) + len(one.values)), 1.0))
-        values += one.values
-        queries += one.query.queries()
+    for measurement in alone:
+        drawn.append(
+            (measurement.law, range(len(values), len(values) + len(measurement.values)), 1.0)
+        )
+        values += measurement.values
+        queries += measurement.query.queries()
     kernel = ImplicitKernel(
         [blocks[0][0] for blocks in whole],
         HistoryFeatures.of(domain, queries),
@@ -86,11 +88,11 @@ def _averaged(whole: Sequence[Alike]) -> tuple[list[float], list[Drawn]]:
     values: list[float] = []
     drawn: list[Drawn] = []
     for blocks in whole:
-        precisions = np.array([1.0 / one.law.variance for _, one in blocks])
+        precisions = np.array([1.0 / measurement.law.variance for _, measurement in blocks])
         shares = precisions / precisions.sum()
-        mean = shares @ np.array([one.values for _, one in blocks])
+        mean = shares @ np.array([measurement.values for _, measurement in blocks])
         rows = range(len(values), len(values) + len(mean))
         values += mean.tolist()
-        for share, (_, one) in zip(shares, blocks, strict=True):
-            drawn.append((one.law, rows, float(share)))
+        for share, (_, measurement) in zip(shares, blocks, strict=True):
+            drawn.append((measurement.law, rows, float(share)))
     return values, drawn

@@ -162,8 +162,8 @@ def _copies(blocks: Sequence[ProductBlock], put_back: Collection[Names]) -> list
     def known(block: ProductBlock) -> list[Names]:
         # Larger components are no more often known than the triples in them.
         sizes = range(1, min(len(block.attributes), 3) + 1)
-        found = [c for size in sizes for c in combinations(block.attributes, size)]
-        return [names for names in found if names not in put_back]
+        subsets = [c for size in sizes for c in combinations(block.attributes, size)]
+        return [names for names in subsets if names not in put_back]
 
     holders = Counter(names for block in blocks for names in known(block))
     return [max((holders[names] for names in known(block)), default=1) for block in blocks]

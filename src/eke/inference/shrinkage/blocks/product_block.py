@@ -75,17 +75,17 @@ def product_block(query: Block) -> ProductBlock | None:
     (term,) = query.inside.terms
     condition = {name: vector.astype(np.float64) for name, vector in term.factors}
     names = query.domain.in_order({*query.attributes, *condition})
-    found: list[FloatArray | None] = []
+    factors: list[FloatArray | None] = []
     for name in names:
         if name not in condition:
-            found.append(None)
+            factors.append(None)
         elif name not in query.attributes:
-            found.append(condition[name][None, :])
+            factors.append(condition[name][None, :])
         elif len(condition[name]) ** 2 <= _LARGEST_MATRIX:
-            found.append(np.diag(condition[name]))
+            factors.append(np.diag(condition[name]))
         else:
             return None
-    return ProductBlock(names, query.domain.sizes(names), tuple(found), float(term.weight))
+    return ProductBlock(names, query.domain.sizes(names), tuple(factors), float(term.weight))
 
 
 def along_axis(matrix: FloatArray, tables: FloatArray, axis: int) -> FloatArray:

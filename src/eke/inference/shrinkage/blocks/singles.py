@@ -36,10 +36,10 @@ class Singles:
         inside = np.flatnonzero((rows >= start) & (rows < stop))
         groups = []
         for group in self.features.groups:
-            kept = np.flatnonzero((group.rows >= start) & (group.rows < stop))
-            if len(kept):
-                tables = group.dense()[kept]
-                groups.append(TableGroup(group.attributes, group.rows[kept] - start, tables))
+            within = np.flatnonzero((group.rows >= start) & (group.rows < stop))
+            if len(within):
+                tables = group.dense()[within]
+                groups.append(TableGroup(group.attributes, group.rows[within] - start, tables))
         products = [self.features.products[i] for i in inside]
         domain = self.features.domain
         chosen = HistoryFeatures(

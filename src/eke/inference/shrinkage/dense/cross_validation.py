@@ -104,10 +104,10 @@ def choose_alpha(
     means = np.array([float(errors.mean()) for errors in scanned])
     deviations = np.array([float(errors.std()) for errors in scanned]) / math.sqrt(evidence.size)
     best = int(np.argmin(means))
-    found, least = _refined(mean_error, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+    chosen, least = _refined(mean_error, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     if means[best] < least:  # the curve need not be unimodal
-        found, least = float(grid[best]), float(means[best])
-    return AlphaChoice(found, grid, means, deviations, least, _inflation(prepared, found))
+        chosen, least = float(grid[best]), float(means[best])
+    return AlphaChoice(chosen, grid, means, deviations, least, _inflation(prepared, chosen))
 
 
 def _refined(error: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
@@ -191,9 +191,9 @@ def _prepare(evidence: Evidence[DenseKernel], test: IndexArray) -> _Fold:
 
 def _inflation(prepared: Sequence[_Fold], alpha: float) -> float:
     """By how much error bars must grow to hold what all folds miss."""
-    found = [fold.predictions(alpha) for fold in prepared]
+    predicted = [fold.predictions(alpha) for fold in prepared]
     return Predictions(
-        np.concatenate([one.errors for one in found]),
-        np.concatenate([one.noise_variances for one in found]),
-        np.concatenate([one.model_variances for one in found]),
+        np.concatenate([one.errors for one in predicted]),
+        np.concatenate([one.noise_variances for one in predicted]),
+        np.concatenate([one.model_variances for one in predicted]),
     ).inflation

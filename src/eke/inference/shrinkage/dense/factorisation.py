@@ -69,6 +69,6 @@ def _inverse(evidence: Evidence[DenseKernel], alpha: float) -> Operator:
         factor, _ = cho_factor(whitened, lower=True, overwrite_a=True, check_finite=False)
         return lambda columns: np.asarray(cho_solve((factor, True), columns, check_finite=False))
     eigenvalues, vectors = eigh(whitened, overwrite_a=True, check_finite=False)
-    kept = eigenvalues > rounding
-    inside, gains = vectors[:, kept], 1.0 / (eigenvalues[kept] + ridge)
+    is_nonzero = eigenvalues > rounding
+    inside, gains = vectors[:, is_nonzero], 1.0 / (eigenvalues[is_nonzero] + ridge)
     return lambda columns: inside @ (gains[:, None] * (inside.T @ columns))
