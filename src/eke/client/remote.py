@@ -317,8 +317,7 @@ class RemoteSession(Dataset):
     def domain(self) -> Domain:
         """The domain; it never changes."""
         found = self._wire.get(f"{self._place}/schema")
-        declared = domain_from_document(found["domain"])
-        return Domain({name: declared[name] for name in found["order"]})
+        return domain_from_document(found["domain"]).reordered(found["order"])
 
     def close(self) -> None:
         self._wire.close()

@@ -26,6 +26,7 @@ from eke.sql.value import Day, Missing, Number, Reading, Value, is_constant_key,
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
 _MOST_TABLED = 4_096  # combinations of columns in one expression
+_STEPS_A_GROUP = 250
 _MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 
 
@@ -141,10 +142,12 @@ def _in_order(reading: Reading, value: Value, diagram: Diagram) -> list[Any]:
 def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query, ...]:
     if isinstance(diagram, Branch) and all(isinstance(t, Leaf) for t in diagram.targets):
         return _parts_of_column(reading, diagram, labels)
+    alone = reading.diagrams.single_boxes(diagram, _MOST_TABLED)
     parts = []
     for label in labels:
-        boxes = weighted_boxes(reading.diagrams, diagram, label)
-        reading.effort.spend(600 + 100 * len(boxes))
+        box = alone.get(label)
+        boxes = weighted_boxes(reading.diagrams, diagram, label) if box is None else [(1, box)]
+        reading.effort.spend(_STEPS_A_GROUP + 100 * len(boxes))
         terms = [Term(Fraction(weight), tuple(box.items())) for weight, box in boxes]
         parts.append(Query.of(reading.domain, terms))
     return tuple(parts)
@@ -159,7 +162,7 @@ def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tu
     name = reading.domain.names[diagram.level]
     parts = []
     for at in range(len(labels)):
-        reading.effort.spend(600 + len(codes) // 20)
+        reading.effort.spend(_STEPS_A_GROUP + len(codes) // 20)
         chosen = (codes == at).astype(np.int64)
         terms = [Term(Fraction(1), ((name, chosen),))] if chosen.any() else []
         parts.append(Query.of(reading.domain, terms))
