@@ -157,6 +157,8 @@ def _cells(lookup: str, column: str, values: Iterable[object]) -> tuple[Cell, ..
 
 
 def _cell(lookup: str, column: str, value: object) -> Cell:
+    if value is None or (type(value) is str and value.isascii()):
+        return value  # nearly all of them
     own = plain(value)
     if own is None or type(own).__name__ in ("NAType", "NaTType"):
         return None

@@ -259,6 +259,11 @@ class Diagrams:
                 return
             name = self.domain.names[one.level]
             run = np.searchsorted(np.array(one.stops), codes[name][places], side="right")
+            if all(isinstance(target, Leaf) for target in one.targets):
+                labels = np.empty(len(one.targets), object)
+                labels[:] = [cast("Leaf", target).label for target in one.targets]
+                found[places] = labels[run]
+                return
             order = np.argsort(run, kind="stable")
             ends = np.flatnonzero(np.diff(run[order])) + 1
             for part in np.split(order, ends):

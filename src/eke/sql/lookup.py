@@ -59,7 +59,7 @@ class FoundRows:
     def column(self, reading: Reading, name: str) -> Value:
         """What a column of the lookup holds in each cell, NULL where no row is found."""
         kind, cells = self.lookup.kind(name), self.lookup.column(name)
-        reading.effort.spend(self.rows.size // 20 + 10)
+        reading.effort.spend(self.rows.size // 10 + len(self.lookup.rows) // 8 + 10)
         rows, place = np.unique(self.rows, return_inverse=True)
         labels = [None if row < 0 else cells[row] for row in rows.tolist()]
         if kind == "number":
@@ -99,25 +99,15 @@ def rows_of(reading: Reading, node: exp.Expr, lookup: Lookup, keys: Sequence[Val
             f"{lookup.name!r} is looked up by {' and '.join(names)}, which have {cells:,} "
             f"combinations; at most {DENSE_CELLS:,} are worked out",
         )
-    reading.effort.spend(sum(math.prod(reading.domain.sizes(own)) for own in behind) // 4 + 50)
-    combined, known = np.zeros(shape, np.int64), np.ones(shape, bool)
-    kinds: list[dict[Label, int]] = []
-    for at, (key, own) in enumerate(zip(keys, behind, strict=True)):
-        used = {labels[at] for labels in places}
-        labels = _labels(reading, key, own)
-        kinds.append({label: place for place, label in enumerate(used & set(labels))})
-        codes = np.array([kinds[-1].get(label, -1) for label in labels]).reshape(
-            [size if name in own else 1 for name, size in zip(names, shape, strict=True)]
-        )
-        known &= codes >= 0
-        combined = combined * max(len(kinds[-1]), 1) + codes
-    row_of = np.full(math.prod(max(len(kind), 1) for kind in kinds), -1, np.int64)
-    for key_labels, row in places.items():
-        found = [kind.get(label) for kind, label in zip(kinds, key_labels, strict=True)]
-        if None not in found:
-            sizes = [max(len(kind), 1) for kind in kinds]
-            row_of[np.ravel_multi_index([int(f or 0) for f in found], sizes)] = row
-    return FoundRows(lookup, names, np.where(known, row_of[np.where(known, combined, 0)], -1))
+    reading.effort.spend(cells * len(keys) // 2 + 50)
+    grids = []
+    for key, own in zip(keys, behind, strict=True):
+        labels = np.empty(math.prod(reading.domain.sizes(own)), object)
+        labels[:] = _labels(reading, key, own)
+        along = [size if name in own else 1 for name, size in zip(names, shape, strict=True)]
+        grids.append(np.broadcast_to(labels.reshape(along), shape).reshape(-1))
+    rows = [places.get(key, -1) for key in zip(*grids, strict=True)]
+    return FoundRows(lookup, names, np.array(rows, np.int64).reshape(shape))
 
 
 def _attributes(reading: Reading, node: exp.Expr, value: Value) -> tuple[str, ...]:
@@ -197,4 +187,6 @@ def _as(kind: type[Value], cell: Cell) -> Label:
 
 def _fraction(cell: Any) -> Fraction | None:
     """The number that a decimal spells, not the double nearest to it."""
-    return None if cell is None else Fraction(repr(cell))
+    if cell is None or isinstance(cell, int):
+        return None if cell is None else Fraction(cell)
+    return Fraction(repr(cell))

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import eke
+from eke import dbapi
 from eke.errors import DomainError
 from tests.command_line import call
 from tests.flights import CARRIERS, ORIGINS, flights
@@ -173,6 +174,13 @@ def test_keys_are_compared_as_what_they_are_joined_with(table, tmp_path) -> None
     ):
         found = session.ask(f"SELECT COUNT(*) FROM flights JOIN {text}", within=2).value
         assert abs(found - expected) < 10
+
+
+def test_describe_lists_them(session: eke.Session) -> None:
+    with dbapi.connect(session) as connection:
+        rows = connection.cursor().execute("DESCRIBE flights").fetchall()
+    assert ("month", "derived", "EXTRACT(month FROM day)", None) in rows
+    assert ("airlines.name", "lookup", "texts by carrier, 15 rows", False) in rows
 
 
 def test_python_names_sql_for_derived_columns(session: eke.Session) -> None:
