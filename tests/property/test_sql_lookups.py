@@ -9,8 +9,10 @@ import random
 
 import pytest
 
+from eke.errors import SqlError
 from eke.sql import parse
 from tests.property.test_sql_values import agreeing, compare
+from tests.sql_grammar import as_asked
 from tests.sql_public import LOOKUPS, Joined
 
 QUESTIONS, PARTS = 600, 4
@@ -45,6 +47,9 @@ VALUES = {
     "trade": ("private", "own"),
     "who": ("Male/1", "Female/3"),
 }
+
+
+SPOILING = ["USING", "ON", "(", ")", "JOIN", "LEFT", ",", "NULL", "*", "classes.*", "AND", "CROSS"]
 
 
 class JoinWriter:
@@ -181,3 +186,32 @@ def test_every_lookup_can_be_joined_by_its_own_names() -> None:
     for lookup in LOOKUPS[:3]:
         text = f"SELECT COUNT(*) FROM adult JOIN {lookup.name} USING ({', '.join(lookup.keys)})"
         assert parse(text, domain).reads == frozenset(lookup.keys)
+
+
+def test_many_joins_are_read_and_too_many_are_refused_in_time() -> None:
+    """A record finds one row of each, however many there are; work is counted."""
+    domain = Joined(10).domain
+
+    def counted(joins: int, key: str) -> frozenset[str]:
+        text = "".join(f" JOIN words w{i} ON {key} = w{i}.code" for i in range(joins))
+        return parse(f"SELECT COUNT(*) FROM adult{text} WHERE w0.word = 'two'", domain).reads
+
+    assert counted(200, "adult.tier") == {"tier"}
+    with pytest.raises(SqlError, match="takes too long to work out"):
+        counted(250, "age - 16 + education_num")
+
+
+def test_spoilt_joins_are_refused_in_words() -> None:
+    """600 statements with words lost, doubled and exchanged: a question or a refusal."""
+    domain, writer, chance = Joined(10).domain, JoinWriter(99), random.Random(99)
+    refused = 0
+    for _ in range(600):
+        words = as_asked(writer.statement()).split()
+        for _ in range(chance.randint(1, 4)):
+            place = chance.randrange(len(words))
+            words[place : place + chance.randint(0, 1)] = chance.sample([*words, *SPOILING], 1)
+        try:
+            parse(" ".join(words), domain)
+        except SqlError:
+            refused += 1
+    assert refused > 200
