@@ -26,7 +26,6 @@ from eke.sql.value import Day, Missing, Number, Reading, Value, is_constant_key,
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
 _MOST_TABLED = 4_096  # combinations of columns in one expression
-_STEPS_A_GROUP = 250
 _MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 
 
@@ -147,7 +146,7 @@ def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query
     for label in labels:
         box = alone.get(label)
         boxes = weighted_boxes(reading.diagrams, diagram, label) if box is None else [(1, box)]
-        reading.effort.spend(_STEPS_A_GROUP + 100 * len(boxes))
+        reading.effort.spend(250 + 100 * len(boxes))
         terms = [Term(Fraction(weight), tuple(box.items())) for weight, box in boxes]
         parts.append(Query.of(reading.domain, terms))
     return tuple(parts)
@@ -162,7 +161,7 @@ def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tu
     name = reading.domain.names[diagram.level]
     parts = []
     for at in range(len(labels)):
-        reading.effort.spend(_STEPS_A_GROUP + len(codes) // 20)
+        reading.effort.spend(150 + len(codes) // 30)
         chosen = (codes == at).astype(np.int64)
         terms = [Term(Fraction(1), ((name, chosen),))] if chosen.any() else []
         parts.append(Query.of(reading.domain, terms))
