@@ -105,7 +105,7 @@ def _beside(
 ) -> Relation:
     """Both tables side by side; columns of USING are there once, others of one name are unclear."""
     merged = {one.casefold() for one in using}
-    new = {one for one in own if one.casefold() not in merged}
+    new = [one for one in own if one.casefold() not in merged]  # in their order
     before = {one.casefold() for one in relation.columns} | relation.ambiguous
     clash = {one.casefold() for one in new} & before
     if clash and not relation.tables:
@@ -208,7 +208,8 @@ def _sides(
             table = one.args.get("table")
             key = matching(lookup.columns, written, quoted=quoted)
             if table is None:
-                here = key and not matching(relation.columns, written, quoted=quoted)
+                before = matching(relation.columns, written, quoted=quoted) is not None
+                here = key and not before and written.casefold() not in relation.ambiguous
             else:
                 here = str(table.this).casefold() == name.casefold()
             if here:
