@@ -53,7 +53,8 @@ SECTIONS = (
         "Describing a table",
         (
             *("Domain", "Categorical", "Boolean", "Integer", "Numeric", "Binned", "Date"),
-            *("domain.Attribute", "Replace", "read_domain", "write_domain", "Unit"),
+            *("domain.Attribute", "Replace", "Lookup", "read_lookup", "read_domain"),
+            *("write_domain", "Unit"),
         ),
         """
         An attribute has two rules: `null` for missing values, `outside` for values that it does not

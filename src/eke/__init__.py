@@ -30,9 +30,11 @@ if TYPE_CHECKING:
         Date,
         Domain,
         Integer,
+        Lookup,
         Numeric,
         Replace,
         read_domain,
+        read_lookup,
         write_domain,
     )
     from eke.errors import EkeError, Refused
@@ -79,6 +81,7 @@ __all__ = [
     "EkeError",
     "History",
     "Integer",
+    "Lookup",
     "Numeric",
     "ParquetFile",
     "PostgreSQLTable",
@@ -111,6 +114,7 @@ __all__ = [
     "ranges",
     "ratio",
     "read_domain",
+    "read_lookup",
     "root",
     "simultaneous",
     "table",
@@ -128,8 +132,8 @@ _HOMES = {
     "eke.data": ("CsvFile", "DuckDBFile", "ParquetFile", "PostgreSQLTable", "SparkTable"),
     "eke.domain": (
         *("Binned", "Boolean", "Categorical", "Date", "Domain"),
-        *("Integer", "Numeric", "Replace"),
-        *("read_domain", "write_domain"),
+        *("Integer", "Lookup", "Numeric", "Replace"),
+        *("read_domain", "read_lookup", "write_domain"),
     ),
     "eke.errors": ("EkeError", "Refused"),
     "eke.planning": (

@@ -83,3 +83,28 @@ def test_the_table_and_json_are_two_views_of_one_thing(page: Page, place: Place)
     assert list(again) == ["__proto__", "station"]
     assert again["station"]["values"] == [" a", "-1", '"q', 3, "d'e"]
     assert again["station"]["outside"] == "drop"
+
+
+def test_public_functions_are_kept_and_listed(page: Page, place: Place) -> None:
+    """Lookups and derived columns are written as JSON; who asks finds them in the schema."""
+    drafted(page, place.token)
+    page.get_by_text("The same as JSON").click()
+    text = page.get_by_label("Attributes as JSON")
+    described = {
+        "attributes": {"ward": {"type": "integer", "low": 1, "high": 9}},
+        "lookups": {"wards": {"keys": ["ward"], "columns": ["floor"], "rows": [[1, "up"]]}},
+        "derived": {"odd ward": "ward % 2 = 1"},
+    }
+    text.fill(json.dumps(described))
+    page.get_by_label("Name of the dataset").fill("wards")
+    page.get_by_label("I have checked").check()
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_text("wards is made.")).to_be_visible()
+    domain = page.request.get("/api/v1/datasets/wards/schema").json()["domain"]
+    assert {key: domain[key] for key in ("lookups", "derived")} == {
+        key: described[key] for key in ("lookups", "derived")
+    }
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_role("button", name="wards", exact=True).click()
+    expect(page.locator("#sql")).to_have_value(re.compile(r"JOIN wards USING \(ward\)"))
+    expect(page.get_by_text("is ward % 2 = 1")).to_be_visible()

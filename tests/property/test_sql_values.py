@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -36,6 +37,12 @@ REASONS = (
     "a constant makes only one group",
     "CAST rounds halves",
 )
+
+
+class Writes(Protocol):
+    """Whatever writes statements."""
+
+    def statement(self) -> str: ...
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +130,7 @@ def test_values_equal_those_of_duckdb(adult, part):
     assert refused < QUESTIONS // PARTS / 4
 
 
-def agreeing(adult: Adult, writer: Writer | WordWriter, number: int) -> int:
+def agreeing(adult: Adult, writer: Writes, number: int) -> int:
     """So many accepted questions agree; how many were refused meanwhile, for a known reason."""
     accepted, refused = 0, []
     while accepted < number:

@@ -317,8 +317,7 @@ class RemoteSession(Dataset):
     def domain(self) -> Domain:
         """The domain; it never changes."""
         document = self._wire.get(f"{self._place}/schema")
-        declared = domain_from_document(document["domain"])
-        return Domain({name: declared[name] for name in document["order"]})
+        return domain_from_document(document["domain"]).reordered(document["order"])
 
     def close(self) -> None:
         self._wire.close()

@@ -75,7 +75,7 @@ def publication_document(
     """A publication without its rows: what they are, what they cost, how near history they are."""
     head = Published(
         published.domain, published.attributes, published.codes[:_SHOWN], published.receipt
-    ).to_pandas()
+    ).to_pandas()[list(published.attributes)]
     shown = head.astype(object).where(head.notna(), None)
     return finite(
         {

@@ -9,6 +9,8 @@ from eke.domain.categorical import Categorical
 from eke.domain.date import Date
 from eke.domain.document import domain_from_document, domain_to_document
 from eke.domain.integer import Integer
+from eke.domain.lookup import Lookup
+from eke.domain.lookup_file import read_lookup
 from eke.domain.numeric import Numeric
 from eke.domain.product import Domain, described_columns
 from eke.domain.rule import Replace, Rule
@@ -25,6 +27,7 @@ __all__ = [
     "Domain",
     "Integer",
     "Label",
+    "Lookup",
     "Numeric",
     "Replace",
     "Rule",
@@ -33,6 +36,7 @@ __all__ = [
     "domain_to_document",
     "plain_label",
     "read_domain",
+    "read_lookup",
     "write_domain",
 ]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from eke.domain.attribute import Attribute
 from eke.domain.kinds import KINDS
+from eke.domain.lookup import Lookup
 from eke.domain.product import Domain
 from eke.domain.rule import Replace, Rule
 from eke.errors import DomainError
@@ -16,10 +17,15 @@ FORMAT = "eke-domain/1"
 
 def domain_to_document(domain: Domain) -> dict[str, Any]:
     """Plain dicts, lists, strings and numbers that say all there is to know of a domain."""
-    return {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "attributes": {name: _attribute_document(a) for name, a in domain.attributes},
     }
+    if domain.lookups:
+        document["lookups"] = {one.name: one.to_document() for one in domain.lookups}
+    if domain.derived:
+        document["derived"] = dict(domain.derived)
+    return document
 
 
 def domain_from_document(document: object) -> Domain:
@@ -28,10 +34,16 @@ def domain_from_document(document: object) -> Domain:
         raise DomainError("a domain file needs a top-level mapping 'attributes'")
     if document.get("format", FORMAT) != FORMAT:
         raise DomainError(f"unknown domain format {document.get('format')!r}; expected {FORMAT}")
-    unknown = sorted(str(key) for key in document if key not in ("format", "attributes"))
+    known = ("format", "attributes", "lookups", "derived")
+    unknown = sorted(str(key) for key in document if key not in known)
     if unknown:
         raise DomainError(f"unknown keys in the domain file, remove them: {', '.join(unknown)}")
-    return Domain({k: _attribute(k, v) for k, v in document["attributes"].items()})
+    lookups, derived = (document.get(key, {}) for key in ("lookups", "derived"))
+    if not isinstance(lookups, Mapping) or not isinstance(derived, Mapping):
+        raise DomainError("'lookups' and 'derived' are mappings of names to what they hold")
+    domain = Domain({k: _attribute(k, v) for k, v in document["attributes"].items()})
+    found = (Lookup.of_document(name, one) for name, one in lookups.items())
+    return domain.with_lookups(*found).with_derived(derived)
 
 
 def _rule_document(rule: Rule) -> object:

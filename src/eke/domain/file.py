@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from eke.domain.document import domain_from_document, domain_to_document
+from eke.domain.lookup_file import read_lookup
 from eke.domain.product import Domain
 from eke.errors import DomainError
 
@@ -38,6 +39,9 @@ def write_domain(domain: Domain, path: str | Path) -> None:
 def read_domain(path: str | Path) -> Domain:
     """The domain described in a YAML or JSON file.
 
+    A lookup may name a file of its own, `airlines: {file: airlines.csv, keys: [carrier]}`, which is
+    looked for beside this one and read now.
+
     Args:
         path: the file; what it holds says which of the two it is.
 
@@ -57,9 +61,38 @@ def read_domain(path: str | Path) -> Domain:
     except (OSError, UnicodeDecodeError) as problem:
         raise DomainError(f"cannot read the domain file {path}: {problem}") from problem
     try:
-        return domain_from_document(_parsed(text))
+        return domain_from_document(_with_tables(_parsed(text), Path(path).parent))
     except DomainError as problem:
         raise DomainError(f"{path}: {problem}") from problem
+
+
+def _with_tables(document: object, folder: Path) -> object:
+    """The document with the rows of all files that its lookups name."""
+    if not isinstance(document, Mapping) or not isinstance(document.get("lookups"), Mapping):
+        return document
+    lookups = {
+        name: _table(str(name), one, folder) if isinstance(one, Mapping) and "file" in one else one
+        for name, one in document["lookups"].items()
+    }
+    return {**document, "lookups": lookups}
+
+
+def _table(name: str, document: Mapping[Any, Any], folder: Path) -> dict[str, Any]:
+    # YAML reads an unquoted `null:` as the key None.
+    fields = {"null" if key is None else key: value for key, value in document.items()}
+    lists = {key: fields.get(key) for key in ("keys", "columns", "null")}
+    unknown = [str(key) for key in fields if key not in ("file", *lists)]
+    if unknown or not isinstance(fields["file"], str) or not isinstance(lists["keys"], list):
+        raise DomainError(
+            f"lookup {name!r} is a mapping with 'file' and a list of 'keys', and perhaps lists of "
+            "'columns' to keep and of texts that mean 'null'"
+        )
+    if not all(isinstance(one, list | None) for one in lists.values()):
+        raise DomainError(f"lookup {name!r}: 'columns' and 'null' are lists")
+    found = read_lookup(
+        name, folder / fields["file"], lists["keys"], lists["columns"], null=lists["null"] or ()
+    )
+    return found.to_document()
 
 
 def _parsed(text: str) -> object:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Attribute, Domain
 from eke.question import row_caveats
+from eke.sql import derived_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,15 +73,17 @@ class Published:
         return replace(self, caveats=tuple(dict.fromkeys(said)))
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows with their labels; a bin is shown as its middle, the bucket as missing."""
+        """The rows with their labels; a bin is shown as its middle, the bucket as missing.
+
+        Derived columns follow, as far as all that they are made of was published.
+        """
         import pandas as pd  # noqa: PLC0415 - slow to load
 
-        return pd.DataFrame(
-            {
-                name: labels_of(self.domain[name], self.codes[:, place])
-                for place, name in enumerate(self.attributes)
-            }
-        )
+        columns = dict(zip(self.attributes, self.codes.T, strict=True))
+        rows = {name: labels_of(self.domain[name], codes) for name, codes in columns.items()}
+        # Worked out from the row itself, so that no row contradicts them.
+        derived = derived_values(self.domain, columns)
+        return pd.DataFrame({**rows, **{name: _filled(own) for name, own in derived.items()}})
 
     def to_arrow(self) -> pa.Table:
         """The same as an Arrow table."""
@@ -139,3 +142,11 @@ def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
     if None in values or isinstance(values[0], str):
         return pd.array([values[code] for code in codes])
     return np.array(values)[codes]
+
+
+def _filled(values: list[Any]) -> Any:
+    """A column of plain values, of one type where None is among them, too."""
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
+    has_gaps = None in values and not any(isinstance(value, date) for value in values)
+    return pd.array(values) if has_gaps or isinstance((*values, None)[0], str) else values

@@ -350,7 +350,7 @@ def check_names(domain: Domain, names: Iterable[object]) -> None:
     """Raise unless all are attributes of the domain."""
     for name in names:
         if name not in domain:
-            raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+            raise QueryError(domain.unknown(name))
 
 
 def _selected(domain: Domain, where: Where) -> Query:

@@ -364,7 +364,7 @@ def _check_factors(domain: Domain, term: Term) -> None:
         raise QueryError("a term has one factor for each attribute; multiply them first")
     for name, vector in term.factors:
         if name not in domain:
-            raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+            raise QueryError(domain.unknown(name))
         if vector.shape != (domain[name].size,):
             raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
         if vector.dtype.kind != "i" or height(vector) >= SAFE:

@@ -32,7 +32,7 @@ def runs_of(vector: IntVector) -> list[list[int]]:
 def read_runs(runs: Sequence[Sequence[int]], domain: Domain, name: str) -> IntVector:
     """The vector over an attribute that `runs_of` wrote down."""
     if name not in domain:
-        raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+        raise QueryError(domain.unknown(name))
     values, repeats = [v for v, _ in runs], [n for _, n in runs]
     if {*map(type, values), *map(type, repeats)} - {int} or min(repeats, default=1) < 1:
         raise QueryError("a factor of a query document is a list of pairs [coefficient, repeats]")

@@ -71,7 +71,7 @@ def _check_size(forms: Iterable[LinearForm], domain: Domain) -> None:
 
 def _size(domain: Domain, name: str) -> int:
     if name not in domain:
-        raise QueryError(f"no attribute {name!r}; the domain has {', '.join(domain.names)}")
+        raise QueryError(domain.unknown(name))
     return domain[name].size
 
 

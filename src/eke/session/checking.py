@@ -14,6 +14,7 @@ from eke.ledger import Ledger
 from eke.privacy.unit import Unit
 from eke.session.beginning import unit_of
 from eke.session.settings import domain_of
+from eke.sql import check_functions
 
 
 def check(
@@ -50,6 +51,7 @@ def check(
     if unit is not None and not isinstance(unit, Unit):
         raise PrivacyError('unit must be an eke.Unit, e.g. eke.Unit("patient", rows=3)')
     declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
+    check_functions(declared)
     return check_table(data, declared, unit, table=table)
 
 

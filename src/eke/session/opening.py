@@ -20,6 +20,7 @@ from eke.query import check_neighbours
 from eke.session.beginning import beginning_of, unit_of
 from eke.session.session import Session
 from eke.session.settings import FORMAT, domain_of, user_name
+from eke.sql import check_functions
 
 DEFAULT_POLICY = "top_up"
 
@@ -62,7 +63,8 @@ def create(
 
     Raises:
         PrivacyError: when there is not exactly one limit, or the unit does not fit.
-        DomainError: when the table contradicts a rule `never` of the domain.
+        DomainError: when the table contradicts a rule `never` of the domain, or a derived column
+            cannot be read.
         DataError: when the table cannot be read as declared.
         LedgerError: when there is something at `path` already.
 
@@ -89,6 +91,7 @@ def create(
             " several rows; use neighbours='add_remove'"
         )
     declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
+    check_functions(declared)
     if declared.has_claims:
         found = check or check_table(data, declared, unit, table=table)
         if found.contradictions():

@@ -13,11 +13,10 @@ FORMAT = "eke-dataset/2"
 
 def domain_of(settings: Mapping[str, Any]) -> Domain:
     """The domain of a dataset, its attributes in their order."""
-    from eke.domain import Domain, domain_from_document  # noqa: PLC0415 - a budget needs none
+    from eke.domain import domain_from_document  # noqa: PLC0415 - a budget needs none
 
     # The ledger sorts the keys of what it stores, but the order of attributes is part of a domain.
-    declared = domain_from_document(settings["domain"])
-    return Domain({name: declared[name] for name in settings["attributes"]})
+    return domain_from_document(settings["domain"]).reordered(settings["attributes"])
 
 
 def user_name() -> str:

@@ -1,7 +1,14 @@
 """SQL: questions as text, read into questions over queries. Text never reaches a data engine."""
 
+from eke.sql.derived import check_functions, derived_values
 from eke.sql.grouping_sets import parse_grouping_sets
 from eke.sql.guard import asks_for_columns
 from eke.sql.reader import parse
 
-__all__ = ["asks_for_columns", "parse", "parse_grouping_sets"]
+__all__ = [
+    "asks_for_columns",
+    "check_functions",
+    "derived_values",
+    "parse",
+    "parse_grouping_sets",
+]

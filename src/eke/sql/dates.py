@@ -46,7 +46,7 @@ def literal_day(reading: Reading, node: exp.Expr, text: str) -> Day:
     day = written_day(text)
     if day is None:
         raise reading.error(node, f"{echo(text)!r} is not a date; {_WRITE}")
-    return Day(literal_number(reading, Fraction((day - _EPOCH).days), whole=True))
+    return Day(literal_number(reading, day_number(day), whole=True))
 
 
 def as_day(reading: Reading, node: exp.Expr, value: Value) -> Number:
@@ -133,9 +133,19 @@ def combined(reading: Reading, node: exp.Expr, first: Value, second: Value, sign
     )
 
 
+def day_number(day: date) -> Fraction:
+    """The number of a day, 1970-01-01 being 0."""
+    return Fraction((day - _EPOCH).days)
+
+
+def day_of(number: Fraction) -> date:
+    """The day of this number."""
+    return _EPOCH + timedelta(days=int(number))
+
+
 def day_text(number: Fraction) -> str:
     """The label of a day, as people and JSON write it."""
-    return (_EPOCH + timedelta(days=int(number))).isoformat()
+    return day_of(number).isoformat()
 
 
 def _mapped(reading: Reading, node: exp.Expr, number: Number, name: str) -> Number:

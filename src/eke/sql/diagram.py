@@ -9,7 +9,7 @@ disjunction of n columns has n of them, where inclusion–exclusion would have 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
@@ -23,6 +23,7 @@ from eke.sql.effort import Effort
 Label: TypeAlias = str | bool | Fraction | None
 Box: TypeAlias = dict[str, NDArray[np.int64]]  # attribute -> 0/1 vector over its codes
 _STEPS_A_RUN = 5
+_ANY = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,14 +166,14 @@ class Diagrams:
                     waiting.append(target)
         return [leaf.label for leaf in found]
 
-    def paths(self, diagram: Diagram, label: object) -> int:
-        """How many disjoint boxes the cells with a label fall into."""
-        wanted = self.leaf(label)
+    def paths(self, diagram: Diagram, label: object = _ANY) -> int:
+        """How many disjoint boxes the cells with a label, or with any, fall into."""
+        wanted = None if label is _ANY else self.leaf(label)
         counted: dict[Diagram, int] = {}
 
         def count(one: Diagram) -> int:
             if isinstance(one, Leaf):
-                return int(one is wanted)
+                return int(wanted is None or one is wanted)
             if one not in counted:
                 counted[one] = sum(count(target) for target in set(one.targets))
             return counted[one]
@@ -204,6 +205,25 @@ class Diagrams:
 
         return walk(diagram) if reaches(diagram) else iter(())
 
+    def single_boxes(self, diagram: Diagram, most: int) -> dict[object, Box]:
+        """The box of each label whose cells are one; none if there are more than so many paths."""
+        found: dict[object, Box] = {}
+        several: set[object] = set()
+
+        def walk(one: Diagram, box: Box) -> None:
+            if isinstance(one, Leaf):
+                several.update({one.label} & set(found))
+                found[one.label] = box
+                return
+            name = self.domain.names[one.level]
+            for target in dict.fromkeys(one.targets):
+                walk(target, {**box, name: self._codes(one, target)})
+
+        if self.paths(diagram) > most:
+            return {}
+        walk(diagram, {})
+        return {label: box for label, box in found.items() if label not in several}
+
     def _codes(self, branch: Branch, target: Diagram) -> NDArray[np.int64]:
         self.effort.spend(branch.stops[-1] // 100 + len(branch.stops))
         chosen = np.zeros(branch.stops[-1], np.int64)
@@ -213,3 +233,42 @@ class Diagrams:
                 chosen[start:stop] = 1
             start = stop
         return chosen
+
+    def attributes(self, diagram: Diagram) -> tuple[str, ...]:
+        """The attributes that a diagram asks for, in the domain's order."""
+        levels: set[int] = set()
+        seen: set[Diagram] = set()
+        waiting: list[Diagram] = [diagram]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, Branch) and one not in seen:
+                seen.add(one)
+                levels.add(one.level)
+                waiting += one.targets
+        return tuple(self.domain.names[level] for level in sorted(levels))
+
+    def chosen(
+        self, diagram: Diagram, codes: Mapping[str, NDArray[np.int64]], rows: int
+    ) -> NDArray[Any]:
+        """The label of each of some rows, which are given by the codes of attributes."""
+        found = np.empty(rows, object)
+
+        def walk(one: Diagram, places: NDArray[np.int64]) -> None:
+            if isinstance(one, Leaf):
+                found[places] = one.label
+                return
+            name = self.domain.names[one.level]
+            run = np.searchsorted(np.array(one.stops), codes[name][places], side="right")
+            if all(isinstance(target, Leaf) for target in one.targets):
+                labels = np.empty(len(one.targets), object)
+                labels[:] = [cast("Leaf", target).label for target in one.targets]
+                found[places] = labels[run]
+                return
+            order = np.argsort(run, kind="stable")
+            ends = np.flatnonzero(np.diff(run[order])) + 1
+            for part in np.split(order, ends):
+                if len(part):
+                    walk(one.targets[int(run[part[0]])], places[part])
+
+        walk(diagram, np.arange(rows))
+        return found

@@ -154,10 +154,12 @@ def _renamed_column(reading: Reading, diagram: Diagram, labels: list[Any]) -> st
 def _parts(reading: Reading, diagram: Diagram, labels: list[Any]) -> tuple[Query, ...]:
     if isinstance(diagram, Branch) and all(isinstance(t, Leaf) for t in diagram.targets):
         return _parts_of_column(reading, diagram, labels)
+    alone = reading.diagrams.single_boxes(diagram, _MOST_TABLED)
     parts = []
     for label in labels:
-        boxes = weighted_boxes(reading.diagrams, diagram, label)
-        reading.effort.spend(600 + 100 * len(boxes))
+        box = alone.get(label)
+        boxes = weighted_boxes(reading.diagrams, diagram, label) if box is None else [(1, box)]
+        reading.effort.spend(250 + 100 * len(boxes))
         terms = [Term(Fraction(weight), tuple(box.items())) for weight, box in boxes]
         parts.append(Query.of(reading.domain, terms))
     return tuple(parts)

@@ -121,6 +121,10 @@ def _names(text: SqlText, domain: Domain, part: exp.Expr) -> Names:
     written = str(part.this.this)
     found = matching(domain.names, written, quoted=bool(part.this.args.get("quoted")))
     if found is None:
+        if matching(dict(domain.derived), written, quoted=False):
+            raise text.error(
+                part, f"{echo(written)!r} is derived; released tables are by attributes alone"
+            )
         known = ", ".join(domain.names)
         raise text.error(part, f"there is no column {echo(written)!r}; the columns are {known}")
     return (found,)

@@ -4,6 +4,7 @@ guard       caps, characters, comments, one statement
 accuracy    the suffix ERROR WITHIN … AT CONFIDENCE …
 tree        sqlglot, and the allow list of nodes
 table       WITH, FROM, WHERE        (scope: names; scalar: expressions over cells)
+joining     JOIN                     (lookup: public tables; derived: declared expressions)
 grouping    GROUP BY
 aggregate   SELECT                   (formula: what a column is)
 noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
@@ -23,6 +24,7 @@ from eke.question.groups import grouped
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
 from eke.sql.aggregate import Aggregates
+from eke.sql.derived import protected_table
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
 from eke.sql.finishing import has_aggregate, taken_off
@@ -33,7 +35,7 @@ from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, Tables
-from eke.sql.table import add_common, filtered, protected_table
+from eke.sql.table import add_common, filtered
 from eke.sql.tree import name_of, parsed
 from eke.sql.value import Reading
 
@@ -67,7 +69,7 @@ def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     select = parsed(text, cleaned(text, tokens), tokens)
     effort = Effort(text)
     reading = Reading(text, domain, Diagrams(domain, effort), effort)
-    tables = Tables(protected_table(reading, domain), table)
+    tables = Tables(protected_table(reading), table)
     add_common(reading, tables, select)
     relation = filtered(reading, tables, select)
     return _selected(reading, relation, select, requirement)

@@ -15,7 +15,10 @@ _READS = (
     "functions and files are not read from a question; write FROM and the name of the protected "
     "table"
 )
-_ONE_TABLE = "joins are not supported: a question is about one table; write one name after FROM"
+_ONE_TABLE = (
+    "records are joined with declared lookups only; write FROM, the protected table, and JOIN … "
+    "USING (key) with a lookup of the domain"
+)
 _SUBQUERY = (
     "a query within a condition is not supported; write the condition itself, or put a SELECT "
     "that only projects or filters after FROM"
@@ -116,7 +119,6 @@ _NODES: dict[str, tuple[str, str]] = {
 
 # (Type name, argument) -> the same.
 _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
-    ("Select", "joins"): ("JOIN", _ONE_TABLE),
     ("Select", "laterals"): ("LATERAL", _ONE_TABLE),
     ("Table", "joins"): ("JOIN", _ONE_TABLE),
     ("Select", "distinct"): _NODES["Distinct"],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from eke.errors import DomainError
 from eke.sql.diagram import Diagram
 from eke.sql.place import echo, strange_letters, suggestion
 from eke.sql.value import Reading, Value
@@ -16,12 +17,18 @@ from eke.sql.value import Reading, Value
 class Relation:
     """A table as a SELECT sees it: its columns, and which rows of the protected table it keeps."""
 
-    columns: Mapping[str, Value]
+    columns: Mapping[str, Value]  # by names that need nothing before a dot
     kept: Diagram  # rows where this is True
-    qualifiers: frozenset[str] = frozenset()  # in lower case: what may stand before the dot
+    tables: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """What may stand before the dot, in lower case, and the columns after it."""
+    ambiguous: frozenset[str] = frozenset()
+    """In lower case: names that several joined tables have."""
 
     def called(self, names: Iterable[str]) -> Relation:
-        return Relation(self.columns, self.kept, frozenset(n.casefold() for n in names))
+        return Relation(self.columns, self.kept, {n.casefold(): self.columns for n in names})
+
+    def keeping(self, kept: Diagram) -> Relation:
+        return Relation(self.columns, kept, self.tables, self.ambiguous)
 
 
 class LazyColumns(Mapping[str, Value]):
@@ -30,10 +37,18 @@ class LazyColumns(Mapping[str, Value]):
     def __init__(self, makers: Mapping[str, Callable[[], Value]]) -> None:
         self._makers = makers
         self._made: dict[str, Value] = {}
+        self._making: list[str] = []
 
     def __getitem__(self, name: str) -> Value:
         if name not in self._made:
-            self._made[name] = self._makers[name]()
+            if name in self._making:
+                circle = " → ".join([*self._making[self._making.index(name) :], name])
+                raise DomainError(f"derived columns are made of each other: {circle}; mend one")
+            self._making.append(name)
+            try:
+                self._made[name] = self._makers[name]()
+            finally:
+                self._making.pop()
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -45,7 +60,10 @@ class LazyColumns(Mapping[str, Value]):
 
 @dataclass(slots=True)
 class Tables:
-    """The tables that a FROM may name: the protected one, and CTEs before it."""
+    """The tables that a FROM may name: the protected one, and CTEs before it.
+
+    Declared lookups stand after JOIN only: by themselves they say nothing of any record.
+    """
 
     protected: Relation
     name: str | None  # of the protected table; None accepts the first name that is used
@@ -68,6 +86,13 @@ class Tables:
         key = written.casefold()
         if key in self.common:
             return self.common[key].called(self._names(node, written))
+        lookup = next((o for o in reading.domain.lookups if o.name.casefold() == key), None)
+        if lookup is not None and key != (self.name or "").casefold():
+            raise reading.error(
+                node,
+                f"{lookup.name!r} is a public lookup and holds no records; begin with the "
+                f"protected table: FROM t JOIN {lookup.name} USING ({', '.join(lookup.keys)})",
+            )
         if self.name is None:
             self.name = written
         if key != self.name.casefold():
@@ -88,30 +113,37 @@ class Tables:
 
 def find_column(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     """What a column holds."""
-    return relation.columns[column_name(reading, relation, node)]
+    columns, name = named_column(reading, relation, node)
+    return columns[name]
 
 
-def column_name(reading: Reading, relation: Relation, node: exp.Expr) -> str:
-    """The column that a name means; in upper or lower case unless it is quoted."""
+def named_column(
+    reading: Reading, relation: Relation, node: exp.Expr
+) -> tuple[Mapping[str, Value], str]:
+    """The columns among which a name is looked for, and the one that it means.
+
+    In upper or lower case unless it is quoted.
+    """
     qualifier, identifier = node.args.get("table"), node.this
     if isinstance(identifier, exp.Star):
         raise reading.error(node, "* stands for whole records here; name the columns")
-    if qualifier is not None and str(qualifier.this).casefold() not in relation.qualifiers:
-        raise reading.error(
-            node,
-            f"nothing is called {echo(str(qualifier.this))!r} here; "
-            + suggestion(str(qualifier.this), sorted(relation.qualifiers)),
-        )
+    columns = relation.columns if qualifier is None else behind(reading, relation, node)
     written = str(identifier.this)
-    name = matching(relation.columns, written, quoted=bool(identifier.args.get("quoted")))
+    if qualifier is None and written.casefold() in relation.ambiguous:
+        owners = [t for t, own in relation.tables.items() if matching(own, written, quoted=False)]
+        ways = " or ".join(f"{owner}.{written}" for owner in owners)
+        raise reading.error(
+            node, f"several tables have a column {echo(written)!r}; write {echo(ways)}"
+        )
+    name = matching(columns, written, quoted=bool(identifier.args.get("quoted")))
     if name is None:
-        named = written.casefold() in map(str.casefold, relation.columns)
+        named = written.casefold() in map(str.casefold, columns)
         meant = bool(identifier.args.get("quoted")) and not named
         text = f"a text stands in single quotes: '{echo(written)}'; " if meant else ""
         raise reading.error(
             node,
             f"there is no column {echo(written)!r}{strange_letters(written)}; {text}"
-            + suggestion(written, relation.columns),
+            + suggestion(written, columns),
         )
     if name == "":
         raise reading.error(
@@ -119,7 +151,19 @@ def column_name(reading: Reading, relation: Relation, node: exp.Expr) -> str:
             f"several columns differ from {echo(written)!r} in upper and lower case only; write "
             "the name in double quotes",
         )
-    return name
+    return columns, name
+
+
+def behind(reading: Reading, relation: Relation, node: exp.Expr) -> Mapping[str, Value]:
+    """The columns of what stands before the dot."""
+    written = str(node.args["table"].this)
+    if written.casefold() not in relation.tables:
+        raise reading.error(
+            node,
+            f"nothing is called {echo(written)!r} here; "
+            + suggestion(written, sorted(relation.tables)),
+        )
+    return relation.tables[written.casefold()]
 
 
 def matching(names: Iterable[str], written: str, *, quoted: bool) -> str | None:

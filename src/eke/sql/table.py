@@ -1,4 +1,7 @@
-"""Tables: FROM, WITH and subqueries that only project or filter the one protected table."""
+"""Tables: FROM, WITH and subqueries that only project or filter the one protected table.
+
+What is joined with it is in `joining`, which columns it has in `derived`.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,18 @@ from functools import partial
 
 from sqlglot import exp
 
-from eke.domain import Domain
 from eke.question.logic import both
+from eke.sql.joining import joined
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, condition_of, value_of
-from eke.sql.scope import LazyColumns, Relation, Tables, column_name
-from eke.sql.value import Reading, Value, column_value
+from eke.sql.scope import LazyColumns, Relation, Tables, behind, named_column
+from eke.sql.value import Reading, Value
 
 Maker = Callable[[], Value]
 _ONLY_PROJECTS = (
     "a query after FROM or WITH may only choose columns and filter rows; put GROUP BY, HAVING, "
     "ORDER BY, LIMIT and aggregates into the outer SELECT"
 )
-
-
-def protected_table(reading: Reading, domain: Domain) -> Relation:
-    """The protected table: every attribute is a column."""
-    makers = {name: partial(column_value, reading, name) for name in domain.names}
-    return Relation(LazyColumns(makers), reading.diagrams.true)
 
 
 def add_common(reading: Reading, tables: Tables, select: exp.Select) -> None:
@@ -41,6 +38,8 @@ def add_common(reading: Reading, tables: Tables, select: exp.Select) -> None:
 def filtered(reading: Reading, tables: Tables, select: exp.Select) -> Relation:
     """The relation that a SELECT reads, after its WHERE."""
     relation = _source(reading, tables, select)
+    for join in select.args.get("joins") or ():
+        relation = joined(reading, relation, join, tables.common)
     where = select.args.get("where")
     if where is None:
         return relation
@@ -52,7 +51,7 @@ def filtered(reading: Reading, tables: Tables, select: exp.Select) -> Relation:
             "no combination of declared values meets the conditions, so the answer would be 0 "
             "whatever the data; compare them with the declared domain",
         )
-    return Relation(relation.columns, kept, relation.qualifiers)
+    return relation.keeping(kept)
 
 
 def _source(reading: Reading, tables: Tables, select: exp.Select) -> Relation:
@@ -90,16 +89,20 @@ def _items(reading: Reading, relation: Relation, item: exp.Expr) -> dict[str, Ma
     if any(isinstance(one, AGGREGATES) for one in item.walk()):
         raise reading.error(item, _ONLY_PROJECTS)
     if isinstance(item, exp.Star) or isinstance(item.this, exp.Star):
-        qualifier = item.args.get("table")
-        if qualifier is not None and str(qualifier.this).casefold() not in relation.qualifiers:
+        columns = relation.columns
+        if item.args.get("table") is not None:
+            columns = behind(reading, relation, item)
+        elif relation.ambiguous:
             raise reading.error(
-                item, f"nothing is called {echo(str(qualifier.this))!r} here; write *"
+                item,
+                f"several of the joined tables have a column {min(relation.ambiguous)!r}; name the "
+                "columns",
             )
-        return {name: partial(relation.columns.__getitem__, name) for name in relation.columns}
+        return {name: partial(columns.__getitem__, name) for name in columns}
     if isinstance(item, exp.Alias):
         value = value_of(reading, relation, item.this)
         return {str(item.args["alias"].this): lambda: value}
     if isinstance(item, exp.Column):
-        name = column_name(reading, relation, item)
-        return {name: partial(relation.columns.__getitem__, name)}
+        columns, name = named_column(reading, relation, item)
+        return {name: partial(columns.__getitem__, name)}
     raise reading.error(item, "name this expression: write … AS name")

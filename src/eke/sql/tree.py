@@ -31,8 +31,12 @@ _AGGREGATE = frozenset({"this", "big_int"})
 
 _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
-        {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"}
+        (
+            *("expressions", "from_", "joins", "where", "group", "having", "order", "limit"),
+            *("offset", "with_"),
+        )
     ),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind", "method"}),
     exp.With: frozenset({"expressions"}),
     exp.CTE: frozenset({"this", "alias"}),
     exp.TableAlias: frozenset({"this"}),
@@ -134,7 +138,9 @@ def parsed(
         raise _unreadable(text, problem) from None
     except TooTangled:
         raise text.error(
-            0, "the text can be read in too many ways; write a shorter question, without joins"
+            0,
+            "the text can be read in too many ways; write a shorter question, and its own USING "
+            "(…) or ON after each JOIN",
         ) from None
     except Exception as problem:  # noqa: BLE001 - whatever the parser does, the asker gets our error
         raise text.error(

@@ -67,6 +67,29 @@ def test_boxes_are_the_cells_with_a_label(seed):
     assert set(diagrams.labels(diagram)) == met
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_labels_of_rows_and_single_boxes(seed):
+    rng = np.random.default_rng(seed)
+    diagrams = fresh()
+    diagram, function = random_pair(diagrams, rng, 3)
+    codes = dict(zip("abc", np.array(CELLS).T, strict=True))
+    labels = diagrams.chosen(diagram, codes, len(CELLS))
+    assert list(labels) == [function(cell) for cell in CELLS]
+    asked = diagrams.attributes(diagram)
+    for at, name in enumerate("abc"):
+        moved = [
+            {function((*t[:at], c, *t[at + 1 :])) for c in range(DOMAIN.shape[at])} for t in CELLS
+        ]
+        assert (name in asked) == any(len(one) > 1 for one in moved)
+    alone = diagrams.single_boxes(diagram, 1_000)
+    for label, box in alone.items():
+        assert covered([(1, box)]) == [int(function(cell) is label) for cell in CELLS]
+        assert covered(weighted_boxes(diagrams, diagram, label)) == covered([(1, box)])
+    single = [label for label in diagrams.labels(diagram) if diagrams.paths(diagram, label) == 1]
+    assert set(alone) == set(single)
+    assert diagrams.single_boxes(diagram, diagrams.paths(diagram) - 1) == {}
+
+
 def test_equal_functions_are_the_same_object():
     diagrams = fresh()
     a = diagrams.where("a", np.arange(5) > 2)

@@ -17,10 +17,11 @@ from eke.query import Query, constant, count, moment, table, total
 from eke.question import Aggregate
 from eke.sql import parse
 from tests.sql_adult import WORKCLASSES, compact_domain
+from tests.sql_public import with_functions
 from tests.sql_text import statement_text
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "sql"
-DOMAIN = compact_domain()
+DOMAIN = with_functions(compact_domain())
 NAMES = {
     "count": count,
     "total": total,

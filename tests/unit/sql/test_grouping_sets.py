@@ -97,3 +97,9 @@ def test_everything_else_is_refused_with_advice(text: str) -> None:
 def test_only_texts_are_read() -> None:
     with pytest.raises(SqlError, match="text is expected"):
         parse_grouping_sets(5, DOMAIN)  # type: ignore[arg-type]
+
+
+def test_derived_columns_are_no_tables() -> None:
+    domain = DOMAIN.with_derived(twice="a || 'x'")
+    with pytest.raises(SqlError, match="'twice' is derived; released tables are by attributes"):
+        parse_grouping_sets("SELECT COUNT(*) FROM t GROUP BY CUBE (twice)", domain)

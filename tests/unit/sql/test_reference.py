@@ -12,9 +12,14 @@ from eke.errors import SqlError
 from eke.sql import guard, parse
 from eke.sql.grouping import MOST_GROUPS
 from tests.sql_adult import compact_domain
+from tests.sql_public import LOOKUPS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "sql.md").read_text("utf-8")
-DOMAIN = Domain(dict(compact_domain().attributes), day=Date("2012-01-01", "2013-12-31"))
+DOMAIN = (
+    Domain(dict(compact_domain().attributes), day=Date("2012-01-01", "2013-12-31"))
+    .with_lookups(*LOOKUPS)
+    .with_derived(quarter="EXTRACT(quarter FROM day)", trade="classes.sector")
+)
 EXAMPLES = [
     statement
     for block in re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)

@@ -30,16 +30,20 @@ export async function askPage({ dataset, me }) {
     el("div", {}, editor.card, answers));
 }
 
+const quoted = (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+
 function schemaCard(schema, insert) {
+  const { attributes, derived = {}, lookups = {} } = schema.domain;
+  const named = (name, written, said) => el("li", {},
+    el("button", { class: "name", type: "button", title: "Put it into the question", onclick: () => insert(written) }, name),
+    el("div", { class: "quiet" }, said));
   return el("section", { class: "card", "aria-label": "Schema" },
     el("h2", {}, `Attributes of ${schema.dataset}`),
-    el("ul", { class: "schema" }, schema.order.map((name) => {
-      const attribute = schema.domain.attributes[name];
-      const written = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
-      return el("li", {},
-        el("button", { class: "name", type: "button", title: "Put it into the question", onclick: () => insert(written) }, name),
-        el("div", { class: "quiet" }, values(attribute)));
-    })));
+    el("ul", { class: "schema" },
+      schema.order.map((name) => named(name, quoted(name), values(attributes[name]))),
+      Object.entries(derived).map(([name, sql]) => named(name, quoted(name), `is ${sql}`)),
+      Object.entries(lookups).map(([name, one]) => named(name, `JOIN ${quoted(name)} USING (${one.keys.map(quoted).join(", ")})`,
+        `a table to join by ${one.keys.join(" and ")}, with ${one.columns.join(", ") || "nothing else"}`))));
 }
 
 function values(attribute) {

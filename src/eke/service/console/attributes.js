@@ -108,7 +108,7 @@ function rule(rules, title) {
 }
 
 export function attributeEditor() {
-  let rows = [], broken = null;
+  let rows = [], broken = null, functions = {};
   const body = el("tbody", {});
   const empty = el("p", { class: "quiet" }, "No attributes yet: draft them from the table, or add them one by one.");
   const heads = ["Name", "Kind", "Values", "Missing values", "Values that do not fit", ""];
@@ -123,7 +123,7 @@ export function attributeEditor() {
     if (!all.length) throw new Error("a dataset needs at least one attribute");
     const twice = names.find((name, i) => names.indexOf(name) !== i);
     if (twice !== undefined) throw new Error(`two attributes are called ${twice}; remove one of them`);
-    return { format: FORMAT, attributes: Object.fromEntries(all) };
+    return { format: FORMAT, attributes: Object.fromEntries(all), ...functions };
   }
 
   function rewrite() {
@@ -145,6 +145,7 @@ export function attributeEditor() {
     for (const [name, one] of Object.entries(domain.attributes)) {
       if (!KINDS.some(([kind]) => kind === one?.type)) throw new Error(`${name} has an unknown type; use ${KINDS.map(([kind]) => kind).join(", ")}`);
     }
+    functions = Object.fromEntries(["lookups", "derived"].filter((key) => key in domain).map((key) => [key, domain[key]]));
     rows = [];
     body.replaceChildren();
     for (const [name, one] of Object.entries(domain.attributes)) add(name, one);
