@@ -158,6 +158,7 @@ def test_bins_widen_the_interval_to_their_edges(tmp_path):
 
 def test_within_a_share_of_the_records(tmp_path):
     answer = session(tmp_path).ask("SELECT QUANTILE_DISC(age, 0.5) FROM people", within="2 %")
+    assert "to come within 2 % of the records" in answer.explain()
     low, high = answer.interval
     ((rows, inside),) = truth(
         f"SELECT COUNT(age), COUNT(*) FILTER (WHERE age > {low} AND age < {high}) FROM people"

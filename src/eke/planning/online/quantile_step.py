@@ -27,8 +27,9 @@ from eke.question.ladder import Ladder
 _FIRST_PARTS = 16
 _COARSE = 0.005  # the share of the limit that a first look costs
 _ZOOM = 0.2  # of the zone, what a step is to leave in doubt
-_OPEN = 0.6  # of the zone: if more than that stays in doubt, it is looked at again first
+_DEARER = 3.0  # times the noise of what is left: with less, a look is as good as the last step
 _PARTS_IN_INTERVAL = 4
+_PARTS_FOR_A_PRICE = 10
 _PARTS_AT_LAST = 8  # an interval ends where parts end: fewer would make it wider than it need be
 _WIDER = 0.25  # of what an interval may miss: the zone is wider than that
 _TELLING = 3.0  # deviations: fewer records than that cannot be told from none
@@ -62,26 +63,31 @@ def next_step(doubt: Doubt, confidence: float, facts: Facts) -> QuantileStep:
     else:
         wanted = 2.0 * doubt.within / zone.width
     left_open = max(min(wanted, 1.0), _ZOOM)
-    cuts = zone.cut_into(math.ceil(_parts(is_last=wanted >= _ZOOM) / left_open))
+    parts = _PARTS_AT_LAST if wanted >= _ZOOM else _PARTS_IN_INTERVAL
+    cuts = zone.cut_into(math.ceil(parts / left_open))
     deviation = zone.deviation_for(left_open, len(cuts) - 1)
     return QuantileStep(cuts, deviation, is_last=wanted >= _ZOOM, is_look=zone.is_vague)
 
 
-def bought_step(doubt: Doubt, confidence: float, measure: Measure, rest: int) -> QuantileStep:
-    """What to count next for one quantile, if all that is left were spent on it."""
+def bought_step(doubt: Doubt, measure: Measure, rest: int, *, is_last: bool) -> QuantileStep:
+    """What to count next for one quantile, if so much is left and may be spent at once.
+
+    As long as a closer look costs much less than that, it comes first.
+    """
     known = doubt.known
     deviation = deviation_of(measure, measure.noise_scale(1.0, rest / NANO))
     if known.records is None or not len(known.cuts):
         return QuantileStep(_even(0, known.ladder.last, _FIRST_PARTS), math.inf, is_last=False)
-    zone = _Zone.of(known, confidence)
-    left_open = zone.left_open_by(deviation)
-    if _ZOOM <= left_open <= _OPEN or zone.last - zone.first < _PARTS_IN_INTERVAL:
-        parts = math.ceil(_parts(is_last=True) / min(left_open, 1.0))
-        cuts = zone.cut_into(parts)
-        is_useful = zone.rank_deviation(deviation, parts) < _NOTICEABLE * known.least_deviation
-        return QuantileStep(cuts, deviation, is_last=True, is_useful=is_useful)
+    zone = _Zone.of(known, doubt.confidence)
     cuts = zone.cut_into(_FIRST_PARTS)
-    return QuantileStep(cuts, zone.deviation_for(_ZOOM, len(cuts) - 1), is_last=False)
+    look = zone.deviation_for(_ZOOM, len(cuts) - 1)
+    if is_last or look < _DEARER * deviation or zone.last - zone.first < _PARTS_FOR_A_PRICE:
+        told = zone.rank_deviation(deviation, _PARTS_FOR_A_PRICE)
+        is_useful = told < _NOTICEABLE * known.least_deviation
+        if zone.last - zone.first < known.ladder.last // 2:  # else it is hardly narrowed down yet
+            cuts = zone.cut_into(_PARTS_FOR_A_PRICE)
+        return QuantileStep(cuts, deviation, is_last=True, is_useful=is_useful)
+    return QuantileStep(cuts, look, is_last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +139,6 @@ class _Zone:
         # What is known of the same ranks counts for at most half of it.
         already = wanted * self.rank_deviation(1.0, parts) / self.known.least_deviation
         return wanted / math.sqrt(1.0 - min(already**2, 0.5))
-
-    def left_open_by(self, deviation: float) -> float:
-        """How much of the zone stays in doubt with counts of this deviation, in few parts."""
-        return 2.0 * deviation * self._ranks_off(_PARTS_AT_LAST) / self.records
 
     def _ranks_off(self, parts: int) -> float:
         """By how much an end of the interval is off in rank, for counts of deviation 1."""
@@ -192,11 +194,6 @@ def _cells(counted: Query, ladder: Ladder, edges: Sequence[int]) -> Iterator[Que
         query = ladder.between(counted, before + 1, last).without_constant()
         if not query.is_zero:
             yield query
-
-
-def _parts(*, is_last: bool) -> int:
-    """How many parts the interval is made of after a step."""
-    return _PARTS_AT_LAST if is_last else _PARTS_IN_INTERVAL
 
 
 def deviation_of(measure: Measure, noise_scale: float) -> float:

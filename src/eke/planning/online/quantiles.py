@@ -30,10 +30,11 @@ from eke.planning.online.rent import loss_after
 from eke.planning.online.stretch import least_with_noise
 from eke.privacy.record_loss import NANO
 
-LOOK = 8
-"""With a price, one part in so many goes to the first look."""
-MOST_STEPS = 8
-_LOOKS_FOR_A_PRICE = 4
+LOOK = 4
+"""With a price, at most one part in so many of what is left goes to a look, and at least one in"""
+_LEAST_LOOK = 64
+_LOOKS_FOR_A_PRICE = 6
+MOST_STEPS = _LOOKS_FOR_A_PRICE + 2
 _SPENT = 0.98  # of a price: the rest buys nothing noticeable
 _TRIES = 4
 _DEARER = "it would not be the last step, and a later one costs more"
@@ -89,14 +90,14 @@ def spend_on_quantiles(
         return Decision("history", 0, known)
     open_ones = [doubt for doubt in found.doubts if doubt.width > 0.0]
     last = len(before) >= _LOOKS_FOR_A_PRICE
-    steps = [bought_step(one, demand.confidence, facts.measure, rest) for one in open_ones]
+    steps = [bought_step(one, facts.measure, rest, is_last=last) for one in open_ones]
     if not any(step.is_useful for step in steps):
         return Decision("history", 0, known)
     price = rest
-    if not last and not all(step.is_last for step in steps):
+    if not all(step.is_last for step in steps):
         wanted = min((step.deviation for step in steps if not step.is_last), default=math.inf)
         needed = math.ceil(NANO * facts.measure.loss(1.0, facts.measure.scale_of(wanted**2)))
-        price = min(max(needed, rest // 64), rest // (4 if before else LOOK))
+        price = min(max(needed, rest // _LEAST_LOOK), rest // LOOK)
     deviation = deviation_of(facts.measure, facts.measure.noise_scale(1.0, max(price, 1) / NANO))
     for _ in range(_TRIES):  # a unit of several rows, or one that is replaced, costs more
         plan = plan_of_steps(open_ones, steps, deviation, facts.measure)

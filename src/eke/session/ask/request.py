@@ -79,9 +79,9 @@ class Request:
         is_share = 0 in demand.relative_places
         within = None if self.spend is not None or is_share else first
         share = first if is_share else None
-        return Headline(
-            self.question.text, within, demand.confidence, self.spend, demand.groups_of, share
-        )
+        text, size = self.question.text, demand.groups_of
+        of_records = is_share and demand.columns[0][0].ladder is not None
+        return Headline(text, within, demand.confidence, self.spend, size, share, of_records)
 
     @property
     def digest(self) -> str:
@@ -218,8 +218,10 @@ class Request:
 
     def _is_wider(self, cell: Cell, place: int) -> bool:
         """Whether a cell of the column of values at a place is wider than was asked for."""
-        within = self.demand.columns[place][1]
+        formula, within = self.demand.columns[place]
         if place in self.demand.relative_places:
+            if formula.ladder is not None:  # how many records it holds is not told by its width
+                return False
             within *= abs(cell.value or 0.0)
         return _halfwidth(cell) > within * _ROUNDING
 
