@@ -91,15 +91,21 @@ class QuantilePosterior:
         return float(self.deviations.min()) if self.deviations.size else math.inf
 
     def records_between(self, first: int, last: int) -> tuple[float, float]:
-        """(estimate, deviation) of the records from one step to another, both looked at."""
+        """(estimate, bound of its deviation) of the records from one step to another.
+
+        Just before the first and at the last, history was looked at.
+        """
         records, share = self.records or 0.0, float(self.ladder.share)
-        found = {-1: (-share * records, 0.0), self.ladder.last: ((1.0 - share) * records, 0.0)}
+        parts = {-1: -share, self.ladder.last: 1.0 - share}
+        found = {
+            end: (part * records, abs(part) * self.records_deviation) for end, part in parts.items()
+        }
         found |= {
             int(cut): (float(excess), float(deviation))
             for cut, excess, deviation in zip(self.cuts, self.excess, self.deviations, strict=True)
         }
         (low, off), (high, other) = found[first - 1], found[last]
-        return high - low, math.hypot(off, other)
+        return high - low, off + other
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The belief that it is above, below or between."""

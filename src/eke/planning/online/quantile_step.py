@@ -27,6 +27,7 @@ from eke.question.ladder import Ladder
 _FIRST_PARTS = 16
 _COARSE = 0.005  # the share of the limit that a first look costs
 _ZOOM = 0.2  # of the zone, what a step is to leave in doubt
+_FAINT = 0.5  # the same, where there may be no records at all
 _DEARER = 3.0  # times the noise of what is left: with less, a look is as good as the last step
 _PARTS_IN_INTERVAL = 4
 _PARTS_FOR_A_PRICE = 10
@@ -62,7 +63,7 @@ def next_step(doubt: Doubt, confidence: float, facts: Facts) -> QuantileStep:
         wanted = 2.0 * doubt.within * max(known.records, 1.0) / zone.records
     else:
         wanted = 2.0 * doubt.within / zone.width
-    left_open = max(min(wanted, 1.0), _ZOOM)
+    left_open = max(min(wanted, 1.0), _FAINT if zone.is_vague else _ZOOM)
     parts = _PARTS_AT_LAST if wanted >= _ZOOM else _PARTS_IN_INTERVAL
     cuts = zone.cut_into(math.ceil(parts / left_open))
     deviation = zone.deviation_for(left_open, len(cuts) - 1)
