@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from eke.privacy.unit import Unit
     from eke.query import constant, count, marginal, moment, table, total
-    from eke.question import deviation, mean, ratio, root, variance
+    from eke.question import deviation, mean, median, quantile, ratio, root, variance
     from eke.session import (
         Answer,
         Budget,
@@ -108,9 +108,11 @@ __all__ = [
     "marginals_and_those_with",
     "marginals_up_to",
     "mean",
+    "median",
     "moment",
     "open",
     "prefixes",
+    "quantile",
     "ranges",
     "ratio",
     "read_domain",
@@ -143,7 +145,7 @@ _HOMES = {
     ),
     "eke.privacy.unit": ("Unit",),
     "eke.query": ("constant", "count", "marginal", "moment", "table", "total"),
-    "eke.question": ("deviation", "mean", "ratio", "root", "variance"),
+    "eke.question": ("deviation", "mean", "median", "quantile", "ratio", "root", "variance"),
     "eke.session": (
         *("Answer", "Budget", "History", "Preview", "Release", "Session"),
         *("check", "create", "simultaneous", "write_report"),

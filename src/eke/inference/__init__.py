@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         WidenedPosterior,
         halfwidth,
     )
+    from eke.inference.quantile import QuantilePosterior, Survey
     from eke.inference.regression import LinearEstimate, Regression
     from eke.inference.state import MOST_COARSE_ROWS, Inference, noise_of
     from eke.inference.tables import table_weight
@@ -29,7 +30,9 @@ __all__ = [
     "KnownTable",
     "LinearEstimate",
     "Posterior",
+    "QuantilePosterior",
     "Regression",
+    "Survey",
     "WidenedPosterior",
     "halfwidth",
     "noise_of",
@@ -44,6 +47,7 @@ if not TYPE_CHECKING:
             "joint": "Joint",
             "known_table": "KnownTable",
             "posterior": ("ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth"),
+            "quantile": "QuantilePosterior Survey",
             "regression": "LinearEstimate Regression",
             "state": "MOST_COARSE_ROWS Inference noise_of",
             "tables": "table_weight",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         only_history,
         policy_named,
     )
+    from eke.planning.online.quantiles import check_price, decide_quantiles, spend_on_quantiles
     from eke.planning.online.question_demand import QuestionDemand, checked
     from eke.planning.online.relative import decide_relative
     from eke.planning.online.rent import direct, narrowest_affordable, top_up
@@ -63,10 +64,12 @@ __all__ = [
     "Target",
     "Workload",
     "all_marginals",
+    "check_price",
     "checked",
     "consistent_tables",
     "decide",
     "decide_demands",
+    "decide_quantiles",
     "decide_relative",
     "direct",
     "grouping_sets",
@@ -84,6 +87,7 @@ __all__ = [
     "prefixes",
     "ranges",
     "spend_on",
+    "spend_on_quantiles",
     "suggestions",
     "top_up",
     "whole_tables",
@@ -102,6 +106,7 @@ if not TYPE_CHECKING:
             "online.past": "Past",
             "online.plan": "Part Plan part_for",
             "online.policy": "POLICIES FallsShort Policy PolicyName only_history policy_named",
+            "online.quantiles": "check_price decide_quantiles spend_on_quantiles",
             "online.question_demand": "QuestionDemand checked",
             "online.relative": "decide_relative",
             "online.rent": "direct narrowest_affordable top_up",

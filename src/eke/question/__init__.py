@@ -7,6 +7,8 @@ from eke.question.expression import (
     FormulaExpression,
     deviation,
     mean,
+    median,
+    quantile,
     ratio,
     root,
     variance,
@@ -23,6 +25,7 @@ from eke.question.formula import (
 from eke.question.groups import AskedBlock, GroupKey, Partition, grouped
 from eke.question.lowered import formula_question
 from eke.question.outcome import Condition, Ordering, ResultRow
+from eke.question.quantile import Quantile
 from eke.question.question import VALUE, Column, Question
 
 __all__ = [
@@ -40,6 +43,7 @@ __all__ = [
     "Operation",
     "Ordering",
     "Partition",
+    "Quantile",
     "Question",
     "ResultRow",
     "Root",
@@ -51,6 +55,8 @@ __all__ = [
     "formula_question",
     "grouped",
     "mean",
+    "median",
+    "quantile",
     "ratio",
     "root",
     "row_caveats",

@@ -22,6 +22,7 @@ def caveats(question: Question) -> tuple[str, ...]:
     keys = {part for key in question.group_by for query in key.parts for part in query.attributes}
     named = {key.attribute for key in question.group_by if key.attribute is not None}
     used = {name for inside in insides for name in (*inside.attributes, *inside.blur)}
+    used |= {ladder.attribute for one in question.columns if (ladder := one.formula.ladder)}
     return (
         *_blurred(question, insides),
         *as_values(question.domain, used | keys | named | question.reads),

@@ -8,12 +8,15 @@ from typing import get_args
 
 from eke.errors import QueryError
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.ladder import checked_share
+from eke.question.quantile import Quantile
 
 MOST_LEVELS = 40
 _NUMBER = re.compile(r"-?[0-9]{1,120}(/[0-9]{1,120})?")
 _FORM = (
-    'a formula is {"answer": 0}, {"constant": "1/2"}, {"root": formula} or '
-    '{"sign": "/", "of": [formula, formula]}'
+    'a formula is {"answer": 0}, {"constant": "1/2"}, {"root": formula}, '
+    '{"sign": "/", "of": [formula, formula]} or '
+    '{"quantile": {"answer": 0}, "attribute": "age", "share": "1/2", "between": true}'
 )
 
 
@@ -28,6 +31,13 @@ def formula_from_document(document: object, answers: int, levels: int = MOST_LEV
             return Aggregate(index)
         case {"root": of, **rest} if not rest:
             return Root(formula_from_document(of, answers, levels - 1))
+        case {"quantile": {"answer": int(index), **more}, "attribute": str(name), **rest} if (
+            not more and 0 <= index < answers and rest.keys() == {"share", "between"}
+        ):
+            share, is_between = str(rest["share"]), rest["between"]
+            if _NUMBER.fullmatch(share) and isinstance(is_between, bool):
+                wanted = checked_share(_fraction(share))
+                return Quantile(Aggregate(index), name, wanted, is_between)
         case {"sign": sign, "of": [left, right], **rest} if not rest and sign in get_args(Sign):
             parts = (formula_from_document(part, answers, levels - 1) for part in (left, right))
             return Operation(sign, *parts)

@@ -26,7 +26,9 @@ from eke.query.expression import (
 )
 from eke.query.vector import to_fraction
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.ladder import MOST_DIGITS, checked_share
 from eke.question.lowered import formula_question
+from eke.question.quantile import Quantile
 from eke.question.question import Question
 
 Operand: TypeAlias = "FormulaExpression | Expression | float | Fraction"
@@ -174,6 +176,54 @@ def deviation(attribute: str, where: Where | None = None, **conditions: Any) -> 
     squared = variance(attribute, wanted)
     text = _named("standard deviation", attribute, wanted)
     return FormulaExpression(Root(squared.formula), squared.of, text)
+
+
+def quantile(
+    attribute: str, share: float, where: Where | None = None, **conditions: Any
+) -> FormulaExpression:
+    """The number that a share of the records that meet all conditions is at most.
+
+    It is SQL's QUANTILE_DISC: the least number of the attribute that so many records do not
+    exceed. Records without a number are left out. `within` is in the unit of the attribute, or a
+    share of the records such as "1 %". Quantiles are found in steps, and not calculated with.
+
+    Args:
+        attribute: whose quantile it is.
+        share: between 0 and 1; near 0 or 1 for the least or the largest numbers.
+        where: conditions as in `count`.
+        conditions: the same by keyword.
+
+    Example:
+        >>> print(eke.quantile("age", 0.9, sex="F"))
+        0.9 quantile of age where sex = 'F'
+        >>> session.preview(eke.quantile("age", 0.9), within=10).first_step
+        True
+    """
+    return _quantile(attribute, share, joined_conditions(where, conditions), is_between=False)
+
+
+def median(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
+    """The median of a numeric attribute over the records that meet all conditions.
+
+    It is SQL's MEDIAN: the middle of two records where their number is even.
+
+    Args:
+        attribute: whose median it is.
+        where: conditions as in `count`.
+        conditions: the same by keyword.
+
+    Example:
+        >>> print(eke.median("age").by("sex"))
+        median of age by sex
+    """
+    return _quantile(attribute, 0.5, joined_conditions(where, conditions), is_between=True)
+
+
+def _quantile(attribute: str, share: float, where: Where, *, is_between: bool) -> FormulaExpression:
+    wanted = checked_share(to_fraction(share).limit_denominator(10**MOST_DIGITS))
+    formula = Quantile(Aggregate(0), attribute, wanted, is_between)
+    text = _named(formula.named, attribute, where)
+    return FormulaExpression(formula, (present(attribute, where),), text)
 
 
 def root(of: Operand) -> FormulaExpression:

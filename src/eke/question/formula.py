@@ -18,8 +18,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from eke.arrays import FloatArray
+from eke.domain import Domain
 from eke.errors import AccuracyError
-from eke.question.ratio import Ratio, joined, unit
+from eke.question.ladder import Ladder
+from eke.question.ratio import Ratio, joined, scaled_average, unit
 
 Sign: TypeAlias = Literal["+", "-", "*", "/"]
 Average: TypeAlias = Callable[[int, int], bool]
@@ -126,6 +128,15 @@ class Formula(ABC):
     def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
         """What the value lies between whatever the data; infinite where nothing is known."""
         return -math.inf, math.inf
+
+    def on_domain(self, domain: Domain) -> Formula:
+        """The formula with what it has to know of a domain, as the steps of quantiles."""
+        return self.with_parts(*(part.on_domain(domain) for part in self.parts))
+
+    @property
+    def ladder(self) -> Ladder | None:
+        """The steps of a quantile; None for everything else."""
+        return None
 
     def scale(self) -> tuple[int, float] | None:
         """(aggregate, factor) of a formula that is one answer, scaled and shifted."""
@@ -312,21 +323,12 @@ class Operation(Formula):
         """The bounds if it is c·a / b + d with a / b an average, however that is written."""
         places = self.aggregates()
         ratio = self.over(places).ratio(len(places))
-        if ratio is None:
+        found = None if ratio is None else scaled_average(ratio)
+        if ratio is None or found is None or not average(*(places[one] for one in found)):
             return None
-        top, bottom = ratio
-        below = np.flatnonzero(bottom)
-        if len(below) != 1 or below[0] == len(places) or top[-1]:
-            return None
-        rows = int(below[0])
-        above = [int(place) for place in np.flatnonzero(top) if place != rows]
-        if len(above) != 1:
-            return None
-        if not average(places[above[0]], places[rows]):
-            return None
+        (top, bottom), (total, rows) = ratio, found
         ends = [
-            float((top[above[0]] * end + top[rows]) / bottom[rows])
-            for end in extremes(places[above[0]])
+            float((top[total] * end + top[rows]) / bottom[rows]) for end in extremes(places[total])
         ]
         return min(ends), max(ends)
 

@@ -16,6 +16,7 @@ from eke.question.formula import (
     Key,
 )
 from eke.question.groups import GroupKey, grouped
+from eke.question.quantile import check_alone
 from eke.question.question import VALUE, Column, Question
 
 MOST_QUERIES = 64
@@ -41,7 +42,7 @@ def formula_question(
         Aggregate(distinct.index(one)).shifted(query.constant)
         for one, query in zip(bare, queries, strict=True)
     ]
-    whole = formula.on_answers(answers)
+    whole = check_alone(formula.on_answers(answers).on_domain(domain))
     identity = {
         "formula": formula.to_document(),
         "of": [query.to_document() for query in queries],

@@ -37,6 +37,17 @@ def joined(sign: str, first: Ratio, second: Ratio) -> Ratio | None:
     return left + factor * right, bottoms
 
 
+def scaled_average(ratio: Ratio) -> tuple[int, int] | None:
+    """The places of a and b if the ratio is (c·a + d·b) / b; None if it is not."""
+    top, bottom = ratio
+    below = np.flatnonzero(bottom)
+    if len(below) != 1 or below[0] == len(bottom) - 1 or top[-1]:
+        return None
+    rows = int(below[0])
+    above = [int(place) for place in np.flatnonzero(top) if place != rows]
+    return (above[0], rows) if len(above) == 1 else None
+
+
 def _product(one: FloatArray, other: FloatArray) -> FloatArray | None:
     """The product of two linear forms of which one is a number."""
     if not one[:-1].any():

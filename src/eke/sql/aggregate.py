@@ -18,6 +18,7 @@ from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
 from eke.query.canonical import DENSE_CELLS
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
+from eke.question.quantile import Quantile
 from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
 from eke.sql.draft import (
@@ -26,6 +27,7 @@ from eke.sql.draft import (
     Joined,
     Linear,
     PairSums,
+    QuantileOf,
     RootOf,
     joined,
     related,
@@ -35,6 +37,7 @@ from eke.sql.draft import (
 from eke.sql.finishing import FUNCTIONS, advice, constant_of, has_aggregate, power_of
 from eke.sql.logic import same_as
 from eke.sql.polynomial import Polynomial, TooLarge, constant
+from eke.sql.quantiles import asked_quantile, ladder_of
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
 from eke.sql.tree import left_chain
@@ -48,7 +51,7 @@ from eke.sql.value import (
     reached_codes,
     weighted_boxes,
 )
-from eke.sql.vocabulary import PAIRS
+from eke.sql.vocabulary import PAIRS, QUANTILES
 
 MOST_QUERIES = 64
 _OF_TWO = ("this", "expression")
@@ -73,6 +76,7 @@ class Aggregates:
         self._basics: dict[Any, int] = {}
         self._places: dict[Any, int] = {}
         self._indices: dict[Any, int | Fraction] = {}
+        self._quantiles: dict[Any, Formula] = {}
         self._names: dict[str, exp.Expr] = {}
         self.queries: list[Query] = []
 
@@ -167,11 +171,12 @@ class Aggregates:
             return self._basic(
                 constant(Fraction(1)), self._reading.diagrams.joined(both, kept, met)
             )
-        if isinstance(node, PAIRS):
-            return related(self._reading, node, self._moments(node, kept))
+        if isinstance(node, (*PAIRS, *QUANTILES)):
+            is_pair = isinstance(node, PAIRS)
+            return self._related(node, kept) if is_pair else self._quantile(node, kept)
         if not isinstance(node, (exp.Avg, *SPREADS)) or node.this is None:
             raise self._reading.error(
-                node, "FILTER belongs directly after COUNT, SUM, AVG, VARIANCE or STDDEV"
+                node, "FILTER belongs directly after COUNT, SUM, AVG, MEDIAN, VARIANCE or STDDEV"
             )
         number = number_of(self._reading, self._relation, node.this)
         value = number.polynomial(self._reading.diagrams)
@@ -183,6 +188,16 @@ class Aggregates:
         of_squares = multiplied(blur, value.extremes, blur, value.extremes)
         squares = self._basic(value * value, known, of_squares)
         return spread(self._reading, node, rows, total, squares)
+
+    def _quantile(self, node: exp.Expr, kept: Diagram) -> QuantileOf:
+        of, share, is_between = asked_quantile(self._reading, node)
+        number = number_of(self._reading, self._relation, of)
+        known = self._reading.diagrams.joined(both, kept, number.known)
+        ladder = ladder_of(self._reading, node, number, share, is_between=is_between)
+        return QuantileOf(self._basic(constant(Fraction(1)), known), ladder)
+
+    def _related(self, node: exp.Expr, kept: Diagram) -> Draft:
+        return related(self._reading, node, self._moments(node, kept))
 
     def _moments(self, node: exp.Expr, kept: Diagram) -> PairSums:
         """The sums behind an aggregate of two expressions, over the records that have both."""
@@ -273,6 +288,8 @@ class Aggregates:
 
     def _part(self, node: exp.Expr, draft: Draft) -> Formula:
         """The formula of a part of a tree; a scaled aggregate is shared with the plain one."""
+        if isinstance(draft, QuantileOf):
+            return self._placed(node, draft)
         if isinstance(draft, RootOf):
             return Root(self._part(node, draft.of))
         if isinstance(draft, Joined):
@@ -285,6 +302,18 @@ class Aggregates:
         plain = self._asked(node, ((place, Fraction(1)),))
         scaled = plain if weight == 1 else Operation("*", Constant(weight), plain)
         return scaled.shifted(draft.constant)
+
+    def _placed(self, node: exp.Expr, draft: QuantileOf) -> Formula:
+        """A quantile, whose records are a query of its own: the answer at its place is itself."""
+        ladder = draft.ladder
+        numbers = ladder.values.tobytes(), ladder.places.tobytes()
+        key = draft.rows, ladder.attribute, ladder.share, ladder.is_between, numbers
+        if key not in self._quantiles:
+            query = self._query(draft.rows.weights, Fraction(0))
+            if query.is_zero:
+                raise self._reading.error(node, "no record can be counted here; leave it out")
+            self._quantiles[key] = Quantile.among(Aggregate(self._added(node, query)), ladder)
+        return self._quantiles[key]
 
     def _asked(
         self,
@@ -320,16 +349,19 @@ class Aggregates:
         )
         key = (query.constant, content)
         if key not in self._places:
-            if len(self.queries) == MOST_QUERIES:
-                raise self._reading.error(
-                    node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
-                )
-            self._places[key] = len(self.queries)
-            self.queries.append(query)
+            self._places[key] = self._added(node, query)
         place = self._places[key]
         same = self.queries[place]
         self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
         return place
+
+    def _added(self, node: exp.Expr, query: Query) -> int:
+        if len(self.queries) == MOST_QUERIES:
+            raise self._reading.error(
+                node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
+            )
+        self.queries.append(query)
+        return len(self.queries) - 1
 
 
 def _is_guarded(reading: Reading, node: exp.Expr) -> bool:

@@ -13,6 +13,8 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from eke.question.formula import Sign
+from eke.question.ladder import Ladder
+from eke.question.quantile import NOT_CALCULATED_WITH
 from eke.sql.value import Reading
 
 _MOST_LEVELS = 40
@@ -59,11 +61,21 @@ class RootOf:
     levels: int
 
 
-Draft: TypeAlias = Linear | Joined | RootOf
+@dataclass(frozen=True, slots=True)
+class QuantileOf:
+    """A quantile of the records that a basic aggregate counts."""
+
+    rows: Linear
+    ladder: Ladder
+    levels: int = 1
+
+
+Draft: TypeAlias = Linear | Joined | RootOf | QuantileOf
 
 
 def joined(reading: Reading, node: exp.Expr, sign: Sign, left: Draft, right: Draft) -> Draft:
     """Two drafts joined by a sign; linear as long as it can be."""
+    _check_alone(reading, node, left, right)
     if isinstance(left, Linear) and isinstance(right, Linear):
         if sign in ("+", "-"):
             other = right if sign == "+" else right.times(Fraction(-1))
@@ -82,7 +94,13 @@ def joined(reading: Reading, node: exp.Expr, sign: Sign, left: Draft, right: Dra
 
 def rooted(reading: Reading, node: exp.Expr, of: Draft) -> Draft:
     """The square root of a draft."""
+    _check_alone(reading, node, of)
     return RootOf(of, _levels(reading, node, of))
+
+
+def _check_alone(reading: Reading, node: exp.Expr, *parts: Draft) -> None:
+    if any(isinstance(part, QuantileOf) for part in parts):
+        raise reading.error(node, NOT_CALCULATED_WITH)
 
 
 def spread(reading: Reading, node: exp.Expr, rows: Linear, total: Linear, squares: Linear) -> Draft:

@@ -23,6 +23,7 @@ _SUBQUERY = (
     "a query within a condition is not supported; write the condition itself, or put a SELECT "
     "that only projects or filters after FROM"
 )
+_ONE_RECORD = "is that of a single record, which could change it at will; ask for a"
 _EXTREME = (
     "is not a sum over records, so one record could change it at will; ask for counts of ranges, "
     "such as COUNT(*) FILTER (WHERE age >= 65)"
@@ -83,14 +84,9 @@ _NODES: dict[str, tuple[str, str]] = {
     "Ln": ("", _CURVED),
     "Log": ("", _CURVED),
     "Exp": ("", _CURVED),
-    "Min": ("MIN", f"MIN {_EXTREME}"),
-    "Max": ("MAX", f"MAX {_EXTREME}"),
-    "Median": ("MEDIAN", f"MEDIAN {_EXTREME}"),
+    "Min": ("MIN", f"MIN {_ONE_RECORD} quantile near the lower end: QUANTILE_DISC(age, 0.001)"),
+    "Max": ("MAX", f"MAX {_ONE_RECORD} quantile near the upper end: QUANTILE_DISC(age, 0.999)"),
     "Mode": ("MODE", f"MODE {_EXTREME}"),
-    "Quantile": ("", f"a quantile {_EXTREME}"),
-    "PercentileCont": ("PERCENTILE_CONT", f"a percentile {_EXTREME}"),
-    "PercentileDisc": ("PERCENTILE_DISC", f"a percentile {_EXTREME}"),
-    "WithinGroup": ("WITHIN", f"a percentile {_EXTREME}"),
     "AnyValue": ("ANY_VALUE", "single records are never shown; ask for a COUNT"),
     "IgnoreNulls": ("", "single records are never shown; ask for a COUNT"),
     "First": ("FIRST", "single records are never shown; ask for a COUNT"),

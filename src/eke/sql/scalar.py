@@ -36,7 +36,7 @@ from eke.sql.value import (
     known_part,
     literal_number,
 )
-from eke.sql.vocabulary import ARGUMENTS, DATE_PARTS, NAMED_PARTS, PAIRS, operands
+from eke.sql.vocabulary import ARGUMENTS, DATE_PARTS, NAMED_PARTS, PAIRS, QUANTILES, operands
 
 _LONGEST_NUMBER = 40
 _LARGEST_EXPONENT = 40
@@ -51,6 +51,7 @@ AGGREGATES: tuple[type[exp.Expr], ...] = (
     exp.StddevSamp,
     exp.CountIf,
     *PAIRS,
+    *QUANTILES,
     exp.Filter,
 )
 

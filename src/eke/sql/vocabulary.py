@@ -55,6 +55,16 @@ PAIRS: tuple[type[exp.Expr], ...] = (
 )
 """Aggregates of two expressions."""
 
+QUANTILES: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Median: frozenset(("this",)),
+    exp.Quantile: frozenset(("this", "quantile")),
+    exp.ApproxQuantile: frozenset(("this", "quantile")),
+    exp.PercentileCont: frozenset(_TWO),
+    exp.PercentileDisc: frozenset(_TWO),
+    exp.WithinGroup: frozenset(_TWO),
+}
+"""Quantiles, with what each may carry."""
+
 DATE_PARTS: dict[type[exp.Expr], str] = {
     exp.Year: "year",
     exp.Quarter: "quarter",
@@ -100,6 +110,7 @@ _MORE: dict[type[exp.Expr], tuple[str, ...]] = {
 NODES: dict[type[exp.Expr], frozenset[str]] = {
     **{node: frozenset((*keys, *_MORE.get(node, ()))) for node, keys in ARGUMENTS.items()},
     **dict.fromkeys(PAIRS, frozenset(_TWO)),
+    **QUANTILES,
     **{node: frozenset(keys) for node, keys in _DATES.items()},
     exp.CountIf: frozenset(("this", "big_int")),
     exp.DataType: frozenset(("this", "expressions")),
@@ -110,6 +121,8 @@ NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     **{node: keys[:1] for node, keys in ARGUMENTS.items()},
     **{node: _TWO for node, keys in ARGUMENTS.items() if keys == _TWO and node is not exp.Trim},
     **dict.fromkeys(PAIRS, _TWO),
+    **dict.fromkeys(QUANTILES, _ONE),
+    exp.WithinGroup: _TWO,
     **{node: keys for node, keys in _DATES.items() if node is not exp.Anonymous},
     exp.If: ("this", "true"),
     exp.Substring: ("this", "start"),

@@ -377,6 +377,29 @@ def test_prices_and_sizes_of_groups_are_those_of_a_local_session(
     assert remote.preview(text, within="20 %") == local.preview(text, within="20 %")
 
 
+def test_quantiles_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    asked = eke.quantile("age", 0.75).by("sex")
+    there, here = remote.ask(asked, within=9), local.ask(asked, within=9)
+    assert there.rows == here.rows
+    assert here.free
+    form = {"quantile": {"answer": 0}, "attribute": "city", "share": "1/2", "between": True}
+    body = {
+        "query": {"formula": form, "of": [{"terms": [{"weight": "1", "factors": {}}]}]},
+        "within": 5,
+    }
+    with pytest.raises(eke.EkeError, match="no numbers to sum"):
+        remote._wire.post(f"{remote._place}/ask", body)
+    weighted = {
+        "formula": {**form, "attribute": "age"},
+        "of": [{"terms": [{"weight": "2", "factors": {}}]}],
+    }
+    with pytest.raises(QueryError, match="give it the number of them"):
+        remote._wire.post(f"{remote._place}/ask", {"query": weighted, "within": 5})
+
+
 def test_formulas_and_cursors_are_those_of_a_local_session(
     place: tuple[Server, str], remote: RemoteSession
 ) -> None:

@@ -21,7 +21,7 @@ _TEXTS = [
         "é" * 9,
     ),
     *("SELECT age FROM people", "SELECT COUNT(*) FROM people WHERE nothing = 1", "'", '"', "--"),
-    *("SELECT COUNT(*) FROM people UNION SELECT 1", "(" * 5000, "SELECT MEDIAN(age) FROM people"),
+    *("SELECT COUNT(*) FROM people UNION SELECT 1", "(" * 5000, "SELECT MODE(age) FROM people"),
     *("SELECT COUNT(*) FROM people LIMIT -1", "/*", "WITH x AS (SELECT 1) SELECT 1", "x" * 20_001),
     *("SELECT COUNT(*) FROM people WHERE age = 'x'", "PRAGMA foo", "ATTACH 'x'", "COPY people TO"),
     *("SELECT COUNT(age, sex) FROM people", "VACUUM", "SELECT COUNT(*) FROM people GROUP BY 9"),

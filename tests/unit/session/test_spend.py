@@ -19,6 +19,7 @@ from eke.engine import vault
 from eke.errors import AccuracyError, BudgetExceeded, KeyConflict, Refused
 from eke.planning.online import price_search, spend
 from eke.privacy.record_loss import NANO
+from eke.session.ask.work import plans_for
 
 PEOPLE = 20_000
 SHARES = {"A": 0.6, "B": 0.3, "C": 0.0975, "D": 0.0025}
@@ -178,12 +179,12 @@ def test_large_tables_are_searched_with_fewer_plans(new):
             "SELECT age, carrier, COUNT(*), SUM(age), SUM(age * age) FROM people GROUP BY 1, 2",
         )
     )
-    assert small._plans(0) == price_search.MOST_PLANS
-    assert price_search.LEAST_PLANS <= large._plans(0) < price_search.MOST_PLANS
+    assert plans_for(small.demand, 0) == price_search.MOST_PLANS
+    assert price_search.LEAST_PLANS <= plans_for(large.demand, 0) < price_search.MOST_PLANS
     nothing = session._vault.snapshot().facts.inference
     small.work(nothing).check()
     large.work(nothing).check()
-    assert large._plans(10**6) == price_search.LEAST_PLANS
+    assert plans_for(large.demand, 10**6) == price_search.LEAST_PLANS
 
 
 @pytest.mark.parametrize(("limit", "price"), [({"epsilon": 1.0}, 0.05), ({"rho": 0.1}, 0.004)])

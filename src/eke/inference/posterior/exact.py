@@ -102,6 +102,14 @@ def tail(noise: ComposedNoise, x: float) -> float:
     return upper if x >= 0.0 else 1.0 - upper
 
 
+def tails(noise: ComposedNoise, points: Reals) -> Reals:
+    """Pr(e > x) at each point, as `tail`, found at once."""
+    if noise.is_zero:
+        return np.where(points < 0.0, 1.0, 0.0)
+    upper = _tails(noise, np.abs(points))
+    return np.where(points >= 0.0, upper, 1.0 - upper)
+
+
 def densities(noise: ComposedNoise, points: ArrayLike) -> Reals:
     """The density of e at each point."""
     if noise.is_zero:

@@ -22,6 +22,10 @@ PER_CELL = 2**14
 TOGETHER = 3
 """How many times the work of a comparison it is where several blocks are planned together: each is
 looked at as if those before it were known, and for that they are taken in."""
+PARTS_OF_A_QUANTILE = 64
+"""Counts by which a quantile is found in a group, and places in which it is sought."""
+PER_CODE = 2**5
+"""Steps for a code of a column in one of these counts."""
 MOST_STEPS = 2**33
 """Of one request: some seconds of a processor."""
 LIGHT_STEPS = 2**26
@@ -33,6 +37,17 @@ def steps_for(answers: int, rows: int, *, together: bool) -> int:
     if not together:
         return answers * (PER_ANSWER + rows**2)
     return answers * (PER_ANSWER + TOGETHER * (rows + answers) ** 2)
+
+
+def quantile_steps(groups: int, codes: int, rows: int) -> int:
+    """The steps for a quantile in every group, of a column with so many codes.
+
+    Each group is looked at in some sixty places and counted in as many parts until it is found, and
+    every part is a vector over the column.
+    """
+    measured = groups * PARTS_OF_A_QUANTILE
+    looks = steps_for(measured, rows + measured, together=False)
+    return looks + measured * codes * PER_CODE
 
 
 def table_steps(cells: int, kinds: int, rows: int) -> int:

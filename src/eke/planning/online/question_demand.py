@@ -11,6 +11,7 @@ from eke.inference import FormulaPosterior, Inference, Joint, table_weight
 from eke.planning.online.requirement import Demand, Requirement
 from eke.query import Block
 from eke.question import AskedBlock, Formula, Question
+from eke.question.ladder import Ladder
 
 MOST_ROWS = 4096
 MOST_TABLE_ROWS = 131_072
@@ -46,8 +47,26 @@ class QuestionDemand:
 
     @property
     def curved(self) -> list[tuple[Formula, float]]:
-        """Those of them that are not linear."""
-        return [(f, w) for f, w in self.columns if f.scale() is None]
+        """Those of them that are not linear; quantiles are not among them."""
+        return [(f, w) for f, w in self.columns if f.scale() is None and f.ladder is None]
+
+    @property
+    def quantiles(self) -> list[tuple[int, int, Ladder, float]]:
+        """(column, block of its records, steps, half-width) of the quantiles."""
+        return [
+            (column, one.formula.aggregates()[0], one.formula.ladder, within)
+            for column, (one, within) in enumerate(
+                zip(self.question.columns, self.within, strict=True)
+            )
+            if within is not None and one.formula.ladder is not None
+        ]
+
+    def without_quantiles(self) -> QuestionDemand:
+        """The same question, if nothing is to be known about its quantiles."""
+        left_out = {column for column, *_ in self.quantiles}
+        within = tuple(None if at in left_out else one for at, one in enumerate(self.within))
+        relative = tuple(at for at in self.relative if at not in left_out)
+        return replace(self, within=within, relative=relative)
 
     def asking(self, widths: Iterable[float]) -> QuestionDemand:
         """The same question with other half-widths for its columns of values, none a share."""
@@ -64,7 +83,8 @@ class QuestionDemand:
 
     def is_curved(self, column: int) -> bool:
         """True for a column whose formula is not linear."""
-        return self.question.columns[column].formula.scale() is None
+        formula = self.question.columns[column].formula
+        return formula.scale() is None and formula.ladder is None
 
     def curved_blocks(self) -> list[int]:
         """The blocks behind the columns that are not linear."""
@@ -115,6 +135,8 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
         if not formula.aggregates():
             raise QueryError("a column is a constant; leave it out")
         Requirement(within, demand.confidence)
+    if not all(question.counts_records(place) for _, place, _, _ in demand.quantiles):
+        raise QueryError("a quantile is one of some records; give it the number of them")
     _check_groups_of(demand)
     return demand
 
@@ -150,12 +172,12 @@ def _check_groups_of(demand: QuestionDemand) -> None:
             "groups_of must be a whole number above 0: how many records a group must have to be "
             "as accurate as you ask for, for example groups_of=1000"
         )
-    if demand.relative:
-        _check_sized(demand)
-    elif not demand.curved:
+    if demand.without_quantiles().relative:
+        _check_sized(demand.without_quantiles())
+    elif not demand.curved and not demand.quantiles:
         raise AccuracyError(
-            "groups_of is for averages, ratios and variances; counts and sums are as accurate in "
-            "small groups as in large ones, so leave it out"
+            "groups_of is for averages, ratios, variances and quantiles; counts and sums are as "
+            "accurate in small groups as in large ones, so leave it out"
         )
     counted = set(demand.records())
     for formula, _ in demand.curved:

@@ -8,6 +8,7 @@ from typing import Any
 from eke.inference import Posterior, WidenedPosterior
 from eke.question import Question, bias, caveats
 from eke.question.finish import finished_interval
+from eke.question.ladder import Ladder
 from eke.session.answer.answer import Answer, Cell
 
 
@@ -19,6 +20,7 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
     """
     off = [bias(question, column.formula) or 0.0 for column in question.columns]
     said = tuple(dict.fromkeys((*more, *caveats(question), *answer.caveats)))
+    answer = _stepped(answer, question)
     if not any(off):
         return _finished(replace(answer, caveats=said), question)
 
@@ -32,6 +34,25 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
     ]
     widened = replace(answer, rows=tuple(rows), caveats=said, _belief=belief)
     return _finished(widened, question)
+
+
+def _stepped(answer: Answer, question: Question) -> Answer:
+    """The answer with quantiles as far from their steps as the table's own numbers may be."""
+    ladders = [column.formula.ladder for column in question.columns]
+    if not any(ladder is not None and ladder.halves.any() for ladder in ladders):
+        return answer
+
+    def shown(ladder: Ladder | None, cell: Any) -> Any:
+        if ladder is None or cell.low is None or cell.high is None:
+            return cell
+        low, high = ladder.outwards(cell.low, cell.high)
+        return replace(cell, low=low, high=high)
+
+    rows = [
+        tuple(shown(ladder, cell) for ladder, cell in zip(ladders, row, strict=True))
+        for row in answer.rows
+    ]
+    return replace(answer, rows=tuple(rows))
 
 
 def _finished(answer: Answer, question: Question) -> Answer:

@@ -30,6 +30,7 @@ class Receipt:
     spend_nano: int | None = None  # what it might cost, if that was said instead of `within`
     groups_of: int | None = None  # records that a group needs to be so accurate
     share: float | None = None  # of the value itself, if that was asked for instead of `within`
+    of_records: bool = False  # of a quantile, the share is one of the records
 
     @property
     def cost(self) -> float:
@@ -70,12 +71,17 @@ class Receipt:
             )
             bought = f" of at most {self.spend:.6g}, which bought {width}"
         elif self.share is not None:
-            bought = f", to come within {100 * self.share:.4g} % of the value"
+            bought = f", to come within {self._share_text}"
         return (
             f"Paid {unit} {self.cost:.6g}{shared}{bought}{steps}: history offered {before}, so the "
             f"question was measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
             f"of {self.limit_nano / NANO:.6g}."
         )
+
+    @property
+    def _share_text(self) -> str:
+        of = "records" if self.of_records else "value"
+        return f"{100 * (self.share or 0.0):.4g} % of the {of}"
 
     def _why_free(self) -> str:
         known = "no end of some intervals" if self.known is None else f"±{self.known:.4g}"
@@ -85,7 +91,7 @@ class Receipt:
         if self.spend is not None:
             return f"{given}, and {self.measure} {self.spend:.6g} buys nothing noticeably narrower"
         if self.share is not None:
-            return f"{given}, and {100 * self.share:.4g} % of the value was asked for"
+            return f"{given}, and {self._share_text} was asked for"
         if self.groups_of is not None:
             return (
                 f"what was released before gives ±{self.within:.6g} at {self.confidence:.4g} "

@@ -37,6 +37,7 @@ class Headline:
     spend: int | None = None  # nano-units
     groups_of: int | None = None
     share: float | None = None  # of the value itself, in place of `within`
+    of_records: bool = False  # of a quantile, the share is one of the records
 
 
 def stored_text(
@@ -64,6 +65,8 @@ def stored_text(
         receipt["groups_of"] = headline.groups_of
     if headline.share is not None:
         receipt["share"] = headline.share
+    if headline.of_records:
+        receipt["of_records"] = True
     return json.dumps({**body, "receipt": receipt}, allow_nan=False)
 
 

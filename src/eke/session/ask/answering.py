@@ -241,6 +241,6 @@ class Answering:
             hint=decision.hint,
             spend=None if request.spend is None else request.spend / NANO,
             groups_of=headline.groups_of,
-            share=headline.share,
+            share=None if headline.of_records else headline.share,
             capped=facts.limit < now.facts.limit,
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from eke.errors import EstimateError
-from eke.inference import ExactPosterior, Inference, KnownTable
+from eke.inference import ExactPosterior, Inference, KnownTable, QuantilePosterior, Survey
 from eke.query import Query
 from eke.question import Question
+from eke.question.ladder import Ladder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,6 +20,7 @@ class KnownCells:
     inference: Inference
     tables: Mapping[int, KnownTable]  # by the place of the block
     cells: Sequence[int]  # of each row within a table
+    _surveys: dict[int, Survey] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def of(question: Question, inference: Inference) -> KnownCells:
@@ -37,6 +39,12 @@ class KnownCells:
         if table is not None:
             return table.posterior(self.cells[row])
         return exact_posterior(self.question.query(block, row), self.inference)
+
+    def quantile(self, ladder: Ladder, block: int, row: int) -> QuantilePosterior:
+        """What is known about a quantile of the records that a block counts in one row."""
+        if id(ladder) not in self._surveys:
+            self._surveys[id(ladder)] = Survey(self.inference, ladder)
+        return self._surveys[id(ladder)].posterior(self.question.query(block, row))
 
 
 def exact_posterior(query: Query, inference: Inference) -> ExactPosterior:

@@ -19,15 +19,15 @@ from eke.planning import (
     Policy,
     QuestionDemand,
     Requirement,
+    check_price,
     checked,
     decide,
+    decide_quantiles,
     decide_relative,
     policy_named,
     spend_on,
+    spend_on_quantiles,
 )
-from eke.planning.online.effort import MOST_STEPS, PER_FORMULA, steps_for, table_steps
-from eke.planning.online.facts import MANY_CELLS
-from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
 from eke.query import Query
 from eke.question import Question, ResultRow
 from eke.session.answer.answer import Answer, Cell
@@ -43,7 +43,7 @@ from eke.session.answer.record import (
 )
 from eke.session.ask.aim import Aim, HalfWidth, half_width, price_of_nano
 from eke.session.ask.known_cells import KnownCells, exact_posterior
-from eke.session.ask.work import Work, less_to_ask
+from eke.session.ask.work import Work, plans_for, work_of
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
 
@@ -70,7 +70,7 @@ class Request:
     @property
     def in_steps(self) -> bool:
         """True when one measurement may not be the end of it."""
-        return bool(self.demand.curved or self.demand.relative)
+        return bool(self.demand.curved or self.demand.relative or self.demand.quantiles)
 
     @property
     def headline(self) -> Headline:
@@ -79,9 +79,9 @@ class Request:
         is_share = 0 in demand.relative_places
         within = None if self.spend is not None or is_share else first
         share = first if is_share else None
-        return Headline(
-            self.question.text, within, demand.confidence, self.spend, demand.groups_of, share
-        )
+        text, size = self.question.text, demand.groups_of
+        of_records = is_share and demand.columns[0][0].ladder is not None
+        return Headline(text, within, demand.confidence, self.spend, size, share, of_records)
 
     @property
     def digest(self) -> str:
@@ -104,24 +104,7 @@ class Request:
 
     def work(self, inference: Inference) -> Work:
         """How much work deciding and answering take with what is known."""
-        groups, curved = len(self.question.places), self.demand.curved
-        blocks, rows = self.question.blocks, len(inference.rows)
-        table = self.demand.table if groups > MANY_CELLS else None
-        if table is not None:
-            kinds = inference.kinds(table)
-            prices = 1 if self.spend is None else 2
-            steps = prices * table_steps(groups, kinds, rows)
-            return Work(groups, steps, less_to_ask(self.question, 0))
-        several = len(blocks) + len(curved) > 1 or any(block.grouped is None for block in blocks)
-        # A formula is approached by one more question: its derivative.
-        answers = groups * (len(blocks) + len(curved))
-        steps = steps_for(answers, rows, together=several)
-        if self.demand.relative:  # formulas are looked at twice
-            steps += groups * len(curved) * PER_FORMULA
-        if self.spend is not None:  # planned more than once, but looked up only once
-            steps *= self._plans(rows) if several else 2
-        steps += groups * len(curved) * PER_FORMULA
-        return Work(answers, steps, less_to_ask(self.question, len(curved)))
+        return work_of(self.demand, inference, spends=self.spend is not None)
 
     def decide(
         self, facts: Facts, policy: Policy | None = None, before: Sequence[int] = ()
@@ -131,11 +114,13 @@ class Request:
         `before` are the costs of the steps that were taken for it, in nano-units.
         """
         chosen = policy or policy_named(self.policy)
+        if self.demand.quantiles:
+            return self._decide_quantiles(facts, chosen, before)
         if self.demand.relative:
             return decide_relative(self.demand, facts, chosen)
         if self.spend is None:
             return decide(self.demand, facts, chosen)
-        plans = self._plans(len(facts.inference.rows))
+        plans = plans_for(self.demand, len(facts.inference.rows))
         return spend_on(self.demand, facts, chosen, self.spend, before=before, plans=plans)
 
     def left_of(self, before: Sequence[int] = ()) -> int | None:
@@ -207,13 +192,16 @@ class Request:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _plans(self, rows: int) -> int:
-        """How many plans a price is searched for with: fewer for what is much work."""
-        groups, curved = len(self.question.places), len(self.demand.curved)
-        answers = groups * (len(self.question.blocks) + curved)
-        left = MOST_STEPS - groups * curved * PER_FORMULA
-        affordable = left // steps_for(answers, rows, together=True)
-        return min(max(affordable, LEAST_PLANS), MOST_PLANS)
+    def _decide_quantiles(self, facts: Facts, policy: Policy, before: Sequence[int]) -> Decision:
+        """The same for a question with quantiles: its other columns come first."""
+        if self.spend is not None:
+            return spend_on_quantiles(self.demand, facts, self.spend, before)
+        others = self.demand.without_quantiles()
+        if others.columns:
+            decision = (decide_relative if others.relative else decide)(others, facts, policy)
+            if decision.action != "history":
+                return decision
+        return decide_quantiles(self.demand, facts, policy)
 
     def _smaller_groups(self, cells: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
         """A sentence about the groups that are too small to be as accurate as was asked for."""
@@ -230,8 +218,10 @@ class Request:
 
     def _is_wider(self, cell: Cell, place: int) -> bool:
         """Whether a cell of the column of values at a place is wider than was asked for."""
-        within = self.demand.columns[place][1]
+        formula, within = self.demand.columns[place]
         if place in self.demand.relative_places:
+            if formula.ladder is not None:  # how many records it holds is not told by its width
+                return False
             within *= abs(cell.value or 0.0)
         return _halfwidth(cell) > within * _ROUNDING
 
@@ -264,11 +254,15 @@ class Request:
     def _shown(self, known: KnownCells) -> list[int]:
         """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
         keys = self.question.keys()
+        ladders = {place: ladder for _, place, ladder, _ in self.demand.quantiles}
         rows = [
             ResultRow(
                 keys[row],
                 tuple(
-                    known.posterior(block, row).value for block in range(len(self.question.blocks))
+                    known.quantile(ladders[block], block, row).value
+                    if block in ladders
+                    else known.posterior(block, row).value
+                    for block in range(len(self.question.blocks))
                 ),
             )
             for row in self.question.places
@@ -313,9 +307,12 @@ class Request:
 
     def _posterior(self, column: int, row: int, known: KnownCells) -> Posterior:
         """What is known about a cell, or about the answer that it is, scaled and shifted."""
-        scaled = self.question.columns[column].formula.scale()
+        formula = self.question.columns[column].formula
+        scaled = formula.scale()
         if scaled is not None:
             return known.posterior(scaled[0], row)
+        if formula.ladder is not None:
+            return known.quantile(formula.ladder, formula.aggregates()[0], row)
         posterior = self.demand.posterior(column, row, known.inference)
         if posterior is None:
             raise EstimateError("history does not determine this question")
@@ -336,6 +333,8 @@ def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Re
         widths = tuple(None if width is None else required.within for width in widths)
         sure = required.confidence
     demand = checked(QuestionDemand(question, widths, sure, relative, aim.groups_of))
+    if nano is not None:
+        check_price(demand)
     return Request(demand, policy, analyst, nano)
 
 

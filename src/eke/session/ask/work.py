@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eke.planning.online.effort import LIGHT_STEPS, check_effort
+from eke.inference import Inference
+from eke.planning import QuestionDemand
+from eke.planning.online.effort import (
+    LIGHT_STEPS,
+    MOST_STEPS,
+    PER_FORMULA,
+    check_effort,
+    quantile_steps,
+    steps_for,
+    table_steps,
+)
+from eke.planning.online.facts import MANY_CELLS
+from eke.planning.online.price_search import LEAST_PLANS, MOST_PLANS
 from eke.question import Question
 
 FEWER_CELLS = "Ask for a marginal over fewer attributes, or for single cells of it"
@@ -35,6 +47,38 @@ def combined_work(each: Sequence[Work]) -> Work:
     if len(each) > 1:
         advice = f"Ask for fewer than {len(each)} half-widths at a time. {advice}"
     return Work(sum(one.answers for one in each), sum(one.steps for one in each), advice)
+
+
+def work_of(demand: QuestionDemand, inference: Inference, *, spends: bool) -> Work:
+    """How much work deciding about a question and answering it take with what is known."""
+    question, curved = demand.question, demand.curved
+    groups, blocks, rows = len(question.places), question.blocks, len(inference.rows)
+    table = demand.table if groups > MANY_CELLS else None
+    if table is not None:
+        prices = 2 if spends else 1
+        steps = prices * table_steps(groups, inference.kinds(table), rows)
+        return Work(groups, steps, less_to_ask(question, 0))
+    several = len(blocks) + len(curved) > 1 or any(block.grouped is None for block in blocks)
+    # A formula is approached by one more question: its derivative.
+    answers = groups * (len(blocks) + len(curved))
+    steps = steps_for(answers, rows, together=several)
+    if demand.relative:  # formulas are looked at twice
+        steps += groups * len(curved) * PER_FORMULA
+    if spends:  # planned more than once, but looked up only once
+        steps *= plans_for(demand, rows) if several else 2
+    steps += groups * len(curved) * PER_FORMULA
+    for _, _, ladder, _ in demand.quantiles:
+        steps += quantile_steps(groups, len(ladder.places), rows)
+    return Work(answers, steps, less_to_ask(question, len(curved)))
+
+
+def plans_for(demand: QuestionDemand, rows: int) -> int:
+    """How many plans a price is searched for with: fewer for what is much work."""
+    groups, curved = len(demand.question.places), len(demand.curved)
+    answers = groups * (len(demand.question.blocks) + curved)
+    left = MOST_STEPS - groups * curved * PER_FORMULA
+    affordable = left // steps_for(answers, rows, together=True)
+    return min(max(affordable, LEAST_PLANS), MOST_PLANS)
 
 
 def less_to_ask(question: Question, curved: int) -> str:

@@ -1,0 +1,173 @@
+"""Quantiles for a price: mean rank errors of eke and of three usual ways, on two columns.
+
+    python -m benchmarks.quantiles            # the table; some minutes
+    python -m benchmarks.quantiles --runs 20  # sooner, and rougher
+
+A rank error is how many records lie between the answer and the quantile, 0 for the right number.
+All ways spend the same epsilon. The exponential mechanism chooses a value by its rank and splits
+epsilon between several quantiles; a histogram counts every value; a tree counts ranges, sixteen in
+each, on as many levels as there are, and combines all counts by least squares. None but eke has an
+interval, or leaves anything behind that answers another question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import eke
+from benchmarks.lab.quantiles import Column, asked
+
+CENSUS = Path(__file__).resolve().parents[1] / "data" / "census_income_kdd_9attr.csv.gz"
+SHARES = {"one": [0.5], "five": [0.1, 0.25, 0.5, 0.75, 0.9]}
+FAN = 16
+Way = Callable[[Column, list[float], float, np.random.Generator], list[int]]
+
+
+def census() -> Column:
+    """The ages of Census-Income."""
+    ages = pd.read_csv(CENSUS, usecols=["age"])["age"].to_numpy()
+    domain = eke.Domain(age=eke.Integer(0, 90))
+    return Column(domain, "age", np.bincount(ages, minlength=91))
+
+
+def lognormal() -> Column:
+    """20,000 records of a skewed column with 2,048 values."""
+    rng = np.random.default_rng(20261116)
+    numbers = np.clip(rng.lognormal(5.5, 0.7, 20_000), 0, 2047).astype(int)
+    domain = eke.Domain(x=eke.Integer(0, 2047))
+    return Column(domain, "x", np.bincount(numbers, minlength=2048))
+
+
+def exponential(
+    column: Column, shares: list[float], epsilon: float, rng: np.random.Generator
+) -> list[int]:
+    """A value chosen with chances ∝ exp(−ε·error / 2Δ) by its rank error."""
+    found = []
+    for share in shares:
+        after = np.cumsum(column.counts)
+        before, wanted = after - column.counts, share * after[-1]
+        errors = np.maximum(np.maximum(before - wanted, wanted - after), 0.0)
+        moved = max(share, 1.0 - share)  # by how much a record moves an error
+        scores = -0.5 * epsilon / len(shares) * errors / moved
+        found.append(int(np.argmax(scores + rng.gumbel(size=len(scores)))))
+    return found
+
+
+def histogram(
+    column: Column, shares: list[float], epsilon: float, rng: np.random.Generator
+) -> list[int]:
+    """Noisy counts of all values, added up."""
+    return _crossings(
+        column.counts + rng.laplace(scale=1.0 / epsilon, size=len(column.counts)), shares
+    )
+
+
+def tree(
+    column: Column, shares: list[float], epsilon: float, rng: np.random.Generator
+) -> list[int]:
+    """Noisy counts of ranges on several levels, combined by least squares."""
+    levels = _levels(column.counts)
+    scale = (len(levels)) / epsilon
+    noisy = [level + rng.laplace(scale=scale, size=len(level)) for level in levels]
+    return _crossings(_least_squares(noisy, len(column.counts)), shares)
+
+
+def _levels(counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Counts of the values, of sixteen in a row, and so on up to sixteen ranges or fewer."""
+    levels = [counts]
+    while len(levels[-1]) > FAN:
+        last = np.pad(levels[-1], (0, -len(levels[-1]) % FAN))
+        levels.append(last.reshape(-1, FAN).sum(axis=1))
+    return levels
+
+
+def _least_squares(noisy: list[NDArray[np.float64]], size: int) -> NDArray[np.float64]:
+    """The counts of the values that explain all levels best (Hay et al. 2010, both passes)."""
+    best, precision = [noisy[0]], [np.ones(len(noisy[0]))]
+    for own in noisy[1:]:  # upwards: what a range is by itself, and by its parts
+        width = len(own) * FAN
+        below = np.pad(best[-1], (0, width - len(best[-1]))).reshape(-1, FAN).sum(axis=1)
+        spread = np.pad(1.0 / precision[-1], (0, width - len(best[-1])))
+        told = 1.0 / spread.reshape(-1, FAN).sum(axis=1)
+        best.append((own + told * below) / (1.0 + told))
+        precision.append(1.0 + told)
+    found = best[-1]
+    for place in range(len(noisy) - 2, -1, -1):  # downwards: parts add up to their range
+        own, weight = best[place], 1.0 / precision[place]
+        parent = np.arange(len(own)) // FAN
+        summed = np.bincount(parent, own, len(found))
+        share = weight / np.bincount(parent, weight, len(found))[parent]
+        found = own + share * (found - summed)[parent]
+    return found[:size]
+
+
+def _crossings(counts: NDArray[np.float64], shares: list[float]) -> list[int]:
+    added = np.cumsum(counts)
+    return [int(np.count_nonzero(added[:-1] < share * added[-1])) for share in shares]
+
+
+def ours(
+    column: Column, shares: list[float], epsilon: float, rng: np.random.Generator
+) -> list[int]:
+    """What eke finds for the price, and whether its intervals hold."""
+    found = asked(column, shares, rng, spend=epsilon, limit=max(1.0, epsilon))
+    for share, known in zip(shares, found.known, strict=True):
+        low, high = known.interval(0.95)
+        HELD.append(low <= column.quantile(share) <= high)
+    return [int(known.value) for known in found.known]
+
+
+HELD: list[bool] = []
+WAYS: dict[str, Way] = {
+    "exponential": exponential,
+    "histogram": histogram,
+    "tree": tree,
+    "eke": ours,
+}
+
+
+def mean_error(
+    way: Way, column: Column, shares: list[float], epsilon: float, runs: int
+) -> tuple[float, float]:
+    """The mean rank error over runs and quantiles, and its standard error."""
+    rng = np.random.default_rng(1)
+    errors = []
+    for _ in range(runs):
+        steps = way(column, shares, epsilon, rng)
+        each = [column.rank_error(*pair) for pair in zip(steps, shares, strict=True)]
+        errors.append(float(np.mean(each)))
+    return float(np.mean(errors)), float(np.std(errors)) / runs**0.5
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Mean rank errors of quantiles for a price.")
+    parser.add_argument(
+        "--runs", type=int, default=100, help="of eke; others are run ten times as often"
+    )
+    runs = parser.parse_args().runs
+    tables = {"Census-Income age, ε 0.01": (census(), 0.01), "lognormal, ε 0.1": (lognormal(), 0.1)}
+    print(f"{'':34}" + "".join(f"{name:>18}" for name in WAYS) + f"{'held at 95 %':>16}")
+    for title, (column, epsilon) in tables.items():
+        for how_many, shares in SHARES.items():
+            started = time.perf_counter()
+            HELD.clear()
+            cells = []
+            for way in WAYS.values():
+                often = runs if way is ours else 10 * runs
+                mean, error = mean_error(way, column, shares, epsilon, often)
+                cells.append(f"{f'{mean:.1f} ± {error:.1f}':>18}")
+            held = f"{np.mean(HELD):.3f}"
+            took = f"  ({time.perf_counter() - started:.0f} s)"
+            print(f"{f'{title}, {how_many}':34}" + "".join(cells) + f"{held:>16}{took}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

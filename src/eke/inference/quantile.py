@@ -1,0 +1,272 @@
+"""Quantiles: on which side of each step history puts them, and the interval that follows.
+
+N(t) − p·n, of the records up to t and all of them, is linear, and what history says about it is a
+test: where it is surely negative, the quantile lies above t. The interval is the set of steps that
+no test rejects, at half of what may be missed to either side. It misses only if the test at the
+quantile itself errs, or the one just below it, so that no step has to pay for the others: see
+docs/proofs/quantiles.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eke.arrays import FloatArray
+from eke.inference.posterior.exact import tails
+from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
+from eke.inference.state import Inference
+from eke.query import Query
+from eke.question.ladder import Ladder
+
+_FIRST_LOOKS, _LOOKS = 9, 48
+_SURE = 1e-9
+"""Steps that are excluded with less than this are not looked at one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuantilePosterior:
+    """The belief about a quantile: at some steps, the probability that it is no higher."""
+
+    ladder: Ladder
+    cuts: NDArray[np.intp]  # (k,) ascending, without the last step: it is never higher than that
+    at_most: FloatArray  # (k,) the probability that the quantile is at most that step
+    above: FloatArray  # (k,) that it is above; both may be, where it lies between two records
+    excess: FloatArray  # (k,) the estimate of N(t) − p·n, in records
+    deviations: FloatArray  # (k,) of its error
+    records: float | None  # how many there are, if history tells
+    records_deviation: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """Where the estimated ranks cross the share, between two of the steps looked at."""
+        ladder, share = self.ladder, float(self.ladder.share)
+        crossed = int(np.count_nonzero(self.excess < 0.0))
+        records = self.records or 1.0
+        low, high = -1, ladder.last
+        before, after = -share * records, (1.0 - share) * records
+        if crossed:
+            low, before = int(self.cuts[crossed - 1]), float(np.sort(self.excess)[crossed - 1])
+        if crossed < len(self.cuts):
+            high, after = int(self.cuts[crossed]), float(np.sort(self.excess)[crossed])
+        part = -before / (after - before) if after > max(before, 0.0) else 0.5
+        step = low + math.ceil(min(max(part, 0.0), 1.0) * (high - low))
+        return float(ladder.values[min(max(step, low + 1), high)])
+
+    @property
+    def variance(self) -> float:
+        """That of a number drawn from the belief."""
+        masses, middles = self._masses
+        mean = float(masses @ middles)
+        return float(masses @ (middles - mean) ** 2)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """From the lowest to the highest step that is not excluded."""
+        first, last = self.steps(confidence)
+        return float(self.ladder.values[first]), float(self.ladder.values[last])
+
+    def halfwidth(self, confidence: float) -> float:
+        """Half the width of the interval."""
+        low, high = self.interval(confidence)
+        return 0.5 * (high - low)
+
+    def steps(self, confidence: float) -> tuple[int, int]:
+        """The lowest and the highest step that no test at this confidence excludes."""
+        missed = 0.5 * (1.0 - checked_confidence(confidence))
+        lowest = np.flatnonzero(self.at_most >= missed)
+        highest = np.flatnonzero(self.above >= missed)
+        ends = np.concatenate([[-1], self.cuts, [self.ladder.last]])
+        first = lowest[0] if lowest.size else len(self.cuts)
+        last = highest[-1] + 1 if highest.size else 0
+        return int(ends[first]) + 1, int(ends[last + 1])
+
+    @property
+    def least_deviation(self) -> float:
+        """Of the estimated ranks, where they are known best."""
+        return float(self.deviations.min()) if self.deviations.size else math.inf
+
+    def records_between(self, first: int, last: int) -> tuple[float, float]:
+        """(estimate, bound of its deviation) of the records from one step to another.
+
+        Just before the first and at the last, history was looked at.
+        """
+        records, share = self.records or 0.0, float(self.ladder.share)
+        parts = {-1: -share, self.ladder.last: 1.0 - share}
+        found = {
+            end: (part * records, abs(part) * self.records_deviation) for end, part in parts.items()
+        }
+        found |= {
+            int(cut): (float(excess), float(deviation))
+            for cut, excess, deviation in zip(self.cuts, self.excess, self.deviations, strict=True)
+        }
+        (low, off), (high, other) = found[first - 1], found[last]
+        return high - low, off + other
+
+    def probability(self, *, above: float | None = None, below: float | None = None) -> float:
+        """The belief that it is above, below or between."""
+        low, high = checked_bounds(above, below)
+        inside = self._up_to(high, "left") - self._up_to(low, "right")
+        return min(max(inside, 0.0), 1.0)
+
+    def density(self, points: ArrayLike) -> NDArray[np.float64]:
+        """The density at each point, as if steps between those looked at were equally likely."""
+        masses, _ = self._masses
+        edges = self._edges
+        at = np.searchsorted(edges, checked_points(points), "right") - 1
+        inside = (at >= 0) & (at < len(masses))
+        heights = masses / np.diff(edges)
+        return np.where(inside, heights[np.clip(at, 0, len(masses) - 1)], 0.0)
+
+    def support(self, coverage: float = 0.999) -> tuple[float, float]:
+        """A (low, high) worth plotting."""
+        low, high = self.interval(coverage)
+        return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+    @cached_property
+    def _rising(self) -> FloatArray:
+        """The probability of at most each end of `_edges`, from 0 to 1."""
+        return np.concatenate([[0.0], np.maximum.accumulate(self.at_most), [1.0]])
+
+    @cached_property
+    def _edges(self) -> FloatArray:
+        """Ends of the parts that are told apart, half a step beyond the steps."""
+        values = self.ladder.values
+        gaps = np.diff(values) if len(values) > 1 else np.ones(1)
+        middles = values[:-1] + 0.5 * np.diff(values)
+        first, last = values[0] - 0.5 * gaps[0], values[-1] + 0.5 * gaps[-1]
+        return np.concatenate([[first], middles[self.cuts], [last]])
+
+    @cached_property
+    def _masses(self) -> tuple[FloatArray, FloatArray]:
+        edges = self._edges
+        return np.diff(self._rising), 0.5 * (edges[1:] + edges[:-1])
+
+    def _up_to(self, number: float, side: str) -> float:
+        """The belief that it is at most a number; below it, with the side left."""
+        values, ends = self.ladder.values, np.concatenate([[-1], self.cuts, [self.ladder.last]])
+        step = int(np.searchsorted(values, number, side)) - 1  # type: ignore[call-overload]
+        return float(np.interp(step, ends, self._rising))
+
+
+class Survey:
+    """What history says about the quantiles of some columns; one for all groups of a question."""
+
+    def __init__(self, inference: Inference, ladder: Ladder) -> None:
+        self._inference = inference
+        self._ladder = ladder
+        self._seen = list(self._changes())
+
+    def posterior(self, counted: Query) -> QuantilePosterior:
+        """What is known about the quantile of the records that are counted."""
+        own, others = self._candidates(counted)
+        found: dict[int, _Look] = {}
+        self._look(counted, own, found)
+        ends = _doubtful(found, self._ladder.last)
+        self._look(counted, [cut for cut in others if ends[0] <= cut <= ends[1]], found)
+        cuts = sorted(found)
+        looks = [found[cut] for cut in cuts]
+        records = self._inference.linear(counted)
+        return QuantilePosterior(
+            self._ladder,
+            np.array(cuts, np.intp),
+            np.array([look.at_most for look in looks]),
+            np.array([look.above for look in looks]),
+            np.array([look.excess for look in looks]),
+            np.array([look.deviation for look in looks]),
+            None if records is None else records[0],
+            0.0 if records is None else math.sqrt(records[1].variance),
+        )
+
+    def _look(self, counted: Query, cuts: Sequence[int], found: dict[int, _Look]) -> None:
+        """Ask history about some cuts: evenly spread at first, then closer where it is in doubt."""
+        for most in (_FIRST_LOOKS, _LOOKS):
+            first, last = _doubtful(found, self._ladder.last)
+            near = [cut for cut in cuts if first <= cut <= last]
+            spread = np.unique(np.linspace(0, len(near) - 1, most).round().astype(int))
+            for place in spread if near else ():
+                cut = near[place]
+                look = None if cut in found else self._asked(counted, cut)
+                if look is not None:
+                    found[cut] = look
+            if len(cuts) <= _FIRST_LOOKS:
+                break
+
+    def _asked(self, counted: Query, cut: int) -> _Look | None:
+        known = self._inference.linear(self._ladder.tilted(counted, cut))
+        if known is None:
+            return None
+        excess, noise = known
+        # An interpolated quantile lies between the records number p·(n − 1) + 1 rounded down and up
+        share = self._ladder.share
+        below = float(share.numerator) if self._ladder.is_between else 0.0
+        beyond = float(share.denominator - share.numerator) if self._ladder.is_between else 0.0
+        slack, unit = noise.grid_slack, share.denominator
+        ends = np.array([excess + below + slack, excess - beyond - slack])
+        higher, above = tails(noise, ends)
+        deviation = math.sqrt(noise.variance) / unit
+        return _Look(1.0 - float(higher), float(above), excess / unit, deviation)
+
+    def _candidates(self, counted: Query) -> tuple[list[int], list[int]]:
+        """Cuts at which history may know the records: those of the same question, and others."""
+        name = self._ladder.attribute
+        groups = [{n: v for n, v in term.factors if n != name} for term in counted.terms]
+        keys = {_key(group) for group in groups}
+        own: set[int] = set()
+        others: set[int] = set()
+        domain = self._inference.domain
+        if self._inference.tables.knows(domain.in_order({name, *counted.attributes})):
+            own = set(range(self._ladder.last))
+        for rest, cuts in self._seen:
+            if _key(rest) in keys:
+                own |= set(cuts)
+            elif any(_meet(rest, group) for group in groups):
+                others |= set(cuts)
+        return sorted(own), sorted(others - own)
+
+    def _changes(self) -> Iterator[tuple[dict[str, NDArray[np.int64]], list[int]]]:
+        """Where answers of the history change along the ladder, with their other conditions."""
+        name, places = self._ladder.attribute, self._ladder.places
+        codes = np.zeros(self._ladder.last + 1, np.intp)
+        known = np.flatnonzero(places >= 0)
+        codes[places[known][::-1]] = known[::-1]  # the first code of each step
+        for row in self._inference.rows:
+            for term in row.query.terms:
+                rest = dict(term.factors)
+                vector = rest.pop(name, None)
+                if vector is None:
+                    continue
+                along = vector[codes]
+                cuts = np.flatnonzero(along[1:] != along[:-1])
+                if cuts.size:
+                    yield rest, cuts.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What history says at one cut."""
+
+    at_most: float
+    above: float
+    excess: float
+    deviation: float
+
+
+def _doubtful(found: dict[int, _Look], last: int) -> tuple[int, int]:
+    """The cuts between which the quantile may lie, beyond all reasonable doubt."""
+    low = max((cut for cut, look in found.items() if look.at_most < _SURE), default=0)
+    high = min((cut for cut, look in found.items() if look.above < _SURE), default=last)
+    return low, high
+
+
+def _key(group: dict[str, NDArray[np.int64]]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((name, vector.tobytes()) for name, vector in sorted(group.items()))
+
+
+def _meet(one: dict[str, NDArray[np.int64]], other: dict[str, NDArray[np.int64]]) -> bool:
+    """Whether some record may be in both."""
+    return all(bool((one[name] * other[name]).any()) for name in one.keys() & other.keys())

@@ -1,0 +1,107 @@
+"""Ladder: the numbers of a column in order, and what is counted to find a quantile among them.
+
+With n records and N(t) of them at most t, the p-quantile is the least number t with N(t) ≥ p·n. So
+G(t) = N(t) − p·n, which is linear, tells on which side of t it lies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eke.arrays import FloatArray
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.query import Query, Term
+
+MOST_DIGITS = 6
+"""Of a share, as in 0.999999."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ladder:
+    """The steps that a quantile can be, each a number, and which codes of a column stand on them.
+
+    `is_between` is for quantiles that lie between two records, as PERCENTILE_CONT has them: they
+    are interpolated, and the two may stand on different steps.
+    """
+
+    attribute: str
+    values: FloatArray  # (steps,) ascending
+    halves: FloatArray  # (steps,) how far the table's own numbers may be from them
+    places: NDArray[np.int64]  # (codes,) the step of each code; -1 for none
+    share: Fraction
+    is_between: bool
+
+    @staticmethod
+    def of(
+        attribute: str,
+        numbers: FloatArray,
+        halves: Sequence[Fraction] | None,
+        share: Fraction,
+        *,
+        is_between: bool,
+    ) -> Ladder:
+        """The ladder of a column whose codes stand for these numbers; NaN for none."""
+        known = np.flatnonzero(~np.isnan(numbers))
+        values, steps = np.unique(numbers[known], return_inverse=True)
+        places = np.full(len(numbers), -1, np.int64)
+        places[known] = steps
+        off = np.zeros(len(values))
+        if halves is not None:
+            np.maximum.at(off, steps, [float(halves[code]) for code in known.tolist()])
+        return Ladder(attribute, values, off, places, checked_share(share), is_between)
+
+    @staticmethod
+    def of_column(domain: Domain, attribute: str, share: Fraction, *, is_between: bool) -> Ladder:
+        """The ladder of a column as it is."""
+        column = domain[attribute]
+        whole, unit = column.whole_numbers()
+        numbers = np.array(whole, np.float64) / unit
+        numbers[column.size - column.has_bucket :] = math.nan
+        return Ladder.of(attribute, numbers, column.half_widths(), share, is_between=is_between)
+
+    @property
+    def last(self) -> int:
+        """The last step."""
+        return len(self.values) - 1
+
+    def between(self, counted: Query, first: int, last: int) -> Query:
+        """Of the records counted, those on the steps from the first to the last of these."""
+        inside = (self.places >= first) & (self.places <= last)
+        return self._of(counted, inside.astype(np.int64))
+
+    def tilted(self, counted: Query, step: int) -> Query:
+        """G at a step, times the denominator of the share, so that coefficients are whole."""
+        below, above = self.share.denominator - self.share.numerator, -self.share.numerator
+        vector = np.where(self.places <= step, below, above)
+        return self._of(counted, np.where(self.places < 0, 0, vector))
+
+    def _of(self, counted: Query, vector: NDArray[np.int64]) -> Query:
+        cut = Query.unrounded(counted.domain, [Term(Fraction(1), ((self.attribute, vector),))])
+        return counted.pointwise(cut)
+
+    def outwards(self, low: float, high: float) -> tuple[float, float]:
+        """An interval that allows for how far the table's own numbers may be from the steps."""
+        first, last = np.searchsorted(self.values, [low, high])
+        return (
+            low - float(self.halves[min(first, self.last)]),
+            high + float(self.halves[min(last, self.last)]),
+        )
+
+
+def checked_share(share: Fraction) -> Fraction:
+    """The share below a quantile, if it is one."""
+    if not 0 < share < 1:
+        raise QueryError(
+            "a quantile has a share between 0 and 1 below it, such as 0.5; for the least or the "
+            "largest number ask for an extreme one, such as 0.001 or 0.999"
+        )
+    if share.denominator > 10**MOST_DIGITS:
+        raise QueryError(f"write the share of a quantile with at most {MOST_DIGITS} digits")
+    return share

@@ -1,0 +1,70 @@
+"""Quantiles: MEDIAN, PERCENTILE_CONT … WITHIN GROUP, QUANTILE_DISC and the like, as ladders."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from sqlglot import exp
+
+from eke.question.ladder import Ladder, checked_share
+from eke.sql.finishing import constant_of
+from eke.sql.value import Number, Reading
+
+_ORDER = (
+    "a percentile is of what it is ordered by: write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY "
+    "age), or QUANTILE_CONT(age, 0.5)"
+)
+_SHARE = "the share of a quantile is a number between 0 and 1, such as 0.5; write one"
+_ONE_COLUMN = (
+    "a quantile is of one column, or of something that follows from one, such as age / 10; write "
+    "QUANTILE_CONT(age, 0.5)"
+)
+
+
+def asked_quantile(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, Fraction, bool]:
+    """(what it is a quantile of, the share below it, whether it is interpolated)."""
+    share = Fraction(1, 2)
+    if isinstance(node, exp.Median):
+        return node.this, share, True
+    if isinstance(node, exp.WithinGroup):
+        ordered = node.args["expression"].expressions
+        if not isinstance(node.this, (exp.PercentileCont, exp.PercentileDisc)) or len(ordered) != 1:
+            raise reading.error(node, _ORDER)
+        share = _share(reading, node.this.this)
+        is_between = isinstance(node.this, exp.PercentileCont)
+        return ordered[0].this, 1 - share if ordered[0].args.get("desc") else share, is_between
+    given = node.args.get("expression") or node.args.get("quantile")
+    if given is None:
+        raise reading.error(node, _ORDER)
+    is_between = isinstance(node, (exp.PercentileCont, exp.ApproxQuantile))
+    return node.this, _share(reading, given), is_between
+
+
+def ladder_of(
+    reading: Reading, node: exp.Expr, number: Number, share: Fraction, *, is_between: bool
+) -> Ladder:
+    """The numbers that the quantile may be, from the values of the one column behind them."""
+    value = number.polynomial(reading.diagrams)
+    if len(value.attributes) != 1:
+        raise reading.error(node, _ONE_COLUMN)
+    (name,) = value.attributes
+    attribute, line = reading.domain[name], number.line
+    reading.effort.spend(attribute.size)
+    unit, whole = value.vector(reading.domain, name)
+    numbers = np.asarray(whole, np.float64) * unit.numerator / unit.denominator
+    numbers[attribute.size - attribute.has_bucket :] = math.nan
+    halves = attribute.half_widths()
+    if halves is not None and line is not None and line.attribute == name:
+        halves = tuple(abs(line.slope) * half for half in halves)
+    elif halves is not None:
+        halves = (max(number.blur.values(), default=Fraction(0)),) * len(halves)
+    return Ladder.of(name, numbers, halves, share, is_between=is_between)
+
+
+def _share(reading: Reading, node: exp.Expr) -> Fraction:
+    share = constant_of(reading, node)
+    if share is None:
+        raise reading.error(node, _SHARE)
+    return checked_share(share)

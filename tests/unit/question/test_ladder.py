@@ -1,0 +1,107 @@
+"""Ladders: the numbers a quantile may be, and what is counted to find it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import eke
+from eke.errors import QueryError
+from eke.question import formula_from_document
+from eke.question.ladder import Ladder
+
+HALF = Fraction(1, 2)
+DOMAIN = eke.Domain(
+    sex=eke.Categorical("F", "M"),
+    age=eke.Integer(0, 9, null="bucket"),
+    income=eke.Binned([0, 10, 30, 100]),
+)
+
+
+def rows_of(query, name):
+    """The coefficient of each code of a column; of a question about that column alone."""
+    table = np.zeros(DOMAIN[name].size)
+    for term in query.terms:
+        vector = dict(term.factors).get(name, np.ones_like(table))
+        table += float(term.weight) * vector
+    return table
+
+
+def test_steps_are_the_numbers_of_a_column_without_its_bucket():
+    ladder = Ladder.of_column(DOMAIN, "age", HALF, is_between=False)
+    assert ladder.values.tolist() == list(range(10))
+    assert ladder.places.tolist() == [*range(10), -1]
+
+
+def test_numbers_in_any_order_are_sorted_and_equal_ones_share_a_step():
+    numbers = np.array([3, np.nan, -1, 3])
+    ladder = Ladder.of("age", numbers, None, HALF, is_between=False)
+    assert ladder.values.tolist() == [-1, 3]
+    assert ladder.places.tolist() == [1, -1, 0, 1]
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(9, 10), Fraction(1, 3)])
+def test_tilted_is_the_count_up_to_a_step_less_the_share_of_all(share):
+    ladder = Ladder.of_column(DOMAIN, "age", share, is_between=False)
+    counted = eke.count().on(DOMAIN)
+    for step in range(ladder.last):
+        found = rows_of(ladder.tilted(counted, step), "age")
+        slow = [(code <= step) - share if code < 10 else 0 for code in range(11)]
+        assert found.tolist() == [float(share.denominator * one) for one in slow]
+
+
+def test_parts_are_disjoint_and_make_up_all_that_have_a_number():
+    ladder = Ladder.of_column(DOMAIN, "age", HALF, is_between=False)
+    counted = eke.count().on(DOMAIN)
+    parts = [rows_of(ladder.between(counted, *ends), "age") for ends in [(0, 3), (4, 4), (5, 9)]]
+    assert sum(parts).tolist() == [1.0] * 10 + [0.0]
+
+
+def test_bins_widen_an_interval_each_by_itself():
+    ladder = Ladder.of_column(DOMAIN, "income", HALF, is_between=True)
+    assert ladder.values.tolist() == [5, 20, 65]
+    assert ladder.outwards(5, 20) == (0, 30)
+    assert ladder.outwards(65, 65) == (30, 100)
+
+
+@pytest.mark.parametrize("share", [0, 1, -1, 2, Fraction(1, 10**7)])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(QueryError, match=r"share"):
+        Ladder.of_column(DOMAIN, "age", Fraction(share), is_between=False)
+
+
+def test_a_column_without_numbers_is_refused():
+    with pytest.raises(eke.EkeError, match="no numbers"):
+        eke.median("sex").on(DOMAIN)
+
+
+def test_quantiles_are_not_calculated_with():
+    with pytest.raises(QueryError, match="not calculated with"):
+        (eke.median("age") - eke.mean("age")).on(DOMAIN)
+    with pytest.raises(QueryError, match="not calculated with"):
+        eke.root(eke.median("age")).on(DOMAIN)
+
+
+def test_python_and_its_document_are_the_same_question():
+    question = eke.quantile("age", 0.9, sex="F").by("sex").on(DOMAIN)
+    formula = formula_from_document(question.identity["query"]["formula"], 1)
+    assert formula.to_document() == question.identity["query"]["formula"]
+    assert question.text == "0.9 quantile of age in (count where sex = F and age 0–9) by sex"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"quantile": {"answer": 1}, "attribute": "age", "share": "1/2", "between": True},
+        {"quantile": {"answer": 0}, "attribute": "age", "share": "half", "between": True},
+        {"quantile": {"answer": 0}, "attribute": "age", "share": "1/2", "between": 1},
+        {"quantile": {"answer": 0}, "attribute": "age", "share": "1/2"},
+        {"quantile": {"root": {"answer": 0}}, "attribute": "age", "share": "1/2", "between": True},
+        {"quantile": {"answer": 0}, "attribute": "age", "share": "3/2", "between": True},
+    ],
+)
+def test_documents_that_are_no_quantile_are_refused(document):
+    with pytest.raises(QueryError):
+        formula_from_document(document, 1)
