@@ -177,15 +177,15 @@ if not TYPE_CHECKING:  # else every misspelt name would pass as Any
         if name in _PACKAGES:
             return _load(f"eke.{name}")
         if name == "open":
-            found = import_module("eke.session").open_dataset
+            value = import_module("eke.session").open_dataset
         elif name == "__version__":
-            found = import_module("importlib.metadata").version("eke")
+            value = import_module("importlib.metadata").version("eke")
         elif name in _HOME_OF:
-            found = getattr(_load(_HOME_OF[name]), name)
+            value = getattr(_load(_HOME_OF[name]), name)
         else:
             raise AttributeError(f"module 'eke' has no attribute {name!r}")
-        globals()[name] = found
-        return found
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

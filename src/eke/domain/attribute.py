@@ -98,8 +98,8 @@ class Attribute(ABC):
         value = plain(raw)
         if _is_missing(value):
             return self._by_rule(self.null, None)
-        found = self._find(value)
-        return self._by_rule(self.outside, value) if found is None else found
+        code = self._find(value)
+        return self._by_rule(self.outside, value) if code is None else code
 
     def fate(self, raw: object) -> Fate:
         """What a raw value is to this attribute (the slow twin of the data layer's reports)."""
@@ -120,8 +120,8 @@ class Attribute(ABC):
 
     def declared_code(self, value: object) -> int | None:
         """The code of a value as a person would write it: no rule applies, and True is not 1."""
-        own = plain(value)
-        return None if isinstance(own, bool) else self._find(own)
+        python_value = plain(value)
+        return None if isinstance(python_value, bool) else self._find(python_value)
 
     @property
     def beyond(self) -> tuple[int | None, int | None]:
@@ -208,13 +208,13 @@ class Attribute(ABC):
 
     def range_end(self, end: object) -> End:
         """One end of a range as a number that `codes_between` takes."""
-        own = plain(end)
-        if own is None:
+        bound = plain(end)
+        if bound is None:
             return None
-        is_number = isinstance(own, (int, float, Fraction)) and not isinstance(own, bool)
-        if not is_number or _is_missing(own):
+        is_number = isinstance(bound, (int, float, Fraction)) and not isinstance(bound, bool)
+        if not is_number or _is_missing(bound):
             raise QueryError("the ends of a range must be numbers or None, not text, True or NaN")
-        return cast("End", own)
+        return cast("End", bound)
 
     def end_text(self, end: End) -> str:
         """One end of a range as people write it."""

@@ -147,15 +147,15 @@ class Binned(Attribute):
 
 
 def _edge(edge: object) -> float:
-    own = plain(edge)
-    if isinstance(own, bool) or not isinstance(own, (int, float)):
-        raise DomainError(f"Binned edges must be numbers, not {type(own).__name__}")
-    if isinstance(own, int):
-        if abs(own) >= EXACT:
+    number = plain(edge)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise DomainError(f"Binned edges must be numbers, not {type(number).__name__}")
+    if isinstance(number, int):
+        if abs(number) >= EXACT:
             raise DomainError(
                 "whole-number edges must be below 2**53 in magnitude; write larger ones as 1e20"
             )
-        return int(own)
-    if not math.isfinite(own):
+        return int(number)
+    if not math.isfinite(number):
         raise DomainError("Binned edges must be finite; values beyond them follow `outside`")
-    return own
+    return number

@@ -40,21 +40,21 @@ class Categorical(Attribute):
     ) -> None:
         if len(values) == 1 and isinstance(values[0], (list, tuple)):
             values = tuple(values[0])
-        own = tuple(plain(v) for v in values)
-        if not own:
+        declared = tuple(plain(v) for v in values)
+        if not declared:
             raise DomainError("a Categorical needs at least one value, e.g. Categorical('a', 'b')")
-        kinds = {type(v) for v in own}
+        kinds = {type(v) for v in declared}
         if len(kinds) > 1 or not kinds <= {str, int, bool}:
             raise DomainError(
                 "Categorical values must be all texts, all whole numbers or all True and False; "
                 "in YAML put quotes around texts such as 'NO' or '1'"
             )
-        if len(set(own)) != len(own):
+        if len(set(declared)) != len(declared):
             raise DomainError("Categorical values must differ from each other; list each once")
-        if not all(is_storable(v) for v in own if isinstance(v, str)):
+        if not all(is_storable(v) for v in declared if isinstance(v, str)):
             raise DomainError("Categorical texts must be valid Unicode; remove lone surrogates")
         check_rules(null, outside, clamps=False)
-        object.__setattr__(self, "values", own)
+        object.__setattr__(self, "values", declared)
         object.__setattr__(self, "null", null)
         object.__setattr__(self, "outside", outside)
         self._check_replacements()
@@ -64,9 +64,9 @@ class Categorical(Attribute):
         return self.values
 
     def declared_code(self, value: object) -> int | None:
-        own = plain(value)
-        same_kind = isinstance(own, bool) == isinstance(self.values[0], bool)
-        return self._find(own) if same_kind else None
+        python_value = plain(value)
+        same_kind = isinstance(python_value, bool) == isinstance(self.values[0], bool)
+        return self._find(python_value) if same_kind else None
 
     def _find(self, raw: object) -> int | None:
         if not isinstance(raw, (str, int, float)):

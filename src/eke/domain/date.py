@@ -127,15 +127,15 @@ class Date(Attribute):
 
     def _number(self, raw: object) -> int | None:
         """The number of the day that a value is or spells, 0001-01-01 being 1."""
-        found = raw
+        day = raw
         if isinstance(raw, str):
-            found = iso_day(raw) if self.format is None else day_form(self.format).day(raw)
-        if isinstance(found, datetime) and found.utcoffset() is not None:
-            return self._day_in_zone(found)
-        if isinstance(found, date):
-            return found.toordinal()
-        if type(found).__name__ == "datetime64":  # a year that Python does not know
-            days = cast("Any", found).astype("datetime64[D]").astype("int64")
+            day = iso_day(raw) if self.format is None else day_form(self.format).day(raw)
+        if isinstance(day, datetime) and day.utcoffset() is not None:
+            return self._day_in_zone(day)
+        if isinstance(day, date):
+            return day.toordinal()
+        if type(day).__name__ == "datetime64":  # a year that Python does not know
+            days = cast("Any", day).astype("datetime64[D]").astype("int64")
             return int(cast("SupportsInt", days)) + FIRST
         return None
 
@@ -238,13 +238,15 @@ def _texts(first: int, last: int) -> tuple[str, ...]:
 
 def _written(value: object) -> date | None:
     """The day that a person means: a date, a text, or midnight of a day."""
-    own = plain(value)
-    if isinstance(own, str):
-        return written_day(own)
-    if isinstance(own, datetime):
-        midnight = own.utcoffset() is None and own == datetime.combine(own.date(), time.min)
-        return own.date() if midnight else None
-    return own if isinstance(own, date) else None
+    python_value = plain(value)
+    if isinstance(python_value, str):
+        return written_day(python_value)
+    if isinstance(python_value, datetime):
+        midnight = python_value.utcoffset() is None and python_value == datetime.combine(
+            python_value.date(), time.min
+        )
+        return python_value.date() if midnight else None
+    return python_value if isinstance(python_value, date) else None
 
 
 def _bound(given: object) -> date:

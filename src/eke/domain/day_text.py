@@ -50,10 +50,10 @@ class DayForm:
 
     def day(self, text: str) -> date | None:
         """The day that a text spells, if it is one."""
-        found = re.fullmatch(self.pattern, text, re.ASCII)
-        if found is None:
+        match = re.fullmatch(self.pattern, text, re.ASCII)
+        if match is None:
             return None
-        return _day(*(int(found[self.groups[name]]) for name in ("year", "month", "day")))
+        return _day(*(int(match[self.groups[name]]) for name in ("year", "month", "day")))
 
 
 @lru_cache

@@ -42,8 +42,8 @@ def domain_from_document(document: object) -> Domain:
     if not isinstance(lookups, Mapping) or not isinstance(derived, Mapping):
         raise DomainError("'lookups' and 'derived' are mappings of names to what they hold")
     domain = Domain({k: _attribute(k, v) for k, v in document["attributes"].items()})
-    found = (Lookup.of_document(name, one) for name, one in lookups.items())
-    return domain.with_lookups(*found).with_derived(derived)
+    read = (Lookup.of_document(name, one) for name, one in lookups.items())
+    return domain.with_lookups(*read).with_derived(derived)
 
 
 def _rule_document(rule: Rule) -> object:

@@ -89,10 +89,10 @@ def _table(name: str, document: Mapping[Any, Any], folder: Path) -> dict[str, An
         )
     if not all(isinstance(one, list | None) for one in lists.values()):
         raise DomainError(f"lookup {name!r}: 'columns' and 'null' are lists")
-    found = read_lookup(
+    lookup = read_lookup(
         name, folder / fields["file"], lists["keys"], lists["columns"], null=lists["null"] or ()
     )
-    return found.to_document()
+    return lookup.to_document()
 
 
 def _parsed(text: str) -> object:
@@ -128,12 +128,12 @@ _YAML_PROBLEMS = (
 
 def _unique(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     """The mapping of these pairs; a key given twice is an error, not the last one's victory."""
-    found: dict[Any, Any] = {}
+    fields: dict[Any, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in fields:
             raise DomainError(f"the key {key!r} is given twice; keep one")
-        found[key] = value
-    return found
+        fields[key] = value
+    return fields
 
 
 class _UniqueLoader(yaml.SafeLoader):

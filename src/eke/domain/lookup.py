@@ -76,11 +76,11 @@ class Lookup:
                 f"the columns are {', '.join(columns)}"
             )
         names = (*keys, *(column for column in columns if column not in keys))
-        found = {column: _cells(name, column, columns[column]) for column in names}
-        if len({len(cells) for cells in found.values()}) > 1:
+        cells_of = {column: _cells(name, column, columns[column]) for column in names}
+        if len({len(cells) for cells in cells_of.values()}) > 1:
             raise DomainError(f"lookup {name!r}: the columns have different numbers of values")
         rows = tuple(
-            row for row in zip(*found.values(), strict=True) if None not in row[: len(keys)]
+            row for row in zip(*cells_of.values(), strict=True) if None not in row[: len(keys)]
         )
         _check_rows(name, tuple(keys), rows)
         for place, value in (("name", name), ("keys", tuple(keys)), ("columns", names)):
@@ -147,35 +147,35 @@ def kind_of(cells: Iterable[Cell]) -> CellKind:
 def _cells(lookup: str, column: str, values: Iterable[object]) -> tuple[Cell, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise DomainError(f"lookup {lookup!r}: column {column!r} needs a list of values")
-    found = tuple(_cell(lookup, column, value) for value in values)
-    if len({_KINDS[type(cell)] for cell in found if cell is not None}) > 1:
+    cells = tuple(_cell(lookup, column, value) for value in values)
+    if len({_KINDS[type(cell)] for cell in cells if cell is not None}) > 1:
         raise DomainError(
             f"lookup {lookup!r}: column {column!r} holds values of several kinds; make them all "
             "texts, all numbers or all truth values"
         )
-    return found
+    return cells
 
 
 def _cell(lookup: str, column: str, value: object) -> Cell:
     if value is None or (type(value) is str and value.isascii()):
         return value  # nearly all of them
-    own = plain(value)
-    if own is None or type(own).__name__ in ("NAType", "NaTType"):
+    python_value = plain(value)
+    if python_value is None or type(python_value).__name__ in ("NAType", "NaTType"):
         return None
-    if isinstance(own, date):
-        midnight = isinstance(own, datetime) and own.time() == datetime.min.time()
-        own = own.date().isoformat() if midnight else own.isoformat()  # type: ignore[attr-defined]
-    if isinstance(own, float) and math.isnan(own):
+    if isinstance(python_value, date):
+        midnight = isinstance(python_value, datetime) and python_value.time() == datetime.min.time()
+        python_value = python_value.date().isoformat() if midnight else python_value.isoformat()  # type: ignore[attr-defined]
+    if isinstance(python_value, float) and math.isnan(python_value):
         return None
-    fits = isinstance(own, str) and is_storable(own)
-    if isinstance(own, (int, float)):
-        fits = abs(own) < EXACT
+    fits = isinstance(python_value, str) and is_storable(python_value)
+    if isinstance(python_value, (int, float)):
+        fits = abs(python_value) < EXACT
     if not fits:
         raise DomainError(
             f"lookup {lookup!r}: column {column!r} holds a value that is no text, no number below "
             "2**53 and no truth value; leave the column out, or write texts"
         )
-    return own  # type: ignore[return-value]
+    return python_value  # type: ignore[return-value]
 
 
 def _check_rows(name: str, keys: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> None:

@@ -52,20 +52,20 @@ def read_lookup(
     nulls = {"", *((null,) if isinstance(null, str) else null)}
     is_path = isinstance(table, (str, Path))
     try:
-        found = _file(Path(table), list(keys), nulls) if is_path else _frame(table)
+        read = _file(Path(table), list(keys), nulls) if is_path else _frame(table)
     except DomainError as problem:
         raise DomainError(f"lookup {name!r}: {problem}") from problem
-    chosen = found if columns is None else _chosen(name, found, [*keys, *columns])
+    chosen = read if columns is None else _chosen(name, read, [*keys, *columns])
     return Lookup(name, keys, chosen)
 
 
-def _chosen(name: str, found: Mapping[str, Any], wanted: list[str]) -> dict[str, Any]:
-    unknown = [column for column in wanted if column not in found]
+def _chosen(name: str, columns: Mapping[str, Any], wanted: list[str]) -> dict[str, Any]:
+    unknown = [column for column in wanted if column not in columns]
     if unknown:
         raise DomainError(
-            f"lookup {name!r} has no column {unknown[0]!r}; the columns are {', '.join(found)}"
+            f"lookup {name!r} has no column {unknown[0]!r}; the columns are {', '.join(columns)}"
         )
-    return {column: found[column] for column in wanted}
+    return {column: columns[column] for column in wanted}
 
 
 def _file(path: Path, keys: list[str], nulls: set[str]) -> dict[str, list[Any]]:
@@ -93,12 +93,12 @@ def _file(path: Path, keys: list[str], nulls: set[str]) -> dict[str, list[Any]]:
         raise DomainError(f"line {wrong} of {path.name} has not as many fields as the first")
     if len(set(header)) < len(header):
         raise DomainError(f"{path.name} names a column twice; rename one")
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for at, name in enumerate(header):
         stripped = (line[at].strip() for line in lines[1:])
         fields = [None if field in nulls else field for field in stripped]
-        found[name] = list(fields) if name in keys else _typed(fields)
-    return found
+        columns[name] = list(fields) if name in keys else _typed(fields)
+    return columns
 
 
 def _typed(fields: list[str | None]) -> list[Cell]:

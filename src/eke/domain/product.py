@@ -136,8 +136,8 @@ class Domain:
 
     def reordered(self, names: Iterable[str]) -> Domain:
         """The same domain with its attributes in another order."""
-        found = Domain({name: self[name] for name in names})
-        return found.with_lookups(*self.lookups).with_derived(dict(self.derived))
+        domain = Domain({name: self[name] for name in names})
+        return domain.with_lookups(*self.lookups).with_derived(dict(self.derived))
 
     def with_lookups(self, *lookups: Lookup) -> Domain:
         """The same domain with more public tables that SQL may join.
@@ -187,10 +187,10 @@ class Domain:
 
     def _with(self, lookups: tuple[Lookup, ...], derived: tuple[tuple[str, str], ...]) -> Domain:
         # In the order of their names, whatever order a ledger keeps them in.
-        found = Domain(self._by_name)
-        object.__setattr__(found, "lookups", lookups)
-        object.__setattr__(found, "derived", derived)
-        return found
+        domain = Domain(self._by_name)
+        object.__setattr__(domain, "lookups", lookups)
+        object.__setattr__(domain, "derived", derived)
+        return domain
 
     def in_order(self, names: Iterable[str]) -> tuple[str, ...]:
         """The given names, each once, in this domain's order."""

@@ -32,12 +32,13 @@ class Replace:
     def __post_init__(self) -> None:
         # A day is its text, as in the labels of a Date.
         is_day = isinstance(self.value, date) and not isinstance(self.value, datetime)
-        own = self.value.isoformat() if is_day else plain(self.value)  # type: ignore[union-attr]
-        if not isinstance(own, (str, int, float)):
+        python_value = self.value.isoformat() if is_day else plain(self.value)  # type: ignore[union-attr]
+        if not isinstance(python_value, (str, int, float)):
             raise DomainError(
-                f"Replace needs a declared value, a text or a number, not {type(own).__name__}"
+                "Replace needs a declared value, a text or a number, not "
+                f"{type(python_value).__name__}"
             )
-        object.__setattr__(self, "value", own)
+        object.__setattr__(self, "value", python_value)
 
 
 Rule: TypeAlias = Literal["drop", "bucket", "clamp", "never"] | Replace
@@ -74,8 +75,8 @@ def plain(value: object) -> object:
 def _moment(value: Any) -> object:
     """A moment of NumPy's as one of Python's, by seconds; that of a year beyond stays as it is."""
     seconds = value.astype("datetime64[s]")
-    found = seconds.item()
-    return seconds if isinstance(found, int) else found
+    moment = seconds.item()
+    return seconds if isinstance(moment, int) else moment
 
 
 def check_rules(null: Rule, outside: Rule, *, clamps: bool) -> None:
@@ -93,7 +94,7 @@ def check_rules(null: Rule, outside: Rule, *, clamps: bool) -> None:
 
 def plain_list(fields: Mapping[str, Any], name: str) -> list[Any]:
     """A field that is a list of single values; a text would be taken apart letter by letter."""
-    found = fields[name]
-    if not isinstance(found, list) or any(isinstance(value, list) for value in found):
+    listed = fields[name]
+    if not isinstance(listed, list) or any(isinstance(value, list) for value in listed):
         raise DomainError(f"'{name}' must be a list of plain values")
-    return found
+    return listed

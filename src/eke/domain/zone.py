@@ -37,17 +37,17 @@ def distances(zone: str, first: int, last: int) -> tuple[tuple[int, int], ...]:
     start = (first - FIRST - 2) * DAY
     if zone == "UTC":
         return ((start, 0),)
-    found = [(start, _ahead(zone, start))]
+    changes = [(start, _ahead(zone, start))]
     for day in range(first - FIRST - 1, last - FIRST + 3):
         before, after = (day - 1) * DAY, day * DAY
         ahead = _ahead(zone, after)
-        if ahead == found[-1][1]:
+        if ahead == changes[-1][1]:
             continue
         while after - before > 1:
             middle = (before + after) // 2
             before, after = (before, middle) if _ahead(zone, middle) == ahead else (middle, after)
-        found.append((after, ahead))
-    return tuple(found)
+        changes.append((after, ahead))
+    return tuple(changes)
 
 
 def _ahead(zone: str, second: int) -> int:

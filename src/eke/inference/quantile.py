@@ -97,14 +97,14 @@ class QuantilePosterior:
         """
         records, share = self.records or 0.0, float(self.ladder.share)
         parts = {-1: -share, self.ladder.last: 1.0 - share}
-        found = {
+        known = {
             end: (part * records, abs(part) * self.records_deviation) for end, part in parts.items()
         }
-        found |= {
+        known |= {
             int(cut): (float(excess), float(deviation))
             for cut, excess, deviation in zip(self.cuts, self.excess, self.deviations, strict=True)
         }
-        (low, off), (high, other) = found[first - 1], found[last]
+        (low, off), (high, other) = known[first - 1], known[last]
         return high - low, off + other
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
@@ -163,13 +163,13 @@ class Survey:
 
     def posterior(self, counted: Query) -> QuantilePosterior:
         """What is known about the quantile of the records that are counted."""
-        own, others = self._candidates(counted)
-        found: dict[int, _Look] = {}
-        self._look(counted, own, found)
-        ends = _doubtful(found, self._ladder.last)
-        self._look(counted, [cut for cut in others if ends[0] <= cut <= ends[1]], found)
-        cuts = sorted(found)
-        looks = [found[cut] for cut in cuts]
+        same, others = self._candidates(counted)
+        looks_at: dict[int, _Look] = {}
+        self._look(counted, same, looks_at)
+        ends = _doubtful(looks_at, self._ladder.last)
+        self._look(counted, [cut for cut in others if ends[0] <= cut <= ends[1]], looks_at)
+        cuts = sorted(looks_at)
+        looks = [looks_at[cut] for cut in cuts]
         records = self._inference.linear(counted)
         return QuantilePosterior(
             self._ladder,
@@ -182,17 +182,17 @@ class Survey:
             0.0 if records is None else math.sqrt(records[1].variance),
         )
 
-    def _look(self, counted: Query, cuts: Sequence[int], found: dict[int, _Look]) -> None:
+    def _look(self, counted: Query, cuts: Sequence[int], looks_at: dict[int, _Look]) -> None:
         """Ask history about some cuts: evenly spread at first, then closer where it is in doubt."""
         for most in (_FIRST_LOOKS, _LOOKS):
-            first, last = _doubtful(found, self._ladder.last)
+            first, last = _doubtful(looks_at, self._ladder.last)
             near = [cut for cut in cuts if first <= cut <= last]
             spread = np.unique(np.linspace(0, len(near) - 1, most).round().astype(int))
             for place in spread if near else ():
                 cut = near[place]
-                look = None if cut in found else self._asked(counted, cut)
+                look = None if cut in looks_at else self._asked(counted, cut)
                 if look is not None:
-                    found[cut] = look
+                    looks_at[cut] = look
             if len(cuts) <= _FIRST_LOOKS:
                 break
 
@@ -216,17 +216,17 @@ class Survey:
         name = self._ladder.attribute
         groups = [{n: v for n, v in term.factors if n != name} for term in counted.terms]
         keys = {_key(group) for group in groups}
-        own: set[int] = set()
+        same: set[int] = set()
         others: set[int] = set()
         domain = self._inference.domain
         if self._inference.tables.knows(domain.in_order({name, *counted.attributes})):
-            own = set(range(self._ladder.last))
+            same = set(range(self._ladder.last))
         for rest, cuts in self._seen:
             if _key(rest) in keys:
-                own |= set(cuts)
+                same |= set(cuts)
             elif any(_meet(rest, group) for group in groups):
                 others |= set(cuts)
-        return sorted(own), sorted(others - own)
+        return sorted(same), sorted(others - same)
 
     def _changes(self) -> Iterator[tuple[dict[str, NDArray[np.int64]], list[int]]]:
         """Where answers of the history change along the ladder, with their other conditions."""
@@ -256,10 +256,10 @@ class _Look:
     deviation: float
 
 
-def _doubtful(found: dict[int, _Look], last: int) -> tuple[int, int]:
+def _doubtful(looks_at: dict[int, _Look], last: int) -> tuple[int, int]:
     """The cuts between which the quantile may lie, beyond all reasonable doubt."""
-    low = max((cut for cut, look in found.items() if look.at_most < _SURE), default=0)
-    high = min((cut for cut, look in found.items() if look.above < _SURE), default=last)
+    low = max((cut for cut, look in looks_at.items() if look.at_most < _SURE), default=0)
+    high = min((cut for cut, look in looks_at.items() if look.above < _SURE), default=last)
     return low, high
 
 

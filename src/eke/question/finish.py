@@ -70,8 +70,8 @@ class Finish:
         if isinstance(value, float) and not math.isfinite(value):
             return self._beyond(value)
         exact = Fraction(value)
-        found = abs(exact) if self.word == "abs" else _RISING[self.word](exact, self.number)
-        return float(found) if isinstance(value, float) else found
+        finished = abs(exact) if self.word == "abs" else _RISING[self.word](exact, self.number)
+        return float(finished) if isinstance(value, float) else finished
 
     def ends(self, ends: Ends, bounds: Ends) -> Ends:
         """The interval of what is shown, from that of the value and what bounds it in any case."""

@@ -174,8 +174,8 @@ class Constant(Formula):
         return float(self.number), float(self.number)
 
     def ratio(self, answers: int) -> Ratio | None:
-        one = unit(answers)
-        return None if isinstance(self.number, str) else (float(self.number) * one, one)
+        always = unit(answers)
+        return None if isinstance(self.number, str) else (float(self.number) * always, always)
 
     @property
     def text(self) -> str:
@@ -323,10 +323,10 @@ class Operation(Formula):
         """The bounds if it is c·a / b + d with a / b an average, however that is written."""
         places = self.aggregates()
         ratio = self.over(places).ratio(len(places))
-        found = None if ratio is None else scaled_average(ratio)
-        if ratio is None or found is None or not average(*(places[one] for one in found)):
+        scaled = None if ratio is None else scaled_average(ratio)
+        if ratio is None or scaled is None or not average(*(places[one] for one in scaled)):
             return None
-        (top, bottom), (total, rows) = ratio, found
+        (top, bottom), (total, rows) = ratio, scaled
         ends = [
             float((top[total] * end + top[rows]) / bottom[rows]) for end in extremes(places[total])
         ]

@@ -75,6 +75,6 @@ def _text(formula: Formula, queries: Sequence[Query], keys: Sequence[GroupKey]) 
     """The formula in words, however it was written."""
     words = [query.description for query in queries]
     words = [f"({text})" if " " in text else text for text in words]
-    found = re.sub(r"\ba(\d+)\b", lambda place: words[int(place[1])], formula.text)
+    shown = re.sub(r"\ba(\d+)\b", lambda place: words[int(place[1])], formula.text)
     by = f" by {', '.join(key.name for key in keys)}" if keys else ""
-    return f"{without_outer_parentheses(found)}{by}"
+    return f"{without_outer_parentheses(shown)}{by}"

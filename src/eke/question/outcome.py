@@ -120,11 +120,11 @@ def arranged(
 
     Rows that compare equal keep their declared order.
     """
-    kept = [i for i, row in enumerate(rows) if having is None or having.holds(row) is True]
-    for one in reversed(order_by):
-        values = {i: one.by.value(rows[i].values, rows[i].keys) for i in kept}
-        nulls = [i for i in kept if values[i] is None]
-        others = [i for i in kept if values[i] is not None]
-        others.sort(key=values.__getitem__, reverse=one.descending)
-        kept = [*nulls, *others] if one.nulls_first else [*others, *nulls]
-    return kept[offset:] if limit is None else kept[offset : offset + limit]
+    shown = [i for i, row in enumerate(rows) if having is None or having.holds(row) is True]
+    for ordering in reversed(order_by):
+        values = {i: ordering.by.value(rows[i].values, rows[i].keys) for i in shown}
+        nulls = [i for i in shown if values[i] is None]
+        others = [i for i in shown if values[i] is not None]
+        others.sort(key=values.__getitem__, reverse=ordering.descending)
+        shown = [*nulls, *others] if ordering.nulls_first else [*others, *nulls]
+    return shown[offset:] if limit is None else shown[offset : offset + limit]

@@ -90,8 +90,8 @@ class Quantile(Formula):
         return f"({self.named} of {self.attribute} in {self.of.text})"
 
     def to_document(self) -> dict[str, Any]:
-        found = {"attribute": self.attribute, "share": str(self.share), "between": self.is_between}
-        return {"quantile": self.of.to_document(), **found}
+        place = {"attribute": self.attribute, "share": str(self.share), "between": self.is_between}
+        return {"quantile": self.of.to_document(), **place}
 
 
 def check_alone(formula: Formula) -> Formula:

@@ -120,9 +120,9 @@ class Question:
             return list(range(self.rows))
         if len(axes) < len(self.group_by):  # a column is a key twice
             return [self.cell(row) for row in range(self.rows)]
-        found = np.empty(self.rows, np.intp)
-        found[places.transpose(axes).reshape(-1)] = np.arange(self.rows)
-        return [int(cell) for cell in found]
+        cells = np.empty(self.rows, np.intp)
+        cells[places.transpose(axes).reshape(-1)] = np.arange(self.rows)
+        return [int(cell) for cell in cells]
 
     def cell(self, row: int) -> int:
         """The cell of one row within every block."""

@@ -14,9 +14,9 @@ Ratio: TypeAlias = tuple[FloatArray, FloatArray]
 
 def unit(answers: int) -> FloatArray:
     """The number 1 as a linear form of so many answers."""
-    found = np.zeros(answers + 1)
-    found[-1] = 1.0
-    return found
+    form = np.zeros(answers + 1)
+    form[-1] = 1.0
+    return form
 
 
 def joined(sign: str, first: Ratio, second: Ratio) -> Ratio | None:

@@ -50,8 +50,8 @@ class Metrics:
             lines.append(f"# TYPE {name} counter")
             lines += [
                 f"{name}{_braces(labels)} {number}"
-                for (own, labels), number in counts
-                if own == name
+                for (counter, labels), number in counts
+                if counter == name
             ]
         if seconds:
             lines.append("# TYPE eke_request_seconds histogram")
@@ -61,9 +61,9 @@ class Metrics:
                 so_far += number
                 labels = _braces((("le", str(edge)), ("route", route)))
                 lines.append(f"eke_request_seconds_bucket{labels} {so_far}")
-            own = _braces((("route", route),))
-            lines += [f"eke_request_seconds_sum{own} {total:.6f}"]
-            lines += [f"eke_request_seconds_count{own} {so_far}"]
+            braces = _braces((("route", route),))
+            lines += [f"eke_request_seconds_sum{braces} {total:.6f}"]
+            lines += [f"eke_request_seconds_count{braces} {so_far}"]
         typed: set[str] = set()
         for name, wanted, value in gauges:
             if name not in typed:

@@ -98,13 +98,13 @@ class History(Sequence[Measurement]):
         """
         from eke.inference.papers.methods import posterior_by  # noqa: PLC0415 - slow to load
 
-        found = posterior_by(posterior, self._inference, self._query(query))
-        if found is None:
+        belief = posterior_by(posterior, self._inference, self._query(query))
+        if belief is None:
             raise EstimateError(
                 "history does not determine this question: no combination of the measurements "
                 "equals it; ask the question, or one that the history covers"
             )
-        return found
+        return belief
 
     def determines(self, query: Expression | Query | ArrayLike) -> bool:
         """True when some combination of the measurements equals the question."""

@@ -93,9 +93,9 @@ def create(
     declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
     check_functions(declared)
     if declared.has_claims:
-        found = check or check_table(data, declared, unit, table=table)
-        if found.contradictions():
-            raise DomainError(f"{'; '.join(found.contradictions())}. Nothing was created")
+        checked = check or check_table(data, declared, unit, table=table)
+        if checked.contradictions():
+            raise DomainError(f"{'; '.join(checked.contradictions())}. Nothing was created")
     source = open_source(data, declared, unit, table=table)
     public_rows = None
     if relation == "replace_one" and declared.total:

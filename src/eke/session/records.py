@@ -24,15 +24,15 @@ def records(seen: Glance, last: int | None = None) -> tuple[list[dict[str, Any]]
     """(what was measured latest, as the session's `history.to_records`; how many before it)."""
     ledger, domain = seen.ledger, domain_of(seen.settings)
     committed = [entry for entry in ledger.entries if entry.kind == "commit"]
-    found: list[list[dict[str, Any]]] = []
+    pages: list[list[dict[str, Any]]] = []
     shown = 0
     while committed and (last is None or shown < last):
-        found.append(_records_of(ledger, domain, ledger.whole(committed.pop().sequence)))
-        shown += len(found[-1])
+        pages.append(_records_of(ledger, domain, ledger.whole(committed.pop().sequence)))
+        shown += len(pages[-1])
     # Quotes inside of a text are escaped, so this is the beginning of every measurement. It
     # takes a tenth of the time that reading all of them takes.
     earlier = sum(ledger.text(entry.sequence).count('{"law":{') for entry in committed)
-    latest = list(chain.from_iterable(reversed(found)))
+    latest = list(chain.from_iterable(reversed(pages)))
     cut = 0 if last is None else max(0, len(latest) - last)
     return latest[cut:], earlier + cut
 
@@ -97,7 +97,7 @@ def _number(text: str) -> Fraction:
 
 
 def _measured(entry: Entry) -> list[Any]:
-    found = entry.payload.get("measurements")
-    if not isinstance(found, list):
+    documents = entry.payload.get("measurements")
+    if not isinstance(documents, list):
         raise LedgerError("the ledger holds a release of an unknown form")
-    return found
+    return documents

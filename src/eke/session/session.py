@@ -172,12 +172,12 @@ class Session(Dataset):
         question = self._question(query)
         asked = asking.linear_block(question)
         now = self._vault.snapshot()
-        kept = self._estimator
-        if kept is None or kept[0] != now.sequence:
-            before = None if kept is None else kept[1]
+        known = self._estimator
+        if known is None or known[0] != now.sequence:
+            before = None if known is None else known[1]
             fresh = asking.Estimator(self.domain, now.measurements, now.facts.inference, before)
-            kept = self._estimator = (now.sequence, fresh)
-        work = Work(asked.cells, kept[1].steps_for(asked.cells), FEWER_CELLS)
+            known = self._estimator = (now.sequence, fresh)
+        work = Work(asked.cells, known[1].steps_for(asked.cells), FEWER_CELLS)
         work.check()
         sure = 0.95 if confidence is None else confidence
         with (
@@ -185,7 +185,7 @@ class Session(Dataset):
             if method == "blue" and work.is_light
             else self._turns(analyst or self.analyst, work.steps)
         ):
-            estimate = kept[1].estimate(asked, method, sure, progress)
+            estimate = known[1].estimate(asked, method, sure, progress)
         return estimate.with_caveats(caveats(question) + unit_caveats(self.settings))
 
     # -- releasing -----------------------------------------------------------------------------

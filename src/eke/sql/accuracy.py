@@ -43,10 +43,10 @@ def without_accuracy(
     return tokens[:at], Accuracy(within, *_rest(text, suffix[1:]))
 
 
-def _begins(one: SqlToken, two: SqlToken) -> bool:
+def _begins(first: SqlToken, second: SqlToken) -> bool:
     """True where a suffix begins; SPEND may be a column, and is one before a number only."""
-    price = one.says("SPEND") and two.kind == "number"
-    return price or (one.says("ERROR") and two.says("WITHIN"))
+    price = first.says("SPEND") and second.kind == "number"
+    return price or (first.says("ERROR") and second.says("WITHIN"))
 
 
 def _rest(text: SqlText, suffix: tuple[SqlToken, ...]) -> tuple[float | None, int | None]:

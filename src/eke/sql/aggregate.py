@@ -325,8 +325,8 @@ class Aggregates:
         key = (weights, shift)
         if key not in self._indices:
             self._indices[key] = self._place(node, self._query(weights, shift))
-        found = self._indices[key]
-        return Constant(found) if isinstance(found, Fraction) else Aggregate(found)
+        known = self._indices[key]
+        return Constant(known) if isinstance(known, Fraction) else Aggregate(known)
 
     def _query(self, weights: tuple[tuple[int, Fraction], ...], shift: Fraction) -> Query:
         domain = self._reading.domain

@@ -138,8 +138,8 @@ def _blur_of_reciprocals(
 def _constant_line(first: Number, second: Number, operation: object) -> Line | None:
     if first.line is None or second.line is None:
         return None
-    one, two = first.line.intercept, second.line.intercept
-    return Line(None, Fraction(0), one + two if operation is plus else one * two)
+    left, right = first.line.intercept, second.line.intercept
+    return Line(None, Fraction(0), left + right if operation is plus else left * right)
 
 
 def _spend(reading: Reading, first: Number, second: Number) -> None:

@@ -75,11 +75,11 @@ def _order(reading: Reading, results: Sequence[Value]) -> Order:
 def _labelled(
     reading: Reading, conditions: Sequence[Diagram], results: Sequence[Diagram]
 ) -> Diagram:
-    diagrams, found = reading.diagrams, results[-1]
+    diagrams, labels = reading.diagrams, results[-1]
     for condition, result in reversed(list(zip(conditions, results, strict=False))):
         here = diagrams.joined(taken, condition, result)
-        found = diagrams.joined(otherwise, here, found)
-    return found
+        labels = diagrams.joined(otherwise, here, labels)
+    return labels
 
 
 def _numbers(

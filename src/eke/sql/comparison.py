@@ -147,12 +147,12 @@ def _numbers(
     difference = first.polynomial(diagrams) + second.polynomial(diagrams).scaled(Fraction(-1))
     names = domain.in_order(difference.attributes)
     if first.midpoints | second.midpoints:
-        found = _binned(reading, node, how, first, second)
+        diagram = _binned(reading, node, how, first, second)
     elif math.prod(domain.sizes(names)) <= DENSE_CELLS or len(names) == 1:
         _, table = difference.table(domain, names)
         reading.effort.spend(table.size // 20 + 10)
         chosen = np.asarray(how.plain(table, 0), np.int8)
-        found = diagrams.from_table(names, (diagrams.false, diagrams.true), chosen)
+        diagram = diagrams.from_table(names, (diagrams.false, diagrams.true), chosen)
     else:
         raise reading.error(
             node,
@@ -161,7 +161,7 @@ def _numbers(
             "numbers",
         )
     known = diagrams.joined(if_true, first.known, second.known)
-    return diagrams.joined(if_true, known, found)
+    return diagrams.joined(if_true, known, diagram)
 
 
 def _binned(
@@ -198,8 +198,8 @@ def _among(reading: Reading, name: str, value: Number, choices: Sequence[Number]
         if whole.dtype == object
         else np.isin(whole, np.array(fitting, np.int64))
     )
-    found = reading.diagrams.where(name, chosen)
-    return reading.diagrams.joined(if_true, value.known, found)
+    is_chosen = reading.diagrams.where(name, chosen)
+    return reading.diagrams.joined(if_true, value.known, is_chosen)
 
 
 def _check_declared(reading: Reading, node: exp.Expr, first: Text, second: Text) -> None:
@@ -220,9 +220,9 @@ def _check_declared(reading: Reading, node: exp.Expr, first: Text, second: Text)
 
 def _mixed(how: Comparison, first: Value, second: Value) -> str:
     kinds = {Number: "a number", Text: "a text", Truth: "a truth value"}
-    one, two = (kinds.get(type(v), "NULL") for v in (first, second))
+    left, right = (kinds.get(type(v), "NULL") for v in (first, second))
     advice = {
         ("a number", "a text"): "write numbers without quotation marks",
         ("a text", "a number"): "write texts in single quotation marks",
-    }.get((one, two), "compare values of one kind; truth values with = TRUE or = FALSE")
-    return f"{how.sign} compares {one} with {two}; {advice}"
+    }.get((left, right), "compare values of one kind; truth values with = TRUE or = FALSE")
+    return f"{how.sign} compares {left} with {right}; {advice}"

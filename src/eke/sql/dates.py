@@ -164,8 +164,8 @@ def _mapped(reading: Reading, node: exp.Expr, number: Number, name: str) -> Numb
         whole = table.reshape(-1)
         reading.effort.spend(len(whole) // 10 + 10)
         days = whole * unit.numerator // unit.denominator
-        found = _function(name)(days)
-        value = column(names[0], found) if names else constant(Fraction(int(found[0])))
+        mapped = _function(name)(days)
+        value = column(names[0], mapped) if names else constant(Fraction(int(mapped[0])))
         return Number(value, number.known, whole=True)
     except OverflowError:
         raise reading.error(
@@ -198,18 +198,18 @@ def _cut(days: Days, unit: str) -> Any:
 
 
 def _number(moments: Any) -> Days:
-    found: Days = moments.astype("datetime64[D]").astype(np.int64)
-    return found
+    days: Days = moments.astype("datetime64[D]").astype(np.int64)
+    return days
 
 
 def _year(days: Days) -> Days:
-    found: Days = _cut(days, "Y").astype(np.int64) + 1970
-    return found
+    years: Days = _cut(days, "Y").astype(np.int64) + 1970
+    return years
 
 
 def _month(days: Days) -> Days:
-    found: Days = _cut(days, "M").astype(np.int64) % 12 + 1
-    return found
+    months: Days = _cut(days, "M").astype(np.int64) % 12 + 1
+    return months
 
 
 def _day_of_year(days: Days) -> Days:

@@ -75,7 +75,7 @@ def derived_values(domain: Domain, codes: Mapping[str, NDArray[np.int64]]) -> di
 
     A column that reads other attributes than these is left out.
     """
-    found = {}
+    columns = {}
     for name, _ in domain.derived:
         reading, value = _worked_out(domain, name)
         if reading.columns <= set(codes):
@@ -83,8 +83,8 @@ def derived_values(domain: Domain, codes: Mapping[str, NDArray[np.int64]]) -> di
             each = np.stack([codes[name] for name in names], axis=1)
             kinds, place = np.unique(each, axis=0, return_inverse=True)
             few = _values(reading, value, dict(zip(names, kinds.T, strict=True)), len(kinds))
-            found[name] = [few[at] for at in place.reshape(-1)]
-    return found
+            columns[name] = [few[at] for at in place.reshape(-1)]
+    return columns
 
 
 _NOWHERE = exp.Null()
@@ -115,10 +115,10 @@ def _named(what: str, work: Any) -> Any:
 
 def _derived(reading: Reading, columns: LazyColumns, text: str) -> Value:
     """The value of a derived column in every cell."""
-    own = SqlText(_BEGIN + text)
-    within = replace(reading, text=own)
-    tokens = single_statement(own, scanned(own))
-    select = parsed(own, cleaned(own, tokens), tokens)
+    written = SqlText(_BEGIN + text)
+    within = replace(reading, text=written)
+    tokens = single_statement(written, scanned(written))
+    select = parsed(written, cleaned(written, tokens), tokens)
     others = [key for key, value in select.args.items() if value and key != "expressions"]
     (item, *more) = select.expressions
     if others or more or isinstance(item, exp.Alias):

@@ -92,18 +92,18 @@ class Diagrams:
 
     def _branch(self, level: int, stops: Sequence[int], targets: Sequence[Diagram]) -> Diagram:
         kept_stops: list[int] = []
-        kept: list[Diagram] = []
+        kept_targets: list[Diagram] = []
         for stop, target in zip(stops, targets, strict=True):
-            if kept and kept[-1] is target:
+            if kept_targets and kept_targets[-1] is target:
                 kept_stops[-1] = stop
             else:
                 kept_stops.append(stop)
-                kept.append(target)
+                kept_targets.append(target)
         self.effort.spend(_STEPS_A_RUN * len(stops))
-        if len(kept) == 1:
-            return kept[0]
-        key = (level, *kept_stops, *kept)
-        return self._branches.setdefault(key, Branch(level, tuple(kept_stops), tuple(kept)))
+        if len(kept_targets) == 1:
+            return kept_targets[0]
+        key = (level, *kept_stops, *kept_targets)
+        return self._branches.setdefault(key, Branch(level, tuple(kept_stops), tuple(kept_targets)))
 
     # -- combining -----------------------------------------------------------------------------
 
@@ -152,31 +152,31 @@ class Diagrams:
 
     def labels(self, diagram: Diagram) -> list[Any]:
         """The labels that some cell has, in the order in which they are first met."""
-        found: dict[Leaf, None] = {}
+        leaves: dict[Leaf, None] = {}
         seen = {diagram}
         waiting: list[Diagram] = [diagram]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, Leaf):
-                found[one] = None
+            node = waiting.pop()
+            if isinstance(node, Leaf):
+                leaves[node] = None
                 continue
-            for target in reversed(one.targets):
+            for target in reversed(node.targets):
                 if target not in seen:
                     seen.add(target)
                     waiting.append(target)
-        return [leaf.label for leaf in found]
+        return [leaf.label for leaf in leaves]
 
     def paths(self, diagram: Diagram, label: object = _ANY) -> int:
         """How many disjoint boxes the cells with a label, or with any, fall into."""
         wanted = None if label is _ANY else self.leaf(label)
         counted: dict[Diagram, int] = {}
 
-        def count(one: Diagram) -> int:
-            if isinstance(one, Leaf):
-                return int(wanted is None or one is wanted)
-            if one not in counted:
-                counted[one] = sum(count(target) for target in set(one.targets))
-            return counted[one]
+        def count(node: Diagram) -> int:
+            if isinstance(node, Leaf):
+                return int(wanted is None or node is wanted)
+            if node not in counted:
+                counted[node] = sum(count(target) for target in set(node.targets))
+            return counted[node]
 
         return count(diagram)
 
@@ -185,21 +185,21 @@ class Diagrams:
         wanted = self.leaf(label)
         leads: dict[Diagram, bool] = {}
 
-        def reaches(one: Diagram) -> bool:
-            if isinstance(one, Leaf):
-                return one is wanted
-            if one not in leads:
-                leads[one] = any(reaches(target) for target in one.targets)
-            return leads[one]
+        def reaches(node: Diagram) -> bool:
+            if isinstance(node, Leaf):
+                return node is wanted
+            if node not in leads:
+                leads[node] = any(reaches(target) for target in node.targets)
+            return leads[node]
 
-        def walk(one: Diagram) -> Iterator[Box]:
-            if isinstance(one, Leaf):
+        def walk(node: Diagram) -> Iterator[Box]:
+            if isinstance(node, Leaf):
                 yield {}
                 return
-            name = self.domain.names[one.level]
-            for target in dict.fromkeys(one.targets):
+            name = self.domain.names[node.level]
+            for target in dict.fromkeys(node.targets):
                 if reaches(target):
-                    chosen = self._codes(one, target)
+                    chosen = self._codes(node, target)
                     for box in walk(target):
                         yield {name: chosen, **box}
 
@@ -207,22 +207,22 @@ class Diagrams:
 
     def single_boxes(self, diagram: Diagram, most: int) -> dict[object, Box]:
         """The box of each label whose cells are one; none if there are more than so many paths."""
-        found: dict[object, Box] = {}
+        boxes: dict[object, Box] = {}
         several: set[object] = set()
 
-        def walk(one: Diagram, box: Box) -> None:
-            if isinstance(one, Leaf):
-                several.update({one.label} & set(found))
-                found[one.label] = box
+        def walk(node: Diagram, box: Box) -> None:
+            if isinstance(node, Leaf):
+                several.update({node.label} & set(boxes))
+                boxes[node.label] = box
                 return
-            name = self.domain.names[one.level]
-            for target in dict.fromkeys(one.targets):
-                walk(target, {**box, name: self._codes(one, target)})
+            name = self.domain.names[node.level]
+            for target in dict.fromkeys(node.targets):
+                walk(target, {**box, name: self._codes(node, target)})
 
         if self.paths(diagram) > most:
             return {}
         walk(diagram, {})
-        return {label: box for label, box in found.items() if label not in several}
+        return {label: box for label, box in boxes.items() if label not in several}
 
     def _codes(self, branch: Branch, target: Diagram) -> NDArray[np.int64]:
         self.effort.spend(branch.stops[-1] // 100 + len(branch.stops))
@@ -240,35 +240,35 @@ class Diagrams:
         seen: set[Diagram] = set()
         waiting: list[Diagram] = [diagram]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, Branch) and one not in seen:
-                seen.add(one)
-                levels.add(one.level)
-                waiting += one.targets
+            node = waiting.pop()
+            if isinstance(node, Branch) and node not in seen:
+                seen.add(node)
+                levels.add(node.level)
+                waiting += node.targets
         return tuple(self.domain.names[level] for level in sorted(levels))
 
     def chosen(
         self, diagram: Diagram, codes: Mapping[str, NDArray[np.int64]], rows: int
     ) -> NDArray[Any]:
         """The label of each of some rows, which are given by the codes of attributes."""
-        found = np.empty(rows, object)
+        chosen = np.empty(rows, object)
 
-        def walk(one: Diagram, places: NDArray[np.int64]) -> None:
-            if isinstance(one, Leaf):
-                found[places] = one.label
+        def walk(node: Diagram, places: NDArray[np.int64]) -> None:
+            if isinstance(node, Leaf):
+                chosen[places] = node.label
                 return
-            name = self.domain.names[one.level]
-            run = np.searchsorted(np.array(one.stops), codes[name][places], side="right")
-            if all(isinstance(target, Leaf) for target in one.targets):
-                labels = np.empty(len(one.targets), object)
-                labels[:] = [cast("Leaf", target).label for target in one.targets]
-                found[places] = labels[run]
+            name = self.domain.names[node.level]
+            run = np.searchsorted(np.array(node.stops), codes[name][places], side="right")
+            if all(isinstance(target, Leaf) for target in node.targets):
+                labels = np.empty(len(node.targets), object)
+                labels[:] = [cast("Leaf", target).label for target in node.targets]
+                chosen[places] = labels[run]
                 return
             order = np.argsort(run, kind="stable")
             ends = np.flatnonzero(np.diff(run[order])) + 1
             for part in np.split(order, ends):
                 if len(part):
-                    walk(one.targets[int(run[part[0]])], places[part])
+                    walk(node.targets[int(run[part[0]])], places[part])
 
         walk(diagram, np.arange(rows))
-        return found
+        return chosen

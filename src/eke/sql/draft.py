@@ -33,8 +33,8 @@ class Linear:
         total = dict(self.weights)
         for place, weight in other.weights:
             total[place] = total.get(place, Fraction(0)) + weight
-        kept = tuple(sorted((p, w) for p, w in total.items() if w))
-        return Linear(kept, self.constant + other.constant)
+        parts = tuple(sorted((p, w) for p, w in total.items() if w))
+        return Linear(parts, self.constant + other.constant)
 
     def times(self, factor: Fraction) -> Linear:
         if not factor:
@@ -108,14 +108,14 @@ def spread(reading: Reading, node: exp.Expr, rows: Linear, total: Linear, square
     if isinstance(node, (exp.VariancePop, exp.StddevPop)):
         mean = joined(reading, node, "/", total, rows)
         square = joined(reading, node, "*", mean, mean)
-        found = joined(reading, node, "-", joined(reading, node, "/", squares, rows), square)
+        variance = joined(reading, node, "-", joined(reading, node, "/", squares, rows), square)
     else:
         square = joined(reading, node, "*", total, total)
         correction = joined(reading, node, "/", square, rows)
         about = joined(reading, node, "-", squares, correction)
-        found = joined(reading, node, "/", about, rows.plus(Linear((), Fraction(-1))))
+        variance = joined(reading, node, "/", about, rows.plus(Linear((), Fraction(-1))))
     is_variance = isinstance(node, (exp.Variance, exp.VariancePop))
-    return found if is_variance else rooted(reading, node, found)
+    return variance if is_variance else rooted(reading, node, variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,30 +130,30 @@ class PairSums:
     squares_x: Linear
 
 
-def related(reading: Reading, node: exp.Expr, found: PairSums) -> Draft:
+def related(reading: Reading, node: exp.Expr, sums: PairSums) -> Draft:
     """A covariance, a correlation or a line through the points (x, y), as the node says."""
 
     def about(products: Linear, one: Linear, other: Linear) -> Draft:
         """Σ (a − ā)(b − b̄) = Σ ab − Σ a · Σ b / n."""
         square = joined(reading, node, "*", one, other)
-        correction = joined(reading, node, "/", square, found.rows)
+        correction = joined(reading, node, "/", square, sums.rows)
         return joined(reading, node, "-", products, correction)
 
     if isinstance(node, exp.RegrCount):
-        return found.rows
-    both = about(found.products, found.total_y, found.total_x)
+        return sums.rows
+    both = about(sums.products, sums.total_y, sums.total_x)
     if isinstance(node, (exp.CovarPop, exp.CovarSamp)):
         less = Linear((), Fraction(0 if isinstance(node, exp.CovarPop) else -1))
-        return joined(reading, node, "/", both, found.rows.plus(less))
-    of_x = about(found.squares_x, found.total_x, found.total_x)
+        return joined(reading, node, "/", both, sums.rows.plus(less))
+    of_x = about(sums.squares_x, sums.total_x, sums.total_x)
     if isinstance(node, (exp.RegrSlope, exp.RegrIntercept)):
         slope = joined(reading, node, "/", both, of_x)
         if isinstance(node, exp.RegrSlope):
             return slope
-        mean_y = joined(reading, node, "/", found.total_y, found.rows)
-        mean_x = joined(reading, node, "/", found.total_x, found.rows)
+        mean_y = joined(reading, node, "/", sums.total_y, sums.rows)
+        mean_x = joined(reading, node, "/", sums.total_x, sums.rows)
         return joined(reading, node, "-", mean_y, joined(reading, node, "*", slope, mean_x))
-    of_y = about(found.squares_y, found.total_y, found.total_y)
+    of_y = about(sums.squares_y, sums.total_y, sums.total_y)
     product = joined(reading, node, "*", of_x, of_y)
     if isinstance(node, exp.RegrR2):
         return joined(reading, node, "/", joined(reading, node, "*", both, both), product)

@@ -40,17 +40,17 @@ def has_aggregate(node: exp.Expr) -> bool:
 
 def taken_off(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, tuple[Finish, ...]]:
     """What is within the functions around aggregates, and these functions, the innermost first."""
-    found: list[Finish] = []
+    finishes_inwards: list[Finish] = []
     while True:
         while isinstance(node, exp.Paren):
             node = node.this
         if not isinstance(node, FUNCTIONS):
-            return node, tuple(reversed(found))
+            return node, tuple(reversed(finishes_inwards))
         if isinstance(node, (exp.Pow, exp.Nullif)):
-            return node, tuple(reversed(found))
+            return node, tuple(reversed(finishes_inwards))
         inner, finishes = _one(reading, node)
-        found += finishes
-        if len(found) > _MOST_FINISHES:
+        finishes_inwards += finishes
+        if len(finishes_inwards) > _MOST_FINISHES:
             raise reading.error(node, f"at most {_MOST_FINISHES} functions around an aggregate")
         node = inner
 
@@ -125,10 +125,10 @@ def _one(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, list[Finish]]:
 
 def _with_numbers(reading: Reading, node: exp.Expr, word: str) -> tuple[exp.Expr, list[Finish]]:
     operands = [node.this, *(node.args.get("expressions") or ())]
-    found = [constant_of(reading, one) for one in operands]
-    inner = [one for one, number in zip(operands, found, strict=True) if number is None]
-    numbers = [number for number in found if number is not None]
-    in_order = word != "coalesce" or found[0] is None
+    constants = [constant_of(reading, one) for one in operands]
+    inner = [one for one, number in zip(operands, constants, strict=True) if number is None]
+    numbers = [number for number in constants if number is not None]
+    in_order = word != "coalesce" or constants[0] is None
     if len(inner) != 1 or not in_order or not numbers:
         raise reading.error(
             node,

@@ -92,22 +92,22 @@ def _extreme(reading: Reading, node: exp.Expr, *values: Value) -> Value:
         days = _extreme(reading, node, *(as_day(reading, node, value) for value in some))
         return Day(as_number(reading, node, days))
     is_least = isinstance(node, exp.Least)
-    found: Value = some[0]
+    extreme: Value = some[0]
     for value in some[1:]:
-        if isinstance(found, Text) and isinstance(value, Text):
+        if isinstance(extreme, Text) and isinstance(value, Text):
             join = _first_text if is_least else _last_text
-            found = Text(reading.diagrams.joined(join, found.labels, value.labels))
+            extreme = Text(reading.diagrams.joined(join, extreme.labels, value.labels))
             continue
-        one, other = as_number(reading, node, found), as_number(reading, node, value)
+        number_so_far, other = as_number(reading, node, extreme), as_number(reading, node, value)
         pick = numeric.smaller if is_least else numeric.larger
-        chosen = pick(reading, node, one, other)
+        chosen = pick(reading, node, number_so_far, other)
         alone: list[tuple[Diagram, Value]] = [
             (negated(reading.diagrams, number.known), instead)
-            for number, instead in ((one, other), (other, one))
+            for number, instead in ((number_so_far, other), (other, number_so_far))
             if number.known is not reading.diagrams.true
         ]
-        found = choose(reading, node, alone, chosen) if alone else chosen
-    return found
+        extreme = choose(reading, node, alone, chosen) if alone else chosen
+    return extreme
 
 
 def _plain(how: numeric.Function) -> Rule:
@@ -133,8 +133,8 @@ def _mod(reading: Reading, node: exp.Expr, value: Value, divisor: Value) -> Valu
     if by == 0:
         raise reading.error(node, "division by zero; divide by another number")
     number = as_number(reading, node, value)
-    found = numeric.mapped(reading, node, numeric.REMAINDER, number, by)
-    return found if by.denominator == 1 else _real(found)
+    remainder = numeric.mapped(reading, node, numeric.REMAINDER, number, by)
+    return remainder if by.denominator == 1 else _real(remainder)
 
 
 def _power(reading: Reading, node: exp.Expr, value: Value, exponent: Value) -> Value:
@@ -147,14 +147,14 @@ def _power(reading: Reading, node: exp.Expr, value: Value, exponent: Value) -> V
         )
     number = as_number(reading, node, value)
     if power == 0:
-        one = literal_number(reading, Fraction(1))
+        always_one = literal_number(reading, Fraction(1))
         if number.known is reading.diagrams.true:
-            return one
-        return choose(reading, node, [(number.known, one)], Missing())
-    found = number
+            return always_one
+        return choose(reading, node, [(number.known, always_one)], Missing())
+    product = number
     for _ in range(int(power) - 1):
-        found = arithmetic.multiply(reading, found, number)
-    return _real(found)
+        product = arithmetic.multiply(reading, product, number)
+    return _real(product)
 
 
 def _bucket(reading: Reading, node: exp.Expr, value: Value, *bounds: Value) -> Value:
@@ -181,13 +181,13 @@ def _piped(reading: Reading, node: exp.Expr, first: Value, second: Value) -> Val
 def _concat(reading: Reading, node: exp.Expr, *values: Value) -> Value:
     """CONCAT, which leaves NULLs out."""
     diagrams = reading.diagrams
-    found: Diagram = diagrams.leaf("")
+    text: Diagram = diagrams.leaf("")
     for value in values:
-        one = as_text(reading, node, value)
-        if isinstance(one, Text):
-            present = diagrams.mapped(_or_empty, one.labels)
-            found = diagrams.joined(texts.joined_texts, found, present)
-    return Text(found)
+        part = as_text(reading, node, value)
+        if isinstance(part, Text):
+            present = diagrams.mapped(_or_empty, part.labels)
+            text = diagrams.joined(texts.joined_texts, text, present)
+    return Text(text)
 
 
 def _real(number: Number) -> Number:

@@ -68,8 +68,8 @@ def parse_grouping_sets(text: str, domain: Domain) -> list[Names]:
         count *= len(factor)
     if count > MOST_SETS:
         raise sql.error(group, f"that makes {count:,} tables and at most {MOST_SETS:,} are planned")
-    found = (domain.in_order({n for one in sets for n in one}) for sets in product(*factors))
-    return list(dict.fromkeys(found))
+    unions = (domain.in_order({n for one in sets for n in one}) for sets in product(*factors))
+    return list(dict.fromkeys(unions))
 
 
 def _check_selected(text: SqlText, select: exp.Select) -> None:
@@ -82,10 +82,10 @@ def _check_selected(text: SqlText, select: exp.Select) -> None:
 
 def _parts(group: exp.Expr) -> list[exp.Expr]:
     """What stands in GROUP BY, side by side."""
-    found: list[exp.Expr] = list(group.args.get("expressions") or [])
+    parts: list[exp.Expr] = list(group.args.get("expressions") or [])
     for kind in ("cube", "rollup", "grouping_sets"):
-        found += group.args.get(kind) or []
-    return found
+        parts += group.args.get(kind) or []
+    return parts
 
 
 def _factor(text: SqlText, domain: Domain, part: exp.Expr) -> list[Names]:
@@ -119,15 +119,15 @@ def _names(text: SqlText, domain: Domain, part: exp.Expr) -> Names:
     if not isinstance(part, exp.Column):
         raise text.error(part, f"tables are made by columns; {_EXAMPLE}")
     written = str(part.this.this)
-    found = matching(domain.names, written, quoted=bool(part.this.args.get("quoted")))
-    if found is None:
+    name = matching(domain.names, written, quoted=bool(part.this.args.get("quoted")))
+    if name is None:
         if matching(dict(domain.derived), written, quoted=False):
             raise text.error(
                 part, f"{echo(written)!r} is derived; released tables are by attributes alone"
             )
         known = ", ".join(domain.names)
         raise text.error(part, f"there is no column {echo(written)!r}; the columns are {known}")
-    return (found,)
+    return (name,)
 
 
 def _joined(sets: list[Names] | tuple[Names, ...]) -> Names:

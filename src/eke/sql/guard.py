@@ -82,14 +82,14 @@ def scanned(text: SqlText) -> tuple[SqlToken, ...]:
     tokens = []
     at = 0
     while at < len(characters):
-        found = _SCANNER.match(characters, at)
-        if found is None:
+        match = _SCANNER.match(characters, at)
+        if match is None:
             raise text.error(at, _unreadable(characters[at]))
-        kind: Kind = found.lastgroup  # type: ignore[assignment]
+        kind: Kind = match.lastgroup  # type: ignore[assignment]
         if kind not in ("blank", "comment"):
-            tokens.append(SqlToken(kind, found[0], at))
-        _check_token(text, kind, found[0], at)
-        at = found.end()
+            tokens.append(SqlToken(kind, match[0], at))
+        _check_token(text, kind, match[0], at)
+        at = match.end()
     if len(tokens) > MOST_TOKENS:
         raise text.error(
             tokens[MOST_TOKENS].start,
@@ -114,23 +114,23 @@ def asks_for_columns(statement: str) -> bool:
 
 def single_statement(text: SqlText, tokens: tuple[SqlToken, ...]) -> tuple[SqlToken, ...]:
     """The tokens without semicolons at the end; a second statement is an error."""
-    kept = list(tokens)
-    while kept and kept[-1].says(";"):
-        kept.pop()
-    for token in kept:
+    statement = list(tokens)
+    while statement and statement[-1].says(";"):
+        statement.pop()
+    for token in statement:
         if token.says(";"):
             raise text.error(
                 token.start, "one statement at a time; remove the semicolon and what follows it"
             )
-    if not kept or not kept[0].says("SELECT", "WITH"):
-        first = kept[0] if kept else tokens[0]
+    if not statement or not statement[0].says("SELECT", "WITH"):
+        first = statement[0] if statement else tokens[0]
         columns = "; `eke schema` lists the columns" if first.says(*DESCRIBING) else ""
         raise text.error(
             first.start,
             f"{echo(first.text)!r} does not begin a question; "
             f"a question starts with SELECT or WITH, nothing else is carried out{columns}",
         )
-    return tuple(kept)
+    return tuple(statement)
 
 
 def cleaned(text: SqlText, tokens: tuple[SqlToken, ...]) -> str:
@@ -148,24 +148,25 @@ def _unreadable(letter: str) -> str:
     return f"the character {shown} is not part of a question; remove it or put the name in quotes"
 
 
-def _check_token(text: SqlText, kind: Kind, found: str, at: int) -> None:
+def _check_token(text: SqlText, kind: Kind, written: str, at: int) -> None:
     characters = text.characters
-    if "\0" in found:
-        raise text.error(at + found.index("\0"), "the text holds a NUL character; remove it")
-    after = characters[at + len(found) : at + len(found) + 1]
-    if kind == "comment" and found.startswith("/*") and "/*" in found[2:]:
+    if "\0" in written:
+        raise text.error(at + written.index("\0"), "the text holds a NUL character; remove it")
+    after = characters[at + len(written) : at + len(written) + 1]
+    if kind == "comment" and written.startswith("/*") and "/*" in written[2:]:
         raise text.error(at, "comments within comments are not supported; remove the inner one")
     if kind == "number" and (after.isalnum() or after in ("_", ".")):
         raise text.error(
-            at, f"{echo(found + after)!r} is neither a number nor a name; write numbers such as 1.5"
+            at,
+            f"{echo(written + after)!r} is neither a number nor a name; write numbers such as 1.5",
         )
     if kind == "word" and after == "'":
         raise text.error(
-            at, f"texts with a prefix ({echo(found)}'…') are not supported; write a plain '…'"
+            at, f"texts with a prefix ({echo(written)}'…') are not supported; write a plain '…'"
         )
     # Some letters (the long s, for one) become plain in upper case: a parser may see a keyword.
-    if kind == "word" and not found.isascii() and found.upper().isascii():
-        raise text.error(at, f"{echo(found)!r} is written with letters that only look plain")
+    if kind == "word" and not written.isascii() and written.upper().isascii():
+        raise text.error(at, f"{echo(written)!r} is written with letters that only look plain")
 
 
 def _check_depth(text: SqlText, tokens: list[SqlToken]) -> None:

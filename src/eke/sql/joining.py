@@ -48,23 +48,23 @@ def joined(
     reading.effort.turn_to(join)
     reading.effort.spend(200)
     rows = rows_of(reading, join, lookup, keys)
-    found = rows.found(reading)
-    if found is reading.diagrams.false:
+    has_row = rows.found(reading)
+    if has_row is reading.diagrams.false:
         raise reading.error(
             join,
             f"no declared value is a key of {lookup.name!r}, so nothing would be found; compare "
             "both, and their types",
         )
     if join.args.get("side") == "LEFT":
-        own = _columns(reading, join, rows, keys, found)
-        return _beside(reading, join, relation, name=name, own=own, using=using)
-    kept = reading.diagrams.joined(both, relation.kept, found)
+        theirs = _columns(reading, join, rows, keys, has_row)
+        return _beside(reading, join, relation, name=name, theirs=theirs, using=using)
+    kept = reading.diagrams.joined(both, relation.kept, has_row)
     if True not in reading.diagrams.labels(kept):
         raise reading.error(
             join, f"no record that is left can find a row of {lookup.name!r}; write LEFT JOIN"
         )
-    own = _columns(reading, join, rows.with_default(), keys, reading.diagrams.true)
-    return _beside(reading, join, relation.keeping(kept), name=name, own=own, using=using)
+    theirs = _columns(reading, join, rows.with_default(), keys, reading.diagrams.true)
+    return _beside(reading, join, relation.keeping(kept), name=name, theirs=theirs, using=using)
 
 
 def looked_up(reading: Reading, columns: LazyColumns, lookup: Lookup) -> LazyColumns:
@@ -79,14 +79,14 @@ def looked_up(reading: Reading, columns: LazyColumns, lookup: Lookup) -> LazyCol
 
 
 def _columns(
-    reading: Reading, node: exp.Expr, rows: FoundRows, keys: Sequence[Value], found: Diagram
+    reading: Reading, node: exp.Expr, rows: FoundRows, keys: Sequence[Value], has_row: Diagram
 ) -> LazyColumns:
     """All columns of a joined lookup; its keys are those it was joined by, where it has the row."""
 
     def key(value: Value) -> Value:
-        if found is reading.diagrams.true:
+        if has_row is reading.diagrams.true:
             return value
-        return choose(reading, node, [(found, value)], Missing())
+        return choose(reading, node, [(has_row, value)], Missing())
 
     lookup = rows.lookup
     makers = {name: partial(key, value) for name, value in zip(lookup.keys, keys, strict=True)}
@@ -100,12 +100,12 @@ def _beside(
     relation: Relation,
     *,
     name: str,
-    own: LazyColumns,
+    theirs: LazyColumns,
     using: Sequence[str],
 ) -> Relation:
     """Both tables side by side; columns of USING are there once, others of one name are unclear."""
     merged = {one.casefold() for one in using}
-    new = [one for one in own if one.casefold() not in merged]  # in their order
+    new = [one for one in theirs if one.casefold() not in merged]  # in their order
     before = {one.casefold() for one in relation.columns} | relation.ambiguous
     clash = {one.casefold() for one in new} & before
     if clash and not relation.tables:
@@ -113,11 +113,11 @@ def _beside(
             join, f"both have a column {min(clash)!r}; give the query in parentheses a name"
         )
     columns = {
-        one: partial(own.__getitem__ if one in new else relation.columns.__getitem__, one)
+        one: partial(theirs.__getitem__ if one in new else relation.columns.__getitem__, one)
         for one in (*relation.columns, *new)
         if one.casefold() not in clash
     }
-    tables = {**relation.tables, name.casefold(): own}
+    tables = {**relation.tables, name.casefold(): theirs}
     ambiguous = frozenset(relation.ambiguous | clash)
     return Relation(LazyColumns(columns), relation.kept, tables, ambiguous)
 
@@ -153,21 +153,23 @@ def _lookup(reading: Reading, join: exp.Expr, others: Collection[str]) -> Lookup
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
         raise reading.error(join, f"after JOIN stands the name of a lookup: {_RECORDS}")
     written = str(table.this.this)
-    found = next((o for o in lookups if o.name.casefold() == written.casefold()), None)
-    if found is None or written.casefold() in others:
+    lookup = next((o for o in lookups if o.name.casefold() == written.casefold()), None)
+    if lookup is None or written.casefold() in others:
         known = f"; {suggestion(written, [o.name for o in lookups])}" if lookups else ""
         raise reading.error(table, f"{echo(written)!r} is no declared lookup; {_RECORDS}{known}")
-    return found
+    return lookup
 
 
 def _using(reading: Reading, relation: Relation, join: exp.Expr, lookup: Lookup) -> list[Value]:
     """The values behind USING, in the order of the lookup's keys."""
     given: dict[str, Value] = {}
-    for one in join.args["using"]:
-        node = exp.Column(this=one.copy())
-        node.this.meta.update(one.meta)
-        key = matching(lookup.columns, str(one.this), quoted=bool(one.args.get("quoted")))
-        name = _new_key(reading, one, lookup, key, given)
+    for identifier in join.args["using"]:
+        node = exp.Column(this=identifier.copy())
+        node.this.meta.update(identifier.meta)
+        key = matching(
+            lookup.columns, str(identifier.this), quoted=bool(identifier.args.get("quoted"))
+        )
+        name = _new_key(reading, identifier, lookup, key, given)
         given[name] = find_column(reading, relation, node)
     return _complete(reading, join, lookup, given)
 
@@ -176,21 +178,23 @@ def _on(
     reading: Reading, relation: Relation, join: exp.Expr, lookup: Lookup, name: str
 ) -> list[Value]:
     """The values that ON compares with the keys, in the order of these."""
-    shared = {one.casefold() for one in lookup.columns} & {*map(str.casefold, relation.columns)}
+    shared = {condition.casefold() for condition in lookup.columns} & {
+        *map(str.casefold, relation.columns)
+    }
     before = Relation(
         relation.columns, relation.kept, relation.tables, frozenset(shared | relation.ambiguous)
     )
     given: dict[str, Value] = {}
     waiting = [join.args["on"]]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, exp.Paren):
-            waiting.append(one.this)
-        elif isinstance(one, exp.And):
-            waiting += [one.args["expression"], one.this]
+        condition = waiting.pop()
+        if isinstance(condition, exp.Paren):
+            waiting.append(condition.this)
+        elif isinstance(condition, exp.And):
+            waiting += [condition.args["expression"], condition.this]
         else:
-            key, other = _sides(reading, relation, one, lookup, name)
-            name_of_key = _new_key(reading, one, lookup, key, given)
+            key, other = _sides(reading, relation, condition, lookup, name)
+            name_of_key = _new_key(reading, condition, lookup, key, given)
             given[name_of_key] = value_of(reading, before, other)
     return _complete(reading, join, lookup, given)
 

@@ -90,7 +90,7 @@ def rows_of(reading: Reading, node: exp.Expr, lookup: Lookup, keys: Sequence[Val
     except DomainError as problem:
         raise reading.error(node, str(problem)) from None
     behind = [_attributes(reading, node, key) for key in keys]
-    names = reading.domain.in_order({name for own in behind for name in own})
+    names = reading.domain.in_order({name for attributes in behind for name in attributes})
     shape = reading.domain.sizes(names)
     cells = math.prod(shape)
     if len(names) > 1 and cells > DENSE_CELLS:
@@ -101,10 +101,10 @@ def rows_of(reading: Reading, node: exp.Expr, lookup: Lookup, keys: Sequence[Val
         )
     reading.effort.spend(cells * len(keys) // 2 + 50)
     grids = []
-    for key, own in zip(keys, behind, strict=True):
-        labels = np.empty(math.prod(reading.domain.sizes(own)), object)
-        labels[:] = _labels(reading, key, own)
-        along = [size if name in own else 1 for name, size in zip(names, shape, strict=True)]
+    for key, attributes in zip(keys, behind, strict=True):
+        labels = np.empty(math.prod(reading.domain.sizes(attributes)), object)
+        labels[:] = _labels(reading, key, attributes)
+        along = [size if name in attributes else 1 for name, size in zip(names, shape, strict=True)]
         grids.append(np.broadcast_to(labels.reshape(along), shape).reshape(-1))
     rows = [places.get(key, -1) for key in zip(*grids, strict=True)]
     return FoundRows(lookup, names, np.array(rows, np.int64).reshape(shape))
@@ -157,17 +157,17 @@ def _diagram(
 @lru_cache(maxsize=32)
 def _places(lookup: Lookup, kinds: tuple[type[Value], ...]) -> dict[tuple[Label, ...], int]:
     """The place of each row by its key, as values of these kinds; rows of other kinds find none."""
-    found: dict[tuple[Label, ...], int] = {}
+    places: dict[tuple[Label, ...], int] = {}
     for place, row in enumerate(lookup.rows):
         key = tuple(_as(kind, cell) for kind, cell in zip(kinds, row, strict=False))
         if None in key:
             continue
-        if key in found:
+        if key in places:
             raise DomainError(
                 f"two rows of {lookup.name!r} have the same key; have the curator keep one"
             )
-        found[key] = place
-    return found
+        places[key] = place
+    return places
 
 
 def _as(kind: type[Value], cell: Cell) -> Label:

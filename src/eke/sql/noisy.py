@@ -36,12 +36,12 @@ class NoisyClauses:
 
     def order_by(self, clause: exp.Expr | None, columns: list[Formula]) -> tuple[Ordering, ...]:
         """The criteria of ORDER BY, the most important first."""
-        found = []
-        for one in clause.args["expressions"] if clause is not None else ():
-            by = self._ordered(one.this, columns)
-            descending = bool(one.args.get("desc"))
-            found.append(Ordering(by, descending, bool(one.args.get("nulls_first"))))
-        return tuple(found)
+        orderings = []
+        for item in clause.args["expressions"] if clause is not None else ():
+            by = self._ordered(item.this, columns)
+            descending = bool(item.args.get("desc"))
+            orderings.append(Ordering(by, descending, bool(item.args.get("nulls_first"))))
+        return tuple(orderings)
 
     def _ordered(self, node: exp.Expr, columns: list[Formula]) -> Formula:
         if isinstance(node, exp.Literal):
@@ -105,9 +105,9 @@ class NoisyClauses:
         if isinstance(meant, exp.Null):
             raise self._reading.error(node, "a comparison with NULL is never true; write IS NULL")
         if not has_aggregate(meant) and not self._names_aggregate(meant):
-            found = self._keys.place(meant)
-            if found is not None:
-                return Key(found)
+            key = self._keys.place(meant)
+            if key is not None:
+                return Key(key)
         inner, finishes = taken_off(self._reading, meant)
         return finished(self._aggregates.formula(inner, names=self._items), finishes)
 
@@ -124,17 +124,17 @@ class NoisyClauses:
         """The place of the only COUNT, SUM or AVG selected, which its name alone may mean."""
         if function.casefold() in map(str.casefold, self._reading.domain.names):
             return None
-        found = [
+        places = [
             place
             for place, (_, item) in enumerate(self._items)
             if isinstance(item, exp.AggFunc) and item.sql_name().casefold() == function.casefold()
         ]
-        return found[0] if len(found) == 1 else None
+        return places[0] if len(places) == 1 else None
 
     def _names_aggregate(self, node: exp.Expr) -> bool:
         """True when a name in the expression stands for a selected aggregate."""
-        for one in node.walk():
-            place = self._selected(one)
+        for inner in node.walk():
+            place = self._selected(inner)
             if place is not None and any(
                 isinstance(part, AGGREGATES) for part in self._items[place][1].walk()
             ):

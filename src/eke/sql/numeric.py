@@ -221,12 +221,12 @@ def _tabled(
     common = [grown(table, unit // fraction.denominator) for fraction, table in tables]
     if any(table.dtype == object for table in common):
         reading.effort.spend(cells)
-    found, divisor = worked_out(unit, *common)
+    worked, divisor = worked_out(unit, *common)
     known = numbers[0].known
     for number in numbers[1:]:
         known = diagrams.joined(both, known, number.known)
     midpoints = frozenset[str]().union(*(number.midpoints for number in numbers))
-    value = tabled(names, np.asarray(found), divisor)
+    value = tabled(names, np.asarray(worked), divisor)
     return Number(value, known, midpoints=midpoints, blur=blur, whole=whole)
 
 
@@ -234,8 +234,10 @@ def _label(number: Fraction | None, extra: tuple[Function, Parameters]) -> Fract
     if number is None:
         return None
     how, parameters = extra
-    found, unit = how.apply(np.array([number.numerator], object), number.denominator, parameters)
-    return Fraction(int(found[0]), unit)
+    numerators, unit = how.apply(
+        np.array([number.numerator], object), number.denominator, parameters
+    )
+    return Fraction(int(numerators[0]), unit)
 
 
 def _smaller_label(first: Fraction | None, second: Fraction | None) -> Fraction | None:

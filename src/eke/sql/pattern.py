@@ -75,18 +75,18 @@ class Pattern:
 
     def _reached(self, states: set[int], place: int, length: int) -> set[int]:
         """The states that are reached from some without reading a letter."""
-        found: set[int] = set()
+        reached: set[int] = set()
         waiting = list(states)
         while waiting:
-            one = waiting.pop()
-            if one in found:
+            number = waiting.pop()
+            if number in reached:
                 continue
-            found.add(one)
-            state = self.states[one]
+            reached.add(number)
+            state = self.states[number]
             at_end = {"^": place == 0, "$": place == length}.get(state.anchor, True)
             if at_end:
                 waiting += state.ways
-        return found
+        return reached
 
 
 class _Reader:
@@ -255,9 +255,9 @@ class _Reader:
         return self.text[self.at - 1]
 
     def _next(self, letter: str) -> bool:
-        found = self.text[self.at : self.at + 1] == letter
-        self.at += found
-        return found
+        is_next = self.text[self.at : self.at + 1] == letter
+        self.at += is_next
+        return is_next
 
 
 def _is_short_number(text: str) -> bool:

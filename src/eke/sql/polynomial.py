@@ -210,27 +210,27 @@ def _times(first: Product, second: Product) -> Product:
 
 def _merged(products: Iterable[Product]) -> Polynomial:
     """Products with equal factors added up, those of one attribute into one vector."""
-    found: dict[Any, Product] = {}
+    merged: dict[Any, Product] = {}
     for product in products:
         if product.weight == 0 or any(not factor.any() for factor in product.factors.values()):
             continue
         single = len(product.factors) == 1
         (name, *_) = (*product.factors, "")
         key = name if single else product.key()
-        if key not in found:
-            found[key] = product
+        if key not in merged:
+            merged[key] = product
         elif single:
-            found[key] = _sum_of_two(name, found[key], product)
+            merged[key] = _sum_of_two(name, merged[key], product)
         else:
-            found[key] = Product(found[key].weight + product.weight, product.factors)
-    kept = [p for p in found.values() if p.weight and all(f.any() for f in p.factors.values())]
-    if len(kept) > MOST_TERMS:
+            merged[key] = Product(merged[key].weight + product.weight, product.factors)
+    nonzero = [p for p in merged.values() if p.weight and all(f.any() for f in p.factors.values())]
+    if len(nonzero) > MOST_TERMS:
         raise TooLarge(
             f"the expression has more than {MOST_TERMS} terms; use fewer columns at a time"
         )
-    if any(max(abs(p.weight.numerator), p.weight.denominator) >> 2 * _MOST_BITS for p in kept):
+    if any(max(abs(p.weight.numerator), p.weight.denominator) >> 2 * _MOST_BITS for p in nonzero):
         raise TooLarge("the numbers have too many digits; use shorter ones")
-    return _with_constant(kept)
+    return _with_constant(nonzero)
 
 
 def _with_constant(products: list[Product]) -> Polynomial:

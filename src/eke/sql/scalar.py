@@ -224,8 +224,8 @@ def _in(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
 def _like(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     value = value_of(reading, relation, node.this)
     pattern = value_of(reading, relation, node.args["expression"])
-    found = like(reading, node, value, pattern)
-    return Truth(negated(reading.diagrams, found) if node.args.get("negate") else found)
+    matches = like(reading, node, value, pattern)
+    return Truth(negated(reading.diagrams, matches) if node.args.get("negate") else matches)
 
 
 def _is(reading: Reading, relation: Relation, node: exp.Expr) -> Value:

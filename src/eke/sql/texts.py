@@ -28,7 +28,7 @@ _LARGEST = 10**6
 
 def upper(text: str) -> str:
     """The text in upper case, letter by letter."""
-    return "".join(one if len(one := letter.upper()) == 1 else _UPPER.get(letter, letter)
+    return "".join(large if len(large := letter.upper()) == 1 else _UPPER.get(letter, letter)
                    for letter in text)  # fmt: skip
 
 
@@ -203,8 +203,10 @@ def match(reading: Reading, node: exp.Expr, value: Value, wanted: Value) -> Valu
     reading.effort.spend(effort_of(_texts(reading, node, value), pattern))
     operation, word = _MATCHES[type(node)]
     extra = lower(pattern) if isinstance(node, exp.ILike) else pattern
-    found = _chosen(reading, node, value, operation, extra=extra, meant=f"{word} {echo(pattern)!r}")
-    return Truth(_opposite(reading, found) if node.args.get("negate") else found)
+    matches = _chosen(
+        reading, node, value, operation, extra=extra, meant=f"{word} {echo(pattern)!r}"
+    )
+    return Truth(_opposite(reading, matches) if node.args.get("negate") else matches)
 
 
 def regular(
@@ -273,11 +275,11 @@ def _chosen(
     meant: str,
 ) -> Diagram:
     """Where a text meets a condition; one that no declared value meets is nearly always a slip."""
-    found = _mapped(reading, node, value, operation, extra)
-    if True not in reading.diagrams.labels(found):
+    mapped = _mapped(reading, node, value, operation, extra)
+    if True not in reading.diagrams.labels(mapped):
         texts = _texts(reading, node, value)
         raise reading.error(node, f"no declared value is {meant}; there is {listing(texts)}")
-    return found
+    return mapped
 
 
 def _mapped(
@@ -305,12 +307,12 @@ def _texts(reading: Reading, node: exp.Expr, value: Value) -> list[str]:
     return [text for text in reading.diagrams.labels(value.labels) if text is not None]
 
 
-def _opposite(reading: Reading, found: Diagram) -> Diagram:
-    return reading.diagrams.mapped(_not, found)
+def _opposite(reading: Reading, truth: Diagram) -> Diagram:
+    return reading.diagrams.mapped(_not, truth)
 
 
-def _not(found: bool | None, _: object) -> bool | None:
-    return None if found is None else not found
+def _not(truth: bool | None, _: object) -> bool | None:
+    return None if truth is None else not truth
 
 
 def _word(node: exp.Expr) -> str:

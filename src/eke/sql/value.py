@@ -241,10 +241,10 @@ def reached_codes(diagrams: Diagrams, cells: Diagram, name: str, codes: int) -> 
     """The first so many codes of a column that occur in cells with the label True."""
     if diagrams.paths(cells, True) > MOST_TERMS:
         return list(range(codes))
-    found = np.zeros(codes, bool)
+    is_reached = np.zeros(codes, bool)
     for box in diagrams.boxes(cells, True):
-        found |= np.asarray(box[name][:codes], bool) if name in box else True
-    return [int(code) for code in np.flatnonzero(found)]
+        is_reached |= np.asarray(box[name][:codes], bool) if name in box else True
+    return [int(code) for code in np.flatnonzero(is_reached)]
 
 
 def is_constant_key(value: Value) -> bool:

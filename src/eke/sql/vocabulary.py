@@ -146,8 +146,8 @@ REMARKS: dict[type[exp.Expr], frozenset[str]] = {
 
 def operands(node: exp.Expr) -> list[exp.Expr]:
     """The expressions that a function of the vocabulary is called with."""
-    found: list[exp.Expr] = []
+    nodes: list[exp.Expr] = []
     for key in ARGUMENTS[type(node)]:
         value = node.args.get(key)
-        found += value if isinstance(value, list) else [value] if value is not None else []
-    return found
+        nodes += value if isinstance(value, list) else [value] if value is not None else []
+    return nodes

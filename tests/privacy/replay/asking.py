@@ -39,7 +39,7 @@ BAD_SQL = (
     "SELECT * FROM people",
     "SELECT town FROM people",
     "SELECT COUNT(*) FROM people WHERE nobody = 3",
-    "SELECT MEDIAN(age) FROM people",
+    "SELECT MAX(age) FROM people",
     "SELECT COUNT(*) FROM people WHERE age > 'x'",
 )
 
@@ -68,6 +68,7 @@ def random_condition(rng: np.random.Generator) -> str:
         "town IS NULL",
         "rich",
         "pay >= 10",
+        "NOT old",
         f"(age > {low} OR town <> '{town}')",
     )
     chosen = [str(pick(rng, atoms)) for _ in range(int(rng.integers(1, 3)))]
@@ -79,13 +80,17 @@ def random_sql(rng: np.random.Generator, *, linear: bool = False) -> str:
     if rng.random() < 0.06:
         return str(pick(rng, BAD_SQL))
     where = f" WHERE {random_condition(rng)}" if rng.random() < 0.6 else ""
+    join = pick(rng, ("", "", "", " JOIN towns USING (town)", " LEFT JOIN towns USING (town)"))
+    where = join + where
     if linear or rng.random() < 0.4:
         aggregate = pick(rng, ("COUNT(*)", "COUNT(*)", "SUM(age)", "SUM(pay)"))
         return f"SELECT {aggregate} FROM people{where}"
-    keys = pick(rng, ("town", "rich", "town, rich", "age", "pay"))
-    aggregate = pick(rng, ("COUNT(*) AS n", "SUM(age) AS n", "AVG(age) AS n"))
+    keys = pick(rng, ("town", "rich", "town, rich", "age", "pay", "old"))
+    keys = "country" if join and rng.random() < 0.5 else keys
+    aggregate = pick(rng, ("COUNT(*) AS n", "SUM(age) AS n", "AVG(age) AS n", "MEDIAN(age) AS n"))
     if rng.random() < 0.2:
-        return f"SELECT AVG(age) AS n FROM people{where}"
+        formula = pick(rng, ("AVG(age)", "MEDIAN(age)", "QUANTILE_DISC(pay, 0.9)"))
+        return f"SELECT {formula} AS n FROM people{where}"
     text = f"SELECT {keys}, {aggregate} FROM people{where} GROUP BY {keys}"
     if rng.random() < 0.4:
         text += f" HAVING COUNT(*) > {int(rng.integers(0, 30))}"

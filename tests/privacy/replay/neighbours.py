@@ -148,19 +148,21 @@ def plain_neighbours(form: str, rows: int = 60, **settings: Any) -> Neighbours:
 
 
 def random_domain(rng: np.random.Generator, *, total: bool) -> eke.Domain:
-    """Four small attributes of the four kinds; a `total` domain drops no row."""
+    """Four small attributes, a lookup and a derived column; a `total` domain drops no row."""
     null: list[Any] = ["bucket"] if total else ["drop", "bucket"]
 
     def rule(replacement: object, *more: Any) -> Any:
         choices = [*null, eke.Replace(replacement), *more]  # type: ignore[arg-type]
         return choices[int(rng.integers(len(choices)))]
 
-    return eke.Domain(
+    domain = eke.Domain(
         age=eke.Integer(0, 5, null=rule(2), outside=rule(0, "clamp")),
         town=eke.Categorical(*TOWNS, null=rule("Oslo"), outside=rule("Bonn")),
         rich=eke.Boolean(null=rule(replacement=True), outside=rule(replacement=False)),
         pay=eke.Binned([0, 10, 20, 40], null=rule(15.0), outside=rule(5.0, "clamp")),
     )
+    towns = {"town": ["Rome", "Oslo", "Kyiv"], "country": ["Italy", "Norway", "Ukraine"]}
+    return domain.with_lookups(eke.Lookup("towns", ["town"], towns)).with_derived(old="age > 3")
 
 
 def _row(

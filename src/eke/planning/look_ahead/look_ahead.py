@@ -88,7 +88,7 @@ class LookAhead:
         before = past.prospects(accountant, MOST_REMEMBERED)
         worth = self._worth([*before, *present], facts)
         rows, now = len(facts.inference.rows), len(present)
-        found: list[Purchase] = []
+        purchases: list[Purchase] = []
         for names in candidates(domain, present, before):
             inside = [one for one in before if set(one.names).issubset(names)]
             prospects = [*inside, *present]
@@ -96,8 +96,10 @@ class LookAhead:
                 names, prospects, past.blocks, accountant, domain=domain, worth=worth
             )
             offered_ones = offers(names, prospects, accountant, domain, now=now, rows=rows)
-            found += [self._best_noise(one, outlook, now, rented, facts) for one in offered_ones]
-        return sorted(found, key=lambda one: (-one.gain, len(one.offer.names), one.offer.names))
+            purchases += [
+                self._best_noise(one, outlook, now, rented, facts) for one in offered_ones
+            ]
+        return sorted(purchases, key=lambda one: (-one.gain, len(one.offer.names), one.offer.names))
 
     def _worth(self, prospects: Sequence[Prospect], facts: Facts) -> Callable[[Prospect], float]:
         """What an answer is worth: its rent; near the limit, what answers cost on average.
@@ -116,8 +118,8 @@ class LookAhead:
         accountant = facts.accountant
         known = outlook.known
         wanted = [offer.variance_for(i, known[i]) for i in range(len(known))]
-        own = wanted[len(wanted) - now :]
-        most = min(own)
+        wanted_now = wanted[len(wanted) - now :]
+        most = min(wanted_now)
         surely = offer.kind == "table" and not known[len(wanted) - now :].any()
         if not (math.isfinite(most) and most > 0.0):  # blocks alone would do, or this one does not
             return Purchase(offer, 0.0, -math.inf)
@@ -212,32 +214,32 @@ def _affordable(plan: Plan, facts: Facts) -> bool:
 
 def _present(missing: Sequence[Missing], rented: Plan, facts: Facts) -> list[Prospect] | None:
     """The demands made now, each with an equal share of the rent; None if one spans too much."""
-    found = []
+    prospects = []
     for place, (demand, _) in enumerate(missing):
-        own = [part for part in rented.parts if part.query == demand.query]
-        part = own[0] if own else rented.parts[min(place, len(rented.parts) - 1)]
-        one = prospect_of(demand, part, facts.accountant)
-        if one is None:
+        same = [part for part in rented.parts if part.query == demand.query]
+        part = same[0] if same else rented.parts[min(place, len(rented.parts) - 1)]
+        prospect = prospect_of(demand, part, facts.accountant)
+        if prospect is None:
             return None
-        found.append(one)
-    return found
+        prospects.append(prospect)
+    return prospects
 
 
 def candidates(
     domain: Domain, present: Sequence[Prospect], before: Sequence[Prospect]
 ) -> Iterator[Names]:
     """Sets of attributes to buy: that of the demands, and unions with those of the past."""
-    own = {name for one in present for name in one.names}
-    if not own:
+    here = {name for prospect in present for name in prospect.names}
+    if not here:
         return
     often: dict[frozenset[str], int] = {}
-    for one in before:
-        key = frozenset(one.names)
+    for prospect in before:
+        key = frozenset(prospect.names)
         often[key] = often.get(key, 0) + 1
-    unions: dict[Names, int] = {domain.in_order(own): 0}
-    growing = set(own)
+    unions: dict[Names, int] = {domain.in_order(here): 0}
+    growing = set(here)
     for key in sorted(often, key=lambda k: (-often[k], sorted(k))):
-        for union in (own | key, growing | key):
+        for union in (here | key, growing | key):
             names = domain.in_order(union)
             if math.prod(domain.sizes(names)) <= MOST_CELLS:
                 unions.setdefault(names, 0)

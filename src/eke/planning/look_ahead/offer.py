@@ -180,8 +180,8 @@ def _strategy(
             matrix = one_matrix(size, measure)
             reach = float((np.abs(matrix) ** power).sum(axis=0).max()) ** (2 / power)
             gained = 0.0
-            for one in prospects:
-                vector = _along(one, name, size)
+            for prospect in prospects:
+                vector = _along(prospect, name, size)
                 gained += math.log(float(vector @ vector) / (line_factor(vector, matrix) * reach))
             if gained > 0.0:
                 chosen, better = matrix, True

@@ -81,10 +81,10 @@ class Prospect:
     def spread(self, names: Names, values: Sequence[NDArray[np.intp]], power: int) -> FloatArray:
         """The share of its rent that a record pays in the cells made by some values."""
         chosen = dict(zip(names, values, strict=True))
-        own = (self.touched[np.ix_(*(chosen[n] for n in self.names))] if self.names else
+        touched = (self.touched[np.ix_(*(chosen[n] for n in self.names))] if self.names else
                self.touched)  # fmt: skip
         shape = [len(chosen[n]) if n in self.names else 1 for n in names]
-        return np.broadcast_to((own**power).reshape(shape), [len(v) for v in values]).ravel()
+        return np.broadcast_to((touched**power).reshape(shape), [len(v) for v in values]).ravel()
 
 
 def prospect_of(demand: Demand, rent: Part, accountant: Accountant) -> Prospect | None:
@@ -138,15 +138,15 @@ def _factors(inside: Query, names: Names, cell: dict[str, int]) -> tuple[FloatAr
     if len(inside.terms) != 1:
         return None
     (term,) = inside.terms
-    own = dict(term.factors)
-    found = []
+    vectors = dict(term.factors)
+    factors = []
     for place, name in enumerate(names):
         size = inside.domain[name].size
-        vector = np.asarray(own.get(name, np.ones(size)), np.float64)
+        vector = np.asarray(vectors.get(name, np.ones(size)), np.float64)
         if name in cell:
             vector = vector * (np.arange(size) == cell[name])
-        found.append(vector * float(term.weight) if place == 0 else vector)
-    return tuple(found)
+        factors.append(vector * float(term.weight) if place == 0 else vector)
+    return tuple(factors)
 
 
 def _coefficients(query: Query) -> FloatArray:
@@ -157,8 +157,8 @@ def _coefficients(query: Query) -> FloatArray:
 @lru_cache(maxsize=65536)
 def _deviations(sizes: bytes, repeats: int, confidence: float, measure: Measure) -> float:
     """The half-width, in standard deviations, of a sum of cells with equal noise."""
-    own = np.frombuffer(sizes)
-    scales, counts = np.unique(own[own > 0.0], return_counts=True)
+    numbers = np.frombuffer(sizes)
+    scales, counts = np.unique(numbers[numbers > 0.0], return_counts=True)
     if measure.sums_keep_their_law:
         return halfwidth(ComposedNoise(np.empty(0), 1.0), confidence)
     often = np.asarray(counts * float(repeats), np.float64)
@@ -215,9 +215,9 @@ def _most_expensive(name: str, size: int, prospects: Sequence[Prospect]) -> NDAr
     if size <= _MOST_VALUES:
         return np.arange(size)
     total = np.zeros(size)
-    for one in prospects:
-        if name in one.names:
-            total += one.rent * one.profiles[one.names.index(name)]
+    for prospect in prospects:
+        if name in prospect.names:
+            total += prospect.rent * prospect.profiles[prospect.names.index(name)]
     return np.sort(np.argsort(-total, kind="stable")[:_MOST_VALUES])
 
 

@@ -58,7 +58,7 @@ def suggestions(facts: Facts) -> list[Suggestion]:
     before = facts.past.prospects(accountant, MOST_REMEMBERED)
     sets = {one.names: one for one in before if one.names}
     wanted = {names for one in sets.values() for names in candidates(domain, [one], before)}
-    found: list[tuple[float, Suggestion]] = []
+    saved: list[tuple[float, Suggestion]] = []
     for names in sorted(wanted):
         inside = [one for one in before if set(one.names).issubset(names)]
         outlook = Outlook.over(
@@ -74,9 +74,9 @@ def suggestions(facts: Facts) -> list[Suggestion]:
             if frontier and (cheapest is None or frontier[-1].cost < cheapest.cost):
                 cheapest = Suggestion(names, cells, offer.block, len(inside), paid, frontier)
         if cheapest is not None:
-            found.append((paid - cheapest.cost, cheapest))
-    found.sort(key=lambda pair: (-pair[0], len(pair[1].attributes), pair[1].attributes))
-    return [one for _, one in found[:MOST_SUGGESTIONS]]
+            saved.append((paid - cheapest.cost, cheapest))
+    saved.sort(key=lambda pair: (-pair[0], len(pair[1].attributes), pair[1].attributes))
+    return [one for _, one in saved[:MOST_SUGGESTIONS]]
 
 
 def _frontier(offer: Offer, outlook: Outlook, accountant: Accountant) -> tuple[Point, ...]:

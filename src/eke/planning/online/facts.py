@@ -95,8 +95,8 @@ def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | Non
     if query.cells > MANY_CELLS and not inference.may_know(query):
         return [None]
     for single in query.queries():
-        found = inference.linear(single)
-        noise = None if found is None else found[1]
+        estimate = inference.linear(single)
+        noise = None if estimate is None else estimate[1]
         kinds.setdefault(noise_kind(noise), noise)
     return list(kinds.values())
 

@@ -78,8 +78,8 @@ class KnownFormulas:
 
     def among(self, rows: Sequence[bool]) -> KnownFormulas:
         """What is known about some rows only, one truth value for each; to plan for them."""
-        kept = [at for at, is_one in enumerate(rows) if is_one]
-        joints, points = ([self.joints[at] for at in kept], [self.points[at] for at in kept])
+        chosen = [at for at, is_one in enumerate(rows) if is_one]
+        joints, points = ([self.joints[at] for at in chosen], [self.points[at] for at in chosen])
         return KnownFormulas(self.demand, self.places, tuple(joints), tuple(points), ())
 
     def formulas(self) -> list[tuple[Formula, float]]:
@@ -119,11 +119,11 @@ class KnownFormulas:
             sure = self.demand.confidence
             place = {row: at for at, row in enumerate(self.demand.question.places)}
             formulas = [formula for formula, _ in self.formulas()]
-            for row, which, one, within in self.cells:
+            for row, which, belief, within in self.cells:
                 at = place[row]
                 is_filled = self._is_filled(at)
                 width = (
-                    self._linear_width(formulas[which], at) if is_filled else one.halfwidth(sure)
+                    self._linear_width(formulas[which], at) if is_filled else belief.halfwidth(sure)
                 )
                 self._found.append((row, width, within))
         return self._found
@@ -132,13 +132,13 @@ class KnownFormulas:
         """(which of the formulas, value, half-width) of every cell, as it is planned for."""
         place = {row: at for at, row in enumerate(self.demand.question.places)}
         formulas = [formula for formula, _ in self.formulas()]
-        found = []
-        for (row, which, one, _), (_, width, _) in zip(self.cells, self._widths(), strict=True):
-            value = one.value
+        known = []
+        for (row, which, belief, _), (_, width, _) in zip(self.cells, self._widths(), strict=True):
+            value = belief.value
             if self._is_filled(place[row]):
                 value = float(evaluated(formulas[which], self.points[place[row]][:, None])[0])
-            found.append((which, value, width))
-        return found
+            known.append((which, value, width))
+        return known
 
     def _is_filled(self, at: int) -> bool:
         """True for a row with fewer records than it is planned for."""
@@ -167,10 +167,10 @@ class KnownFormulas:
         """Demands with which denominators and radicands can be told from 0, or nearly so."""
         wanted = []
         for part in self._fragile_parts():
-            found = self._parts(part)
-            if all(width <= _CLEAR * value for value, width in found):
+            known = self._parts(part)
+            if all(width <= _CLEAR * value for value, width in known):
                 continue
-            aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in found]
+            aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in known]
             wanted.append((part, aims))
         return self._accurate(wanted, self.points)
 
@@ -185,46 +185,46 @@ class KnownFormulas:
 
         What is planned for them is the least that the question can cost.
         """
-        found = []
+        hopeful = []
         for joint, point in zip(self.joints, self.points, strict=True):
             raised = point.copy()
             for k in {k for part in self._fragile_parts() for k in part.aggregates()}:
                 value, noise = joint.combination(np.eye(len(raised))[k])
                 width = halfwidth(noise, self.demand.confidence)
                 raised[k] = max(raised[k], abs(value) + width)
-            found.append(raised)
-        return found
+            hopeful.append(raised)
+        return hopeful
 
     def reaches(self) -> list[float]:
         """How far one record can move each formula, in the row where that is farthest."""
         insides = [self.demand.question.blocks[k].inside for k in self.places]
         sizes = _sizes([self.demand.question.blocks[k] for k in self.places])
-        found = []
+        reaches = []
         for formula, _ in self.formulas():
             slopes = [_gradient(formula, point) for point in self.points]
             usable = [slope for slope in slopes if np.isfinite(slope).all()]
             steepest = max(usable, key=lambda slope: float(np.abs(slope) @ sizes), default=None)
             if steepest is None or not (np.abs(steepest) @ sizes) > 0.0:
-                found.append(1.0)
+                reaches.append(1.0)
                 continue
             direction = _rounded(steepest, sizes)
             lead = abs(steepest[int(np.argmax(np.abs(steepest) * sizes))])
-            found.append(lead * float(sensitivity(_combined(direction, insides), "add_remove")))
-        return found
+            reaches.append(lead * float(sensitivity(_combined(direction, insides), "add_remove")))
+        return reaches
 
     def _fragile_parts(self) -> list[Formula]:
         return list(dict.fromkeys(p for f, _ in self.formulas() for p in f.fragile()))
 
     def _parts(self, part: Formula) -> list[tuple[float, float]]:
         """(value, half-width) of a part of a formula in each row, as if it were linear."""
-        found = []
+        known = []
         for joint, point in zip(self.joints, self.points, strict=True):
             value = float(evaluated(part, point[:, None])[0])
             slope = _gradient(part, point)
             usable = math.isfinite(value) and bool(np.isfinite(slope).all())
             width = halfwidth(joint.combination(slope)[1], self.demand.confidence) if usable else 0
-            found.append((value if usable else 0.0, width if width > 0.0 else 1.0))
-        return found
+            known.append((value if usable else 0.0, width if width > 0.0 else 1.0))
+        return known
 
     def _accurate(
         self, wanted: Sequence[tuple[Formula, Sequence[float]]], points: Sequence[FloatArray]
@@ -297,12 +297,12 @@ def _planned_for(
     ends = [demand.question.blocks[k].inside.extremes() for k in places]
     low, high = (np.array([float(pair[side]) for pair in ends]) for side in (0, 1))
     pooled = np.sum(estimates, axis=0)
-    found = []
+    planned = []
     for values in estimates:
         least = min(counts, key=lambda k: values[k])
         lacking = demand.groups_of - values[least]
         if lacking <= 0.0:
-            found.append(values)
+            planned.append(values)
             continue
         each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
         filled = values + lacking * np.clip(each, low, high)
@@ -310,17 +310,17 @@ def _planned_for(
         others = [k for k in range(len(places)) if k not in counts]
         size = filled[least]
         filled[others] = np.clip(filled[others], size * low[others], size * high[others])
-        found.append(filled)
-    return found
+        planned.append(filled)
+    return planned
 
 
 def _gradient(formula: Formula, values: FloatArray) -> FloatArray:
     """The derivatives of a formula by central differences."""
     steps = 1e-5 * np.maximum(np.abs(values), 1.0)
     moved = values[:, None] + np.concatenate([np.diag(steps), -np.diag(steps)], axis=1)
-    found = evaluated(formula, moved)
+    moved_values = evaluated(formula, moved)
     count = len(values)
-    return np.asarray((found[:count] - found[count:]) / (2.0 * steps))
+    return np.asarray((moved_values[:count] - moved_values[count:]) / (2.0 * steps))
 
 
 def _sizes(blocks: Sequence[AskedBlock]) -> FloatArray:

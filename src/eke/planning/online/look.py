@@ -24,14 +24,14 @@ def coarse(
     """A first look at some blocks of a question of which history says nothing."""
     measure = facts.measure
     budget = share * max(1, facts.limit) / NANO
-    found: list[Demand] = []
+    demands: list[Demand] = []
     for index in blocks:
         block = demand.question.blocks[index]
         sizes = float(sensitivity(block.inside, "add_remove"))
         noise_scale = measure.noise_scale(sizes, budget)
         within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
-        found += demands_of(block, Requirement(within, demand.confidence))
-    return found
+        demands += demands_of(block, Requirement(within, demand.confidence))
+    return demands
 
 
 def looked(decision: Decision, facts: Facts) -> Decision:

@@ -69,11 +69,11 @@ class Past:
             self.bought += plan.parts
         self.blocks += [part for part in plan.parts if is_block(part)]
         for demand in plan.demands:
-            own = next((part for part in rents if part.query == demand.query), None)
-            if own is None and len(plan.demands) == len(rents) == 1:
-                own = rents[0]  # the question had a constant
-            if own is not None:
-                self.paid.append(Paid(demand, own))
+            rent = next((part for part in rents if part.query == demand.query), None)
+            if rent is None and len(plan.demands) == len(rents) == 1:
+                rent = rents[0]  # the question had a constant
+            if rent is not None:
+                self.paid.append(Paid(demand, rent))
 
     def prospects(self, like: Accountant, most: int) -> list[Prospect]:
         """What may be asked next: questions like the latest that were paid for."""

@@ -181,11 +181,13 @@ def plan_of_steps(
         block, ladder = group[0].block, group[0].known.ladder
         table = block.by_columns
         if table is not None and len(group) == table.cells:  # one block is less work than its cells
-            found = list(_cells(table.inside, ladder, edges))
-            parts += [part_for(table.with_inside(one), noise_scale, measure) for one in found]
+            insides = list(_cells(table.inside, ladder, edges))
+            parts += [
+                part_for(table.with_inside(member), noise_scale, measure) for member in insides
+            ]
             continue
-        for one in group:
-            cells = _cells(one.counted, ladder, edges)
+        for member in group:
+            cells = _cells(member.counted, ladder, edges)
             parts += [part_for(query, noise_scale, measure) for query in cells]
     return Plan(tuple(parts))
 

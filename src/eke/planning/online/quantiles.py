@@ -46,11 +46,11 @@ def decide_quantiles(demand: QuestionDemand, facts: Facts, policy: Policy) -> De
     Privacy: a function of public facts; like formulas, it looks at noisy values that were released
     before.
     """
-    found = KnownQuantiles.of(demand, facts.inference)
-    lacking = found.lacking()
-    worst = max((doubt.share for doubt in found.doubts), default=0.0)
+    quantiles = KnownQuantiles.of(demand, facts.inference)
+    lacking = quantiles.lacking()
+    worst = max((doubt.share for doubt in quantiles.doubts), default=0.0)
     if not lacking:
-        return _known(Decision("history", 0, None), found, worst)
+        return _known(Decision("history", 0, None), quantiles, worst)
     if policy is only_history:
         raise FallsShort
     steps = [next_step(doubt, demand.confidence, facts) for doubt in lacking]
@@ -59,7 +59,7 @@ def decide_quantiles(demand: QuestionDemand, facts: Facts, policy: Policy) -> De
     plan = plan_of_steps(lacking, steps, min(steps[at].deviation for at in due), facts.measure)
     after = loss_after(plan, facts)
     price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
-    hint = found.hint(lacking[min(due, key=lambda at: steps[at].deviation)])
+    hint = quantiles.hint(lacking[min(due, key=lambda at: steps[at].deviation)])
     decision = Decision("measure", after - facts.spent, None, plan, price, hint=hint)
     if any(steps[at].is_look for at in due):
         decision = looked(decision, facts)
@@ -69,7 +69,7 @@ def decide_quantiles(demand: QuestionDemand, facts: Facts, policy: Policy) -> De
     if decision.action == "measure" and after > facts.limit:
         stretch = least_with_noise(plan.parts, facts)
         decision = replace(decision, action="refuse", plan=None, stretch=stretch)
-    return _known(decision, found, worst)
+    return _known(decision, quantiles, worst)
 
 
 def spend_on_quantiles(
@@ -80,15 +80,15 @@ def spend_on_quantiles(
     Each step narrows what is in doubt, and the last one gets what is left.
     """
     left = facts.limit - facts.spent
-    found = KnownQuantiles.of(demand, facts.inference)
-    widest = max(doubt.width for doubt in found.doubts)
-    known = None if found.is_vague else widest
+    quantiles = KnownQuantiles.of(demand, facts.inference)
+    widest = max(doubt.width for doubt in quantiles.doubts)
+    known = None if quantiles.is_vague else widest
     if not before and most > left:
         return Decision("refuse", most, known)
     rest = min(most - sum(before), left)
     if len(before) >= MOST_STEPS or rest <= (1.0 - _SPENT) * most or widest == 0.0:
         return Decision("history", 0, known)
-    open_ones = [doubt for doubt in found.doubts if doubt.width > 0.0]
+    open_ones = [doubt for doubt in quantiles.doubts if doubt.width > 0.0]
     last = len(before) >= _LOOKS_FOR_A_PRICE
     steps = [bought_step(one, facts.measure, rest, is_last=last) for one in open_ones]
     if not any(step.is_useful for step in steps):
@@ -109,16 +109,16 @@ def spend_on_quantiles(
         if before:
             return Decision("history", 0, known)
         return Decision("refuse", most, known, hint="so little buys nothing here")
-    own = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
-    return Decision("measure", cost, known, plan, own)
+    alone = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
+    return Decision("measure", cost, known, plan, alone)
 
 
-def _known(decision: Decision, found: KnownQuantiles, worst: float) -> Decision:
+def _known(decision: Decision, quantiles: KnownQuantiles, worst: float) -> Decision:
     """The decision with widths as those of the first quantile: all are stretched alike."""
-    within = found.demand.quantiles[0][3]
-    is_known = not found.is_vague and math.isfinite(worst)
-    of_rank = found.doubts[0].is_of_rank
-    width = max(doubt.width for doubt in found.doubts) if of_rank else worst * within
+    within = quantiles.demand.quantiles[0][3]
+    is_known = not quantiles.is_vague and math.isfinite(worst)
+    of_rank = quantiles.doubts[0].is_of_rank
+    width = max(doubt.width for doubt in quantiles.doubts) if of_rank else worst * within
     stretch = decision.stretch
     return replace(
         decision,

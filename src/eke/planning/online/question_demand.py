@@ -211,8 +211,8 @@ def linear_demands(demand: QuestionDemand) -> list[Demand]:
         scaled = formula.scale()
         if scaled is not None:
             index, scale = scaled
-            own = within / abs(scale)
-            tightest[index] = min(own, tightest.get(index, own))
+            half_width = within / abs(scale)
+            tightest[index] = min(half_width, tightest.get(index, half_width))
     return [
         one
         for index, within in tightest.items()

@@ -52,10 +52,12 @@ def decide_relative(demand: QuestionDemand, facts: Facts, policy: Policy) -> Dec
         return Decision("history", 0, reached)
     looks = any(aim.is_look for aim in aims)  # first: they may show that the rest is in vain
     widths = [aim.idle if looks and not aim.is_look else aim.within for aim in aims]
-    found = decide(demand.asking(widths), facts, policy)
-    if found.action == "history":  # nothing more is known to do, and the share is not reached
-        found = replace(found, action="refuse", hint="no measurement was found that helps")
-    return replace(looked(found, facts) if looks else found, known=reached, within=aims[0].within)
+    decision = decide(demand.asking(widths), facts, policy)
+    if decision.action == "history":  # nothing more is known to do, and the share is not reached
+        decision = replace(decision, action="refuse", hint="no measurement was found that helps")
+    return replace(
+        looked(decision, facts) if looks else decision, known=reached, within=aims[0].within
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +88,30 @@ class _Aim:
 
 def _next(share: float, value: float, width: float) -> tuple[float, bool]:
     """The half-width to ask for where a value is not accurate enough; whether that is a look."""
-    own = _SAFETY * share * abs(value) if math.isfinite(value) else 0.0
-    if not math.isfinite(width) or width <= _CLEAR * abs(value) or own >= width / _NARROWER:
-        return own, False
+    aim = _SAFETY * share * abs(value) if math.isfinite(value) else 0.0
+    if not math.isfinite(width) or width <= _CLEAR * abs(value) or aim >= width / _NARROWER:
+        return aim, False
     return width / _NARROWER, True
 
 
 def _known_columns(demand: QuestionDemand, inference: Inference) -> list[list[Known]] | None:
     """What history says about each column of values, row by row; None if it leaves one open."""
-    found: list[list[Known]] = [[] for _ in demand.columns]
+    known: list[list[Known]] = [[] for _ in demand.columns]
     curved = [place for place, (f, _) in enumerate(demand.columns) if f.scale() is None]
     if curved:
         formulas = KnownFormulas.of(demand, inference)
         if formulas is None:
             return None
         for which, value, width in formulas.values():
-            found[curved[which]].append((value, width))
+            known[curved[which]].append((value, width))
     for place, (formula, _) in enumerate(demand.columns):
         if place in curved:
             continue
         rows = _known_rows(demand, formula, inference)
         if rows is None:
             return None
-        found[place] = rows
-    return found
+        known[place] = rows
+    return known
 
 
 def _known_rows(
@@ -126,10 +128,10 @@ def _known_rows(
     widths: dict[object, float] = {}
     rows: list[Known] = []
     for row in demand.question.places:
-        found = inference.linear(demand.question.query(index, row))
-        if found is None:
+        linear = inference.linear(demand.question.query(index, row))
+        if linear is None:
             return None
-        estimate, noise = found
+        estimate, noise = linear
         kind = noise_kind(noise)
         if kind not in widths:
             widths[kind] = halfwidth(noise, demand.confidence) * abs(scale)

@@ -47,8 +47,10 @@ def common_cells(demands: Sequence[Demand], measure: Measure) -> Part | None:
 
 def _width_at_unit_noise(query: Query, cells: int, demand: Demand, measure: Measure) -> float:
     """The half-width of a sum of cells when each has noise of scale one."""
-    own = _coefficients(query)
-    sizes = np.repeat(own, cells // own.size)  # each of the query's cells is a sum of several
+    coefficients = _coefficients(query)
+    sizes = np.repeat(
+        coefficients, cells // coefficients.size
+    )  # each of the query's cells is a sum of several
     noise = (
         ComposedNoise(sizes, 0.0, _GRID * float(sizes.sum()))
         if measure.unit_law.laplace_scale

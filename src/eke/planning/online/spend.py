@@ -67,15 +67,15 @@ def spend_on(
         if formulas is None or look.action == "measure":
             return look
     if formulas is None or not any(clear):  # no slope can be trusted: the numbers themselves, then
-        found = numbers.best(rest, None, known)
+        decision = numbers.best(rest, None, known)
     else:  # groups too small to tell get what the same noise gives
         large = formulas.among(clear)
         shaped = demand.asking(_units(demand, large.reaches()))
         wanted = [*linear_demands(shaped), *large.for_demand(shaped).linearised()]
-        found = _Shop.of(wanted, facts, policy, plans).best(rest, shaped, known)
-        if found.action == "measure" and not all(clear):
-            found = replace(found, hint=_SMALLER)
-    return Decision("history", 0, known) if before and found.action == "refuse" else found
+        decision = _Shop.of(wanted, facts, policy, plans).best(rest, shaped, known)
+        if decision.action == "measure" and not all(clear):
+            decision = replace(decision, hint=_SMALLER)
+    return Decision("history", 0, known) if before and decision.action == "refuse" else decision
 
 
 def known_width(demand: QuestionDemand, facts: Facts) -> float | None:
@@ -130,15 +130,15 @@ class _Shop:
             return Decision("history", 0, known)
         start = self._start(most)
         root = accountant.measure.root
-        found = least_stretch_for(cost_at, start, most, root, free_at, most_plans=self.most_plans)
-        if found is None:
+        least = least_stretch_for(cost_at, start, most, root, free_at, most_plans=self.most_plans)
+        if least is None:
             if free_at is None:
                 return Decision("refuse", most, known, hint="so little buys nothing here")
             return Decision("history", 0, known)
-        plan = plans[found]
+        plan = plans[least]
         price = sum(accountant.price(part.query, part.law) for part in plan.parts)
         cost = loss_after(plan, self.facts) - accountant.spent
-        within = None if shaped is None else found * shaped.columns[0][1]
+        within = None if shaped is None else least * shaped.columns[0][1]
         return Decision("measure", cost, known, plan, price, within=within)
 
     def _plan(self, stretch: float) -> Plan:
@@ -186,11 +186,11 @@ def _units(demand: QuestionDemand, reaches: Sequence[float]) -> list[float]:
 
 def _numbers(demand: QuestionDemand) -> list[Demand]:
     """The linear columns and the numbers behind formulas, each as far as one record can move it."""
-    found = linear_demands(demand.asking(_units(demand, [])))
+    demands = linear_demands(demand.asking(_units(demand, [])))
     for index in demand.curved_blocks():
         block = demand.question.blocks[index]
-        found += demands_of(block, Requirement(_size(block), demand.confidence))
-    return list(dict.fromkeys(found))
+        demands += demands_of(block, Requirement(_size(block), demand.confidence))
+    return list(dict.fromkeys(demands))
 
 
 def _size(block: AskedBlock) -> float:

@@ -64,11 +64,11 @@ def least_affordable(
         guess = low * (high / low) ** min(1.0, share) * 1.002
         if guess >= high / 1.002:
             break
-        found = planned(guess)
-        if found <= left:
-            high, cost = guess, found
+        price = planned(guess)
+        if price <= left:
+            high, cost = guess, price
         else:
-            low, highest = guess, found
+            low, highest = guess, price
     return high
 
 

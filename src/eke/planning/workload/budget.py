@@ -109,7 +109,7 @@ def convex(
         value, slope = dual(unit * y)
         return value, unit * slope
 
-    found = minimize(
+    optimum = minimize(
         scaled_dual,
         start / unit,
         jac=True,
@@ -117,7 +117,7 @@ def convex(
         bounds=Bounds(_LEAST_MULTIPLIER, math.inf),
         options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-12, "gtol": 1e-10, "maxcor": 30},
     )
-    multipliers = unit * found.x
+    multipliers = unit * optimum.x
     pressure = np.maximum(load @ multipliers, 1e-300)
     chosen = best(pressure)
     chosen *= budget / float((load.T @ chosen).max())
@@ -166,7 +166,7 @@ def for_least_squares(
         )
 
     centre = float(logarithms.max())
-    found = minimize(
+    optimum = minimize(
         error,
         logarithms - centre,
         jac=True,
@@ -174,10 +174,10 @@ def for_least_squares(
         bounds=[(-40.0, 40.0)] * len(reaches),
         options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-13, "gtol": 1e-9, "maxcor": 20},
     )
-    best = found.x if found.fun <= error(logarithms - centre)[0] else logarithms - centre
+    best = optimum.x if optimum.fun <= error(logarithms - centre)[0] else logarithms - centre
     paid = reaches * np.exp(best)
-    kept = paid > _NEGLIGIBLE * paid.sum()
-    if np.any(transposed @ kept.astype(np.float64) <= 0.0):
-        kept = np.ones(len(paid), bool)  # dropping them all would lose a component
-    variances = np.where(kept, np.exp(-exponent * best), math.inf)
+    is_used = paid > _NEGLIGIBLE * paid.sum()
+    if np.any(transposed @ is_used.astype(np.float64) <= 0.0):
+        is_used = np.ones(len(paid), bool)  # dropping them all would lose a component
+    variances = np.where(is_used, np.exp(-exponent * best), math.inf)
     return scaled_to(variances, reaches, measure, budget)

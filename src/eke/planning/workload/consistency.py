@@ -144,8 +144,8 @@ def _by_program(
         low, high, extra = [target], [target], 2 * cells
     else:
         # -most <= design·θ - target <= most, minimise the one number `most`.
-        one = csr_array(np.ones((cells, 1)))
-        rows = [hstack([design, -one]), hstack([design, one])]
+        ones = csr_array(np.ones((cells, 1)))
+        rows = [hstack([design, -ones]), hstack([design, ones])]
         low = [np.full(cells, -np.inf), target]
         high, extra = [target, np.full(cells, np.inf)], 1
     if nonnegative:
@@ -162,10 +162,10 @@ def _by_program(
     goal = np.concatenate([np.zeros(free), np.ones(extra)])
     floor = np.concatenate([np.full(free, -np.inf), np.zeros(extra)])
     # `milp` without whole numbers is the same HiGHS, and takes two-sided conditions.
-    found = milp(goal, bounds=Bounds(floor, np.inf), constraints=within)
-    if found.x is None:
+    optimum = milp(goal, bounds=Bounds(floor, np.inf), constraints=within)
+    if optimum.x is None:
         raise EstimateError("the linear program was not solved; use norm='l2' instead")
-    values = np.asarray(design @ found.x[:free], np.float64)
+    values = np.asarray(design @ optimum.x[:free], np.float64)
     if nonnegative:
         values = np.maximum(values, 0.0)  # the solver's tolerance
     split = np.split(values, np.cumsum([table.size for table in tables.values()])[:-1])
@@ -193,8 +193,8 @@ def free_cells(marginals: Sequence[Names], sizes: Mapping[str, int]) -> csr_arra
         columns = []
         # Along each attribute, 0 stands for the sum over it and j for its cell j - 1.
         for index in product(*(range(sizes[name]) for name in names)):
-            kept = tuple(name for name, j in zip(names, index, strict=True) if j)
-            columns.append(place[kept, tuple(j - 1 for j in index if j)])
+            subset = tuple(name for name, j in zip(names, index, strict=True) if j)
+            columns.append(place[subset, tuple(j - 1 for j in index if j)])
         cells = math.prod(sizes[name] for name in names)
         chosen = csr_array((np.ones(cells), (np.arange(cells), columns)), shape=(cells, len(place)))
         rows.append(block @ chosen)

@@ -113,10 +113,10 @@ def dense_plan(
         matrix = least_squares_recovery(workload, rows, variances)
         if noise == "least_squares":
             variances = row_budgets(questions @ matrix**2, strategy, measure, budget)
-        found = _plan(strategy, variances, matrix, questions)
-        gained = best.total_error - found.total_error
+        planned = _plan(strategy, variances, matrix, questions)
+        gained = best.total_error - planned.total_error
         if gained > 0.0:
-            best = found
+            best = planned
         if gained < _TOLERANCE * best.total_error:
             break
     return best

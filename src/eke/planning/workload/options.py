@@ -99,14 +99,14 @@ def evaluate(
             variances,
             noise_budget.uniform(reaches, measure, budget, strategy.row_squares),
         ]
-        found = [
+        tried = [
             noise_budget.for_least_squares(
                 precisions, lattice.importance, reaches, measure, budget, start=start
             )
             for start in starts[: 1 if measure.rotations_are_free else 2]
         ]
-        found.append(variances)
-        variances = min(found, key=lambda v: lattice.total_error(_components(precisions, v)))
+        tried.append(variances)
+        variances = min(tried, key=lambda v: lattice.total_error(_components(precisions, v)))
     components = _components(precisions, variances)
     return Option(
         strategy,
@@ -125,15 +125,15 @@ def options(lattice: Lattice, measure: Measure, budget: float) -> list[Option]:
         ("groups", "initial"),
         ("least_squares", "least_squares"),
     )
-    found = [
+    evaluated = [
         evaluate(lattice, strategy, measure, budget, noise=noise, recovery=recovery)
         for strategy in named_strategies(lattice, measure).values()
         for noise, recovery in ways
     ]
     design = best_design(lattice, measure, budget)
     if design is not None:
-        found.append(design)
-    return sorted(found, key=lambda option: (option.total_error, option.answers))
+        evaluated.append(design)
+    return sorted(evaluated, key=lambda option: (option.total_error, option.answers))
 
 
 def best_option(lattice: Lattice, measure: Measure, budget: float) -> Option:
@@ -152,19 +152,21 @@ def best_option(lattice: Lattice, measure: Measure, budget: float) -> Option:
 
 def named_strategies(lattice: Lattice, measure: Measure) -> dict[str, BlockStrategy]:
     """The strategies of the paper that fit, and residuals."""
-    found: list[BlockStrategy | None] = [
+    strategies: list[BlockStrategy | None] = [
         base_counts(lattice),
         workload_itself(lattice),
         clustering(lattice, cluster_path(lattice, measure)),
     ]
     for make in (fourier_encoded, fourier_direct):
         try:
-            found.append(make(lattice))
+            strategies.append(make(lattice))
         except QueryError:  # too many coefficients
             continue
-    found.append(residual_tables(lattice, measure))
+    strategies.append(residual_tables(lattice, measure))
     return {
-        s.name: s for s in found if s is not None and sum(b.rows for b in s.blocks) <= MOST_CELLS
+        s.name: s
+        for s in strategies
+        if s is not None and sum(b.rows for b in s.blocks) <= MOST_CELLS
     }
 
 

@@ -59,15 +59,15 @@ def whole_tables(
     if cells <= MOST_FITTED_CELLS:
         base = _fitted(nearest, ordered, sizes)
         whole = round_running_sums(base.reshape(-1), total).reshape(base.shape)
-        found = {names: _summed(whole, ordered, names) for names in given}
+        rounded = {names: _summed(whole, ordered, names) for names in given}
     else:
-        found = {
+        rounded = {
             names: round_running_sums(table.reshape(-1), total).reshape(table.shape)
             for names, table in nearest.items()
         }
-    change = sum(float(np.abs(found[names] - table).sum()) for names, table in given.items())
+    change = sum(float(np.abs(rounded[names] - table).sum()) for names, table in given.items())
     count = sum(table.size for table in given.values())
-    return Whole(found, change / count, cells <= MOST_FITTED_CELLS)
+    return Whole(rounded, change / count, cells <= MOST_FITTED_CELLS)
 
 
 def round_running_sums(values: FloatArray, total: int | None = None) -> IntArray:

@@ -128,8 +128,8 @@ class Workload:
         if len(each) != len(given):
             raise QueryError("give one weight for each item of the workload, or none at all")
         for item, weight in zip(given, each, strict=True):
-            found, asked = _made(domain, item)
-            targets += [replace(one, weight=one.weight * weight) for one in found]
+            made, asked = _made(domain, item)
+            targets += [replace(one, weight=one.weight * weight) for one in made]
             queries += asked
             query_weights += [weight] * len(asked)
         return Workload(domain, tuple(targets), tuple(queries), tuple(query_weights))

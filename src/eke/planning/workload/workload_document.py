@@ -64,13 +64,13 @@ def workload_from_document(
         raise QueryError("containing= goes with all_marginals=")
     if _many(domain, document) > most:
         raise QueryError(f"a workload may have at most {most:,} tables here; take fewer")
-    targets = dict.fromkeys(one for part in _parts(domain, document) for one in part.targets)
-    for one in document.get("targets", ()):
-        targets[_read_target(domain, one)] = None
+    targets = dict.fromkeys(target for part in _parts(domain, document) for target in part.targets)
+    for target in document.get("targets", ()):
+        targets[_read_target(domain, target)] = None
     queries = document.get("queries", ())
     try:
-        single = tuple(Query.from_document(domain, one["query"]) for one in queries)
-        weights = tuple(float(one.get("weight", 1.0)) for one in queries)
+        single = tuple(Query.from_document(domain, target["query"]) for target in queries)
+        weights = tuple(float(target.get("weight", 1.0)) for target in queries)
     except (LookupError, TypeError, ValueError, AttributeError) as problem:
         raise QueryError(f"not a workload document: {problem}") from problem
     return Workload(domain, tuple(targets), single, weights)

@@ -213,13 +213,13 @@ class Answer(Receipted):
         names = self.flat_columns
         if self.is_number:
             (row,) = self.flat_rows()
-            found: dict[str, Any] = dict(zip(("value", "low", "high"), row, strict=True))
+            shown: dict[str, Any] = dict(zip(("value", "low", "high"), row, strict=True))
         else:
             rows = [dict(zip(names, row, strict=True)) for row in self.flat_rows()]
-            found = {"columns": names, "rows": rows}
+            shown = {"columns": names, "rows": rows}
         return {
             "question": self.receipt.question,
-            **found,
+            **shown,
             "confidence": self.confidence,
             "source": self.source,
             "cost": self.cost,

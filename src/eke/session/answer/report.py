@@ -51,18 +51,18 @@ class Charge:
 
 def charges(session: Session) -> list[Charge]:
     """Every charge so far, in order."""
-    found = []
+    charges = []
     for entry in session.ledger_entries():
         if entry.kind == "reserve":
             spent = entry.about["spent_after"]
-            found.append(
+            charges.append(
                 Charge(
                     datetime.fromisoformat(entry.at),
                     str(entry.about["analyst"]),
                     (spent if isinstance(spent, int) else 0) / NANO,
                 )
             )
-    return found
+    return charges
 
 
 def write_report(

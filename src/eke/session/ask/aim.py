@@ -92,8 +92,8 @@ def half_width(given: HalfWidth) -> tuple[float, bool]:
     """A half-width as a number, and whether that is a share of the value."""
     if not isinstance(given, str):
         return given, False
-    found = _SHARE.fullmatch(given) if len(given) <= _MOST_LETTERS else None
-    percent = float(found[1]) if found else 0.0
+    match = _SHARE.fullmatch(given) if len(given) <= _MOST_LETTERS else None
+    percent = float(match[1]) if match else 0.0
     if not 0.0 < percent < 100.0:
         raise AccuracyError(
             'within must be a number, or a share of the value between 0 and 100 such as "2 %"'

@@ -87,17 +87,17 @@ class Estimator:
             if known is not None:  # the number of records; no method can say it better
                 return _public(queries[0], known, method, confidence)
         if method == "max_entropy":
-            found = self._by_entropy(queries, confidence, progress)
+            estimates = self._by_entropy(queries, confidence, progress)
         elif method == "blue":
-            found = [
+            estimates = [
                 self._believed(query, self._unbiased(query), method, math.inf, confidence)
                 for query in queries
             ]
         else:
-            found = self._shrunk(queries, confidence, progress)
+            estimates = self._shrunk(queries, confidence, progress)
         if asked.is_single:
-            return found[0]
-        return TableEstimate(asked.attributes, tuple(asked.keys()), tuple(found))
+            return estimates[0]
+        return TableEstimate(asked.attributes, tuple(asked.keys()), tuple(estimates))
 
     def _shrunk(
         self, queries: Sequence[Query], confidence: float, progress: Progress
@@ -105,11 +105,11 @@ class Estimator:
         estimator = self._prepared(progress)
         alpha = estimator.alpha
         beliefs = list(estimator.posteriors(queries, progress))
-        found = [
+        estimates = [
             self._believed(query, belief, "shrinkage", alpha, confidence)
             for query, belief in zip(queries, beliefs, strict=True)
         ]
-        return [replace(one, convergence=estimator.convergence) for one in found]
+        return [replace(one, convergence=estimator.convergence) for one in estimates]
 
     def _believed(
         self,

@@ -64,28 +64,28 @@ class KeptAnswers:
 
         `before` is the number of an entry: only earlier ones are listed.
         """
-        found: list[KeptAnswer] = []
-        for one in self._newest_first(analyst, before):
-            if len(found) == most:
-                return found, found[-1].sequence
-            found.append(one)
-        return found, None
+        page: list[KeptAnswer] = []
+        for answer in self._newest_first(analyst, before):
+            if len(page) == most:
+                return page, page[-1].sequence
+            page.append(answer)
+        return page, None
 
     def answer(self, analyst: str, sequence: int) -> Answer:
         """The analyst's own answer that an entry holds, with the numbers it had then."""
-        kept = next(self._newest_first(analyst, sequence + 1), None)
-        if kept is None or kept.sequence != sequence:
+        stored = next(self._newest_first(analyst, sequence + 1), None)
+        if stored is None or stored.sequence != sequence:
             raise QueryError(f"entry {sequence} of the ledger holds no answer of yours")
-        if kept.asked is None:
+        if stored.asked is None:
             raise QueryError(
                 f"entry {sequence} does not say its question in SQL; ask it again where it was "
                 "asked, which is free"
             )
-        asked = kept.asked
+        asked = stored.asked
         names = ("within", "confidence", "spend", "groups_of")
         aim = Aim(**{name: asked[name] for name in names if name in asked})
         request = self._request(asked["sql"], aim, policy=asked.get("policy"), analyst=analyst)
-        return self._read(request, kept.text)
+        return self._read(request, stored.text)
 
     def _newest_first(self, analyst: str, before: int | None) -> Iterator[KeptAnswer]:
         """The analyst's answers before an entry, each read when it is come to."""
@@ -98,11 +98,11 @@ class KeptAnswers:
             if (before is not None and sequence >= before) or (analyst, key) in self._others:
                 continue
             # A formula is charged in steps, and its answer is kept after the last of them.
-            own, first_step = (analyst, key), (analyst, f"{key}/1")
-            when = self._charged.get(own) or self._charged.get(first_step) or at
-            kept = self._kept(sequence, when, analyst, key)
-            if kept is not None:
-                yield kept
+            whole, first_step = (analyst, key), (analyst, f"{key}/1")
+            when = self._charged.get(whole) or self._charged.get(first_step) or at
+            stored = self._kept(sequence, when, analyst, key)
+            if stored is not None:
+                yield stored
 
     def _take_in(self, entry: Entry) -> None:
         if entry.kind == "commit":

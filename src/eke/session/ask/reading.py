@@ -80,13 +80,13 @@ def _formula(question: Question, formula: Formula) -> str:
 
 
 def _clauses(question: Question) -> list[str]:
-    found = []
+    clauses = []
     if question.group_by:
         names = ", ".join(key.name for key in question.group_by)
-        found.append(f"for each of the {len(question.places)} declared groups of {names}")
+        clauses.append(f"for each of the {len(question.places)} declared groups of {names}")
     if question.having is not None or question.order_by or question.limit is not None:
-        found.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
-    return found
+        clauses.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
+    return clauses
 
 
 def _aggregate(
@@ -117,20 +117,22 @@ def _known(history: History, cells: list[Query], confidence: float) -> float | N
 
 def _sources(history: History, cells: list[Query]) -> list[dict[str, Any]]:
     """The entries behind the cells, each with the measurement and weight that count most."""
-    found: dict[int, dict[str, Any]] = {}
+    sources: dict[int, dict[str, Any]] = {}
     behind: dict[int, set[str]] = {}
     for cell in islice(cells, _MOST_CELLS):
         for measurement, weight in history.sources(cell):
             question = measurement.query.description
             behind.setdefault(measurement.sequence, set()).add(question)
-            known = found.get(measurement.sequence)
+            known = sources.get(measurement.sequence)
             if known is None or abs(weight) > abs(known["weight"]):
-                found[measurement.sequence] = {
+                sources[measurement.sequence] = {
                     "sequence": measurement.sequence,
                     "question": question,
                     "weight": weight,
                 }
-    return [{**found[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(found)]
+    return [
+        {**sources[sequence], "others": len(behind[sequence]) - 1} for sequence in sorted(sources)
+    ]
 
 
 def measurement_document(

@@ -176,9 +176,9 @@ class Request:
 
         rows = []
         for place, values in zip(shown, cells, strict=True):
-            found = iter(values)
+            in_order = iter(values)
             at = (column.formula.key for column in question.columns)
-            rows.append(tuple(next(found) if key is None else keys[place][key] for key in at))
+            rows.append(tuple(next(in_order) if key is None else keys[place][key] for key in at))
         answer = Answer(
             tuple(column.name for column in question.columns),
             tuple(column.is_key for column in question.columns),

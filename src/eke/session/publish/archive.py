@@ -55,8 +55,8 @@ class Archive:
 
     def publications(self) -> list[Record]:
         """Publications of rows, in order."""
-        found = [one for one in self._records() if one.kind == "publish"]
-        return [replace(one, complete=self._rows_text(one) is not None) for one in found]
+        records = [one for one in self._records() if one.kind == "publish"]
+        return [replace(one, complete=self._rows_text(one) is not None) for one in records]
 
     def release(self, sequence: int) -> Release:
         """The tables of a release, as they were released."""
@@ -78,9 +78,9 @@ class Archive:
 
     def record(self, kind: Kind, sequence: int) -> Record:
         """The record of an entry."""
-        for one in self._records():
-            if one.sequence == sequence and one.kind == kind:
-                return one
+        for record in self._records():
+            if record.sequence == sequence and record.kind == kind:
+                return record
         what = "release of tables" if kind == "release" else "publication"
         raise QueryError(f"entry {sequence} of the ledger is no {what}; list them to see which are")
 
@@ -92,7 +92,7 @@ class Archive:
         return "charged" if request.closed_by is None else request.closed_by
 
     def _records(self) -> list[Record]:
-        found: list[Record] = []
+        records: list[Record] = []
         waiting: dict[int, tuple[Entry, dict[str, Any]]] = {}
         for entry in self._ledger.entries():
             if entry.kind == "reserve":
@@ -101,12 +101,12 @@ class Archive:
                 if purpose:
                     waiting[entry.sequence] = (entry, json.loads(str(purpose)))
             elif entry.kind == "remember" and entry.payload.get("purpose"):
-                found.append(_record(entry, entry, json.loads(str(entry.payload["purpose"]))))
+                records.append(_record(entry, entry, json.loads(str(entry.payload["purpose"]))))
             elif entry.kind == "commit":
                 opened = waiting.pop(int(str(entry.about["reservation"])), None)
                 if opened is not None:
-                    found.append(_record(opened[0], entry, opened[1]))
-        return found
+                    records.append(_record(opened[0], entry, opened[1]))
+        return records
 
     def _rows_text(self, record: Record) -> str | None:
         """What holds the rows of a publication: a text of their own, or that of their release."""

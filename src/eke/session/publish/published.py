@@ -94,9 +94,9 @@ def _published(
     digest = request.digest
     key = single_use() if request.key is None else request.key
     if request.key is not None:
-        kept = vault.ledger.find(request.analyst, rows_key(key), digest)
-        if kept is not None and kept.answer is not None:
-            return Published.from_text(vault.domain, told(kept.answer))
+        earlier = vault.ledger.find(request.analyst, rows_key(key), digest)
+        if earlier is not None and earlier.answer is not None:
+            return Published.from_text(vault.domain, told(earlier.answer))
     progress(PAYING, 0.05)
     stored = _stored(vault, publisher, request, key, progress)
     progress(MAKING, _MADE)
@@ -174,8 +174,8 @@ def _stored(
         "measuring": publisher.measuring,
         "progress": measuring,
     }
-    found = vault.complete(**release)
-    if found is not None:
-        return found
+    completed = vault.complete(**release)
+    if completed is not None:
+        return completed
     check_patience(publisher.seconds, request.options)
     return vault.release(replace(publisher.plan, purpose=request.text), **release)

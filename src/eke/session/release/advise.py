@@ -61,11 +61,11 @@ class Advised:
         )
 
     def __str__(self) -> str:
-        own = self.suggestion
-        names = ", ".join(own.attributes)
+        advice = self.suggestion
+        names = ", ".join(advice.attributes)
         return (
-            f"{own.questions} questions about {names} cost {self.measure} {own.paid:.4g}; for "
-            f"{own.cost:.4g} questions like all of them become free ({_measured(own)})"
+            f"{advice.questions} questions about {names} cost {self.measure} {advice.paid:.4g}; "
+            f"for {advice.cost:.4g} questions like all of them become free ({_measured(advice)})"
         )
 
     def _repr_html_(self) -> str:
@@ -73,19 +73,19 @@ class Advised:
 
     def _drawing(self) -> str:
         """The frontier: the share of questions that become free against the cost of the table."""
-        own = self.suggestion
-        most = max(own.cost, own.paid) or 1.0
+        advice = self.suggestion
+        most = max(advice.cost, advice.paid) or 1.0
 
         def place(cost: float, share: float) -> str:
             across = _MARGIN + cost / most * (_WIDTH - 2 * _MARGIN)
             return f"{across:.1f},{_HEIGHT - _MARGIN - share * (_HEIGHT - _MARGIN - 10):.1f}"
 
-        corners = [place(0.0, own.frontier[0].share - 1.0 / own.questions)]
-        before = own.frontier[0].share - 1.0 / own.questions
-        for point in own.frontier:
+        corners = [place(0.0, advice.frontier[0].share - 1.0 / advice.questions)]
+        before = advice.frontier[0].share - 1.0 / advice.questions
+        for point in advice.frontier:
             corners += [place(point.cost, before), place(point.cost, point.share)]
             before = point.share
-        paid = place(own.paid, 0.0).partition(",")[0]
+        paid = place(advice.paid, 0.0).partition(",")[0]
         bottom, end = _HEIGHT - _MARGIN, _WIDTH - _MARGIN
         text = "font-size='11' fill='currentColor'"
         below, beside = f"{text} y='{bottom + 14}'", f"{text} x='{_MARGIN - 4}' text-anchor='end'"
@@ -100,7 +100,7 @@ class Advised:
             "stroke='currentColor' stroke-dasharray='3'/>"
             f"<text {beside} y='14'>100 %</text><text {beside} y='{bottom}'>0 %</text>"
             f"<text x='{_MARGIN}' {below}>0</text>"
-            f"<text x='{paid}' text-anchor='middle' {below}>paid {own.paid:.3g}</text>"
+            f"<text x='{paid}' text-anchor='middle' {below}>paid {advice.paid:.3g}</text>"
             f"<text x='{end}' text-anchor='middle' {below}>{most:.3g}</text>"
             f"<text x='{(_MARGIN + end) / 2:.0f}' y='{bottom + 28}' text-anchor='middle' {text}>"
             f"{self.measure} for it, and the share of such questions that becomes free"

@@ -168,7 +168,7 @@ def release_text(
 
     `total` is the number of records, where that is public.
     """
-    found = plan.recover([np.array(one.values) for one in released], total)
+    recovered = plan.recover([np.array(one.values) for one in released], total)
     document = {
         "release": released[0].sequence,
         "total": total,
@@ -183,7 +183,7 @@ def release_text(
                 "values": _packed(table.values),
                 "variance": _packed(table.variance),
             }
-            for table in found
+            for table in recovered
         ],
     }
     return json.dumps(document, sort_keys=True)
@@ -203,10 +203,11 @@ def release_of(
 ) -> Release:
     """The release that a stored text holds; `caveats` are those that the workload does not know."""
     stored = json.loads(text)
-    kept, targets = [_kept(one) for one in stored["tables"]], len(workload.targets)
-    tables = [_labelled(table, workload.domain) for table in kept[:targets]]
+    stored_tables, targets = [_kept(one) for one in stored["tables"]], len(workload.targets)
+    tables = [_labelled(table, workload.domain) for table in stored_tables[:targets]]
     tables += [
-        _single(table, query) for table, query in zip(kept[targets:], workload.queries, strict=True)
+        _single(table, query)
+        for table, query in zip(stored_tables[targets:], workload.queries, strict=True)
     ]
     return Release(
         workload,
@@ -262,13 +263,13 @@ def _single(table: Table, query: Query) -> ReleasedTable:
 
 
 def _labels(domain: Domain, name: str, along: str) -> tuple[Any, ...]:
-    own = domain[name].labels
+    labels = domain[name].labels
     if along == "cells":
-        return tuple(own)
+        return tuple(labels)
     if along == "prefixes":
-        return tuple(f"up to {_word(label)}" for label in own)
-    places = range(len(own))
-    return tuple(f"{_word(own[i])} to {_word(own[j])}" for i in places for j in places[i:])
+        return tuple(f"up to {_word(label)}" for label in labels)
+    places = range(len(labels))
+    return tuple(f"{_word(labels[i])} to {_word(labels[j])}" for i in places for j in places[i:])
 
 
 def _word(label: Any) -> str:

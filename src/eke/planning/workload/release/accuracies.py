@@ -72,7 +72,7 @@ def _marginal_strategies(
 ) -> list[BlockStrategy]:
     """Sets of whole marginals that may be cheaper than components."""
     known = named_strategies(lattice, measure)
-    found = [known[name] for name in ("I", "Q", "C") if name in known]
+    simple = [known[name] for name in ("I", "Q", "C") if name in known]
     # A design for the total error, targets weighted by how much they matter, is a good start.
     weights = 1.0 / (limits * lattice.target_cells)
     targets = [
@@ -81,7 +81,7 @@ def _marginal_strategies(
     ]
     weighted = Lattice(Workload(lattice.workload.domain, tuple(targets)))
     design = best_design(weighted, measure, 1.0)
-    return found if design is None else [*found, design.strategy]
+    return simple if design is None else [*simple, design.strategy]
 
 
 def _alternative(lattice: Lattice, cost: float, option: Option) -> Alternative:
@@ -126,7 +126,7 @@ def least_cost_of_components(
         return value, multipliers * (degree * limits / bound - reached / least)
 
     start = -np.log(limits)
-    found = minimize(
+    optimum = minimize(
         negative_dual,
         start - float(start.max()),
         jac=True,
@@ -134,7 +134,7 @@ def least_cost_of_components(
         bounds=[(-60.0, 20.0)] * len(limits),
         options={"maxiter": 3000, "maxfun": 6000, "ftol": 1e-14, "gtol": 1e-11, "maxcor": 30},
     )
-    multipliers = np.exp(found.x)
+    multipliers = np.exp(optimum.x)
     variances = primal(multipliers)
     least = float(np.sum(prices / variances**power)) + float(multipliers @ (per_cell @ variances))
     bound = float(multipliers @ limits)
@@ -149,8 +149,8 @@ def _by_components(
     reaches, squares = strategy.reaches(measure), strategy.row_squares
     # The cost of a component whose variance is one.
     prices = measure.loss_of_reach(reaches, squares)
-    kept = lattice.share > 0.0
-    per_cell = lattice.per_cell[:, np.flatnonzero(kept)]
+    is_needed = lattice.share > 0.0
+    per_cell = lattice.per_cell[:, np.flatnonzero(is_needed)]
     variances, _ = least_cost_of_components(per_cell, prices, limits, measure)
     return _option(lattice, strategy, variances * squares)
 
@@ -185,7 +185,7 @@ def _by_descent(
 
     x = np.zeros(len(reaches))
     for sharpness in _SHARPNESS:
-        found = minimize(
+        optimum = minimize(
             objective,
             x,
             args=(sharpness,),
@@ -194,7 +194,7 @@ def _by_descent(
             bounds=[(-30.0, 30.0)] * len(x),
             options={"maxiter": 500, "ftol": 1e-12},
         )
-        x = found.x
+        x = optimum.x
     precision = transposed @ np.exp(power * x)
     excess = float((ratios @ (1.0 / precision)).max())
     return _option(lattice, strategy, np.exp(-power * x) / excess)

@@ -89,12 +89,12 @@ class MarginalSection:
         return int(np.isfinite(self.option.noise_variances).sum())
 
     def parts(self) -> list[PlannedBlock]:
-        domain, found = self.lattice.workload.domain, []
+        domain, planned = self.lattice.workload.domain, []
         for block, variance in self.measured():
             noise_scale = self.measure.scale_of(variance)
             cost = self.measure.loss_of_reach(block.reach(self.measure), variance)
-            found.append(PlannedBlock(measurable(domain, block), noise_scale, cost))
-        return found
+            planned.append(PlannedBlock(measurable(domain, block), noise_scale, cost))
+        return planned
 
     def recover(self, answers: Sequence[FloatArray], total: float | None = None) -> list[Table]:
         measured = self.measured()
@@ -226,9 +226,9 @@ def _named(
     recovery: Recovery,
 ) -> Option:
     if strategy == "design":
-        found = best_design(lattice, measure, budget)
-        if found is not None:
-            return found
+        designed = best_design(lattice, measure, budget)
+        if designed is not None:
+            return designed
     known = named_strategies(lattice, measure)
     if strategy not in known:
         raise QueryError(

@@ -168,7 +168,7 @@ class ReleasePlan:
         chosen one; in a plan for accuracies, the one with which it meets them.
         """
         power = float(self.measure.order)
-        found = []
+        compared = []
         for section in self.sections:
             aim = math.sqrt(section.total_error / section.question_weight)
             options = [
@@ -177,8 +177,8 @@ class ReleasePlan:
                 else replace(option, cost=self.budget * (option.rmse / aim) ** power)
                 for option in _distinct(section.alternatives)
             ]
-            found.append((section, options))
-        return found
+            compared.append((section, options))
+        return compared
 
 
 def plan_release(
@@ -266,11 +266,11 @@ def _sections(
     dense: Noise = noise or "least_squares"
     if isinstance(strategy, MatrixStrategy):
         return [matrix_section(workload, measure, 1.0, strategy, noise=dense, recovery=recovery)]
-    found: list[Section] = []
+    sections: list[Section] = []
     marginals = tuple(target for target in workload.targets if target.is_marginal)
     if marginals:
         whole = workload.is_marginal
-        found.append(
+        sections.append(
             marginal_section(
                 Lattice(workload if whole else Workload(workload.domain, marginals)),
                 measure,
@@ -282,15 +282,17 @@ def _sections(
                 only_marginals=only_marginals,
             )
         )
-    found += [
+    sections += [
         product_section(workload.domain, target, measure, 1.0, strategy)
         for target in workload.targets
         if not target.is_marginal
     ]
     if workload.queries:
         single = Workload(workload.domain, (), workload.queries, workload.query_weights)
-        found.append(matrix_section(single, measure, 1.0, strategy, noise=dense, recovery=recovery))
-    return found
+        sections.append(
+            matrix_section(single, measure, 1.0, strategy, noise=dense, recovery=recovery)
+        )
+    return sections
 
 
 def _shares(unit_errors: Sequence[float], measure: Measure) -> list[float]:

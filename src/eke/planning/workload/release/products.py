@@ -98,15 +98,15 @@ class ProductSection:
         return math.prod(len(line.levels) for line in self.lines)
 
     def parts(self) -> list[PlannedBlock]:
-        found = []
+        planned = []
         for levels in self._blocks():
             weight = math.prod(level.weight for level in levels)
             block = self._block(levels)
             variance = self.noise / weight**self.measure.variance_power
             noise_scale = self.measure.scale_of(variance)
             cost = self.measure.loss_of_reach(block.largest_reach(self.measure.order), variance)
-            found.append(PlannedBlock(block, noise_scale, cost))
-        return found
+            planned.append(PlannedBlock(block, noise_scale, cost))
+        return planned
 
     def _block(self, levels: tuple[Level, ...]) -> Block:
         matrices = tuple(level.matrix for level in levels)
@@ -186,13 +186,13 @@ def section_of(block: Block, measure: Measure, budget: float) -> ProductSection:
     )
     target = Target(block.attributes, along)
     section = ProductSection(block.domain, target, lines, measure, budget, ())
-    own = Alternative(
+    itself = Alternative(
         section.strategy,
         math.sqrt(section.total_error / section.question_weight),
         math.sqrt(section.largest_variance),
         block.cells,
     )
-    return replace(section, alternatives=(own,))
+    return replace(section, alternatives=(itself,))
 
 
 def _chosen(lines: tuple[LineStrategy, ...], strategy: str) -> LineStrategy:

@@ -159,9 +159,9 @@ class MatrixSection:
         except QueryError:  # nothing that was measured says how many records there are
             return values, variances
         shared = self.plan.recovery[:, used] @ (noise * weights)
-        own = float(weights**2 @ noise)
-        told = values + shared / own * (total - float(weights @ answers))
-        return told, remaining_variances(variances, shared**2 / own)
+        variance = float(weights**2 @ noise)
+        told = values + shared / variance * (total - float(weights @ answers))
+        return told, remaining_variances(variances, shared**2 / variance)
 
 
 def matrix_section(
@@ -244,8 +244,8 @@ def workload_matrix(workload: Workload, attributes: tuple[str, ...]) -> FloatArr
     rows = []
     for target in workload.targets:
         # The questions of a target are linear in the cells: ask them of every unit table.
-        kept = tuple(i for i, name in enumerate(attributes) if name not in target.attributes)
-        units = np.eye(cells).reshape(*shape, cells).sum(axis=kept)
+        summed = tuple(i for i, name in enumerate(attributes) if name not in target.attributes)
+        units = np.eye(cells).reshape(*shape, cells).sum(axis=summed)
         for axis, kind in enumerate(target.along):
             units = question_values(kind, units, axis)
         rows.append(units.reshape(-1, cells))
@@ -298,15 +298,15 @@ def _measured(
         block = Marginal(attributes, Query.of(domain, [Term(Fraction(1), ())]))
         return (block,), (_cost(1.0, noise_variance, measure),)
     shape = domain.sizes(attributes)
-    found: list[Block] = []
+    measured: list[Block] = []
     for row in rows:
         if not attributes:
-            found.append(Query.of(domain, [Term(Fraction(int(row[0])), ())]))
+            measured.append(Query.of(domain, [Term(Fraction(int(row[0])), ())]))
         else:
-            found.append(table(attributes, row.reshape(shape)).on(domain))
+            measured.append(table(attributes, row.reshape(shape)).on(domain))
     largest = np.abs(rows).max(axis=1).astype(np.float64)
     costs = [_cost(float(h), float(v), measure) for h, v in zip(largest, variances, strict=True)]
-    return tuple(found), tuple(costs)
+    return tuple(measured), tuple(costs)
 
 
 def _cost(height: float, noise_variance: float, measure: Measure) -> float:

@@ -69,19 +69,19 @@ class BlockStrategy:
         if all(block.is_marginal for block in self.blocks):
             return lattice.precisions([block.attributes for block in self.blocks])
         if all(k.mean_gain == 0.0 for block in self.blocks for k in block.kernels):
-            own = [lattice.index[block.attributes] for block in self.blocks]
+            places = [lattice.index[block.attributes] for block in self.blocks]
             gains = [block.precision(block.attributes) for block in self.blocks]
-            shape = (len(own), len(lattice.sets))
-            return csr_array((gains, (np.arange(len(own)), own)), shape=shape)
-        found = lattice.pattern([block.attributes for block in self.blocks])
-        owner = np.repeat(np.arange(len(self.blocks)), np.diff(found.indptr))
-        found.data = np.array(
+            shape = (len(places), len(lattice.sets))
+            return csr_array((gains, (np.arange(len(places)), places)), shape=shape)
+        pattern = lattice.pattern([block.attributes for block in self.blocks])
+        owner = np.repeat(np.arange(len(self.blocks)), np.diff(pattern.indptr))
+        pattern.data = np.array(
             [
                 self.blocks[row].precision(lattice.sets[column])
-                for row, column in zip(owner, found.indices, strict=True)
+                for row, column in zip(owner, pattern.indices, strict=True)
             ]
         )
-        return found
+        return pattern
 
     def reaches(self, measure: Measure) -> FloatArray:
         return np.array([block.reach(measure) for block in self.blocks])
@@ -96,11 +96,11 @@ def marginals_strategy(name: str, lattice: Lattice, marginals: list[Names]) -> B
     """Measure these marginals; each target is summed up from the one that makes least noise."""
     measured = sorted(set(marginals), key=lambda names: (lattice.size(names), names))
     sets = [frozenset(names) for names in measured]
-    own = {names: j for j, names in enumerate(measured)}
+    place = {names: j for j, names in enumerate(measured)}
     columns, sums = [], []
     for target in lattice.targets:
         wanted = frozenset(target)
-        column = own.get(target)
+        column = place.get(target)
         if column is None:
             column = next((j for j, names in enumerate(sets) if wanted <= names), None)
         if column is None:
@@ -161,10 +161,10 @@ def _by_components(name: str, lattice: Lattice, kind: Kind | None) -> BlockStrat
         for n, size in lattice.sizes.items()
     }
     # A component along an attribute of one value is zero, there is nothing to measure.
-    kept = np.flatnonzero(lattice.share > 0.0)
-    sets = [lattice.sets[i] for i in kept]
+    needed = np.flatnonzero(lattice.share > 0.0)
+    sets = [lattice.sets[i] for i in needed]
     blocks = tuple(KernelBlock(names, tuple(kernels[n] for n in names)) for names in sets)
-    initial = lattice.per_cell[:, kept]
+    initial = lattice.per_cell[:, needed]
     if kind == "walsh":
         padded = [math.prod(_padding(kernels[n]) for n in target) for target in lattice.targets]
         rows = np.array([float(block.rows) for block in blocks])

@@ -58,9 +58,9 @@ def cluster_path(lattice: Lattice, measure: Measure) -> list[Clusters]:
         outside = (members & ~union).any(axis=1)
         members = np.vstack([members[outside], union])
         weights = np.append(weights[outside], weights[~outside].sum())
-        kept = unions[np.ix_(outside, outside)]
+        old = unions[np.ix_(outside, outside)]
         edge = _union_cells(members, members[-1:], log_sizes)
-        unions = np.block([[kept, edge[:-1]], [edge.T]])
+        unions = np.block([[old, edge[:-1]], [edge.T]])
         path.append(_clusters(names, members, weights, log_sizes, measure))
     return path
 
@@ -88,22 +88,22 @@ def _clusters(
 def _assigned_weights(lattice: Lattice, start: list[Names]) -> dict[Names, float]:
     """The total weight of the targets that each maximal marginal answers."""
     sets = [(frozenset(names), names) for names in sorted(start, key=lattice.size)]
-    own = set(start)
-    found = dict.fromkeys(start, 0.0)
+    starting = set(start)
+    weights = dict.fromkeys(start, 0.0)
     for target, weight in zip(lattice.targets, lattice.weights, strict=True):
         wanted = frozenset(target)
-        holder = target if target in own else next(n for s, n in sets if wanted <= s)
-        found[holder] += float(weight)
-    return found
+        holder = target if target in starting else next(n for s, n in sets if wanted <= s)
+        weights[holder] += float(weight)
+    return weights
 
 
 def _union_cells(
     first: NDArray[np.bool_], second: NDArray[np.bool_], log_sizes: FloatArray
 ) -> FloatArray:
     """(first, second): the number of cells of the union of every two marginals."""
-    one, two = first.astype(np.float64), second.astype(np.float64)
-    shared = (one * log_sizes) @ two.T
-    logs = (one @ log_sizes)[:, None] + (two @ log_sizes)[None, :] - shared
+    left, right = first.astype(np.float64), second.astype(np.float64)
+    shared = (left * log_sizes) @ right.T
+    logs = (left @ log_sizes)[:, None] + (right @ log_sizes)[None, :] - shared
     return np.asarray(np.exp(np.minimum(logs, 600.0)))
 
 

@@ -37,8 +37,8 @@ def coverings(lattice: Lattice) -> Iterator[list[Names]]:
         return
     strength = max(len(target) for target in maximal)
     seen: set[frozenset[Names]] = set()
-    for found in (*_by_groups(lattice, names, strength), *_greedy(lattice, names, maximal)):
-        needed = _needed(found, maximal)
+    for blocks in (*_by_groups(lattice, names, strength), *_greedy(lattice, names, maximal)):
+        needed = _needed(blocks, maximal)
         key = frozenset(needed)
         if key in seen or sum(lattice.size(block) for block in needed) > MOST_CELLS:
             continue
@@ -78,7 +78,7 @@ def _designs(points: int, strength: int) -> tuple[tuple[Block, ...], ...]:
     """Coverings of every `strength` points among so many."""
     if points <= strength:
         return ((tuple(range(points)),),)
-    found: list[list[Block]] = [
+    designs: list[list[Block]] = [
         list(combinations(range(points), size))
         for size in sorted({strength, points - 1})
         if math.comb(points, size) <= _MOST_BLOCKS
@@ -90,12 +90,12 @@ def _designs(points: int, strength: int) -> tuple[tuple[Block, ...], ...]:
             for flat in range(max(1, strength - 1), dimension):
                 flats = _flats(order, dimension, flat) * order ** (dimension - flat)
                 if points <= order**dimension <= 2 * points and flats <= _MOST_BLOCKS:
-                    found.append(_truncated(affine(order, dimension, flat)[1], points))
+                    designs.append(_truncated(affine(order, dimension, flat)[1], points))
                 total = (order ** (dimension + 1) - 1) // (order - 1)
                 flats = _flats(order, dimension + 1, flat + 1)
                 if points <= total <= 2 * points and flats <= _MOST_BLOCKS:
-                    found.append(_truncated(projective(order, dimension, flat)[1], points))
-    return tuple(tuple(blocks) for blocks in found)
+                    designs.append(_truncated(projective(order, dimension, flat)[1], points))
+    return tuple(tuple(blocks) for blocks in designs)
 
 
 def _flats(order: int, dimension: int, rank: int) -> float:
@@ -114,13 +114,13 @@ def _truncated(blocks: Sequence[Block], points: int) -> list[Block]:
 def _needed(blocks: list[Names], maximal: list[Names]) -> list[Names]:
     """The blocks without those that are part of another or answer nothing alone."""
     sets = sorted({frozenset(block) for block in blocks}, key=len, reverse=True)
-    kept: list[frozenset[str]] = []
+    largest: list[frozenset[str]] = []
     for block in sets:
-        if not any(block <= other for other in kept):
-            kept.append(block)
+        if not any(block <= other for other in largest):
+            largest.append(block)
     order = {frozenset(block): block for block in blocks}
     wanted = [frozenset(target) for target in maximal]
-    return [order[block] for block in kept if any(target <= block for target in wanted)]
+    return [order[block] for block in largest if any(target <= block for target in wanted)]
 
 
 def _greedy(lattice: Lattice, names: Names, maximal: list[Names]) -> Iterator[list[Names]]:

@@ -93,14 +93,14 @@ def question_values(kind: Along, table: FloatArray, axis: int) -> FloatArray:
 def line_strategies(kind: Along, size: int, measure: Measure) -> tuple[LineStrategy, ...]:
     """The strategies along an attribute, the least error first."""
     gram = workload_gram(kind, size)
-    found = [_weighted(identity(size), gram, measure)]
+    strategies = [_weighted(identity(size), gram, measure)]
     if size > 1:
-        found.append(_weighted(haar(size), gram, measure))
+        strategies.append(_weighted(haar(size), gram, measure))
         trees = [hierarchy(size, b) for b in _BRANCHINGS if b < 2 * size]
-        found.append(_weighted(_best_tree(trees, gram, measure), gram, measure))
+        strategies.append(_weighted(_best_tree(trees, gram, measure), gram, measure))
         if size <= _MOST_OPTIMISED and kind != "cells":
-            found.append(optimised(gram, measure))
-    return tuple(sorted(found, key=lambda strategy: strategy.error))
+            strategies.append(optimised(gram, measure))
+    return tuple(sorted(strategies, key=lambda strategy: strategy.error))
 
 
 def _best_tree(trees: list[MatrixStrategy], gram: FloatArray, measure: Measure) -> MatrixStrategy:
@@ -235,15 +235,15 @@ def one_matrix(size: int, measure: Measure) -> IntMatrix:
     """
     gram = workload_gram("ranges", size)
     if measure.rotations_are_free:
-        found = _weighted(haar(size), gram, measure)
+        strategy = _weighted(haar(size), gram, measure)
     else:
         trees = [hierarchy(size, b) for b in _BRANCHINGS if b < 2 * size]
-        found = _weighted(_best_tree(trees, gram, measure), gram, measure)
+        strategy = _weighted(_best_tree(trees, gram, measure), gram, measure)
     power = 1.0 / measure.order
-    largest = max(level.weight for level in found.levels)
+    largest = max(level.weight for level in strategy.levels)
     rows = [
         max(1, round(_WEIGHT_STEPS * (level.weight / largest) ** power)) * level.matrix
-        for level in found.levels
+        for level in strategy.levels
     ]
     matrix = np.vstack(rows)
     matrix.setflags(write=False)

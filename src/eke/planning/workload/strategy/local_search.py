@@ -57,8 +57,8 @@ class _LocalSearch:
 
     def _row(self, block: Names) -> FloatArray:
         row = np.zeros(len(self._lattice.sets))
-        found = self._lattice.below(block)
-        row[found] = self._lattice.cells[found] / self._lattice.size(block)
+        below = self._lattice.below(block)
+        row[below] = self._lattice.cells[below] / self._lattice.size(block)
         return row
 
     def _information(self) -> FloatArray:
@@ -106,9 +106,9 @@ class _LocalSearch:
 def _neighbours(block: Names, names: Names) -> list[Names]:
     """The block with one attribute more or less."""
     held = set(block)
-    found = []
+    neighbours = []
     for name in names:
         changed = held ^ {name}
         if changed:
-            found.append(tuple(n for n in names if n in changed))
-    return found
+            neighbours.append(tuple(n for n in names if n in changed))
+    return neighbours

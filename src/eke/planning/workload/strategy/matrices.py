@@ -130,5 +130,5 @@ def sketch(cells: int, buckets: int, repetitions: int) -> MatrixStrategy:
             matrix[repetition, (number >> 1) % buckets, cell] = 1 - 2 * (number & 1)
     flat = matrix.reshape(-1, cells)
     groups = np.repeat(np.arange(repetitions), buckets)
-    kept = flat.any(axis=1)
-    return MatrixStrategy("sketch", flat[kept], groups[kept])
+    is_used = flat.any(axis=1)
+    return MatrixStrategy("sketch", flat[is_used], groups[is_used])
