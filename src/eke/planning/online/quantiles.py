@@ -31,8 +31,8 @@ from eke.planning.online.stretch import least_with_noise
 from eke.privacy.record_loss import NANO
 
 LOOK = 4
-"""With a price, at most one part in so many of what is left goes to a look, and at least one in"""
-_LEAST_LOOK = 64
+"""With a price, at most one part in so many of what is left goes to a look."""
+_LEAST_LOOK = 64  # and at least one in so many
 _LOOKS_FOR_A_PRICE = 6
 MOST_STEPS = _LOOKS_FOR_A_PRICE + 2
 _SPENT = 0.98  # of a price: the rest buys nothing noticeable
