@@ -23,7 +23,7 @@ def replay(scale: Scale) -> tuple[Row, ...]:
     for example in found.examples:
         print(example)  # into the log of the check
     with leaking(LEAKS["a refusal quotes the data"].leak):
-        leaky = replay_triples(40, seed=5).differences
+        leaky = replay_triples(40, seed=7).differences
     return (
         Row(
             title="replay on neighbouring tables, every surface",

@@ -20,7 +20,7 @@ TRIPLES = 160
 
 def test_neighbouring_tables_differ_in_nothing_on_any_surface():
     """N = 160 triples of table, neighbour and request: 0 differences."""
-    found = replay_triples(TRIPLES, seed=1)
+    found = replay_triples(TRIPLES, seed=2)
     assert found.examples == ()
     assert (found.triples, found.differences) == (TRIPLES, 0)
     assert set(found.by_surface) == set(SURFACES)
@@ -51,4 +51,4 @@ def test_every_surface_has_a_leak_that_is_caught():
 def test_random_histories_catch_a_leak():
     """Positive control, N = 40 triples: a refusal that depends on the number of rows."""
     with leaking(LEAKS["a refusal quotes the data"].leak):
-        assert replay_triples(40, seed=5).differences > 0
+        assert replay_triples(40, seed=7).differences > 0
