@@ -1,7 +1,8 @@
 """Quantiles for a price: mean rank errors of eke and of three usual ways, on two columns.
 
-    python -m benchmarks.quantiles            # the table; some minutes
-    python -m benchmarks.quantiles --runs 20  # sooner, and rougher
+    python benchmarks/quantiles.py                 # the table; some minutes
+    python benchmarks/quantiles.py --runs 20       # sooner, and rougher
+    python benchmarks/quantiles.py --coverage 150  # how often intervals hold that were asked for
 
 A rank error is how many records lie between the answer and the quantile, 0 for the right number.
 All ways spend the same epsilon. The exponential mechanism chooses a value by its rank and splits
@@ -13,6 +14,7 @@ interval, or leaves anything behind that answers another question.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +23,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import eke
-from benchmarks.lab.quantiles import Column, asked
+from benchmarks.lab.quantiles import LEVELS, Column, asked, shares_held
+from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.pure import PURE
 
 CENSUS = Path(__file__).resolve().parents[1] / "data" / "census_income_kdd_9attr.csv.gz"
 SHARES = {"one": [0.5], "five": [0.1, 0.25, 0.5, 0.75, 0.9]}
@@ -147,12 +153,30 @@ def mean_error(
 
 
 def main() -> None:
-    """Print the table."""
+    """Print a table."""
     parser = argparse.ArgumentParser(description="Mean rank errors of quantiles for a price.")
     parser.add_argument(
         "--runs", type=int, default=100, help="of eke; others are run ten times as often"
     )
-    runs = parser.parse_args().runs
+    parser.add_argument("--coverage", type=int, metavar="N", help="of so many runs, nothing else")
+    options = parser.parse_args()
+    if options.coverage:
+        print_coverage(options.coverage)
+    else:
+        print_errors(options.runs)
+
+
+def print_coverage(runs: int) -> None:
+    """How often intervals hold, from the first look to the last step."""
+    print(f"{'asked':>14}" + "".join(f"{level:>9.0%}" for level in LEVELS))
+    for name, measure in (("Laplace", PURE), ("Gaussian", CONCENTRATED)):
+        held = shares_held(runs, 3, measure=measure)
+        cells = "".join(f"{share:>9.1%}" for share in held)
+        print(f"{f'{name}, N {runs}':>14}" + cells, flush=True)
+
+
+def print_errors(runs: int) -> None:
+    """Mean rank errors for a price."""
     tables = {"Census-Income age, ε 0.01": (census(), 0.01), "lognormal, ε 0.1": (lognormal(), 0.1)}
     print(f"{'':34}" + "".join(f"{name:>18}" for name in WAYS) + f"{'held at 95 %':>16}")
     for title, (column, epsilon) in tables.items():

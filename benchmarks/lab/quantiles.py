@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from eke.domain import Domain
+from eke.domain import Domain, Integer
 from eke.history import Measurement
 from eke.inference import Inference, QuantilePosterior
 from eke.planning import (
@@ -22,6 +22,7 @@ from eke.planning import (
 )
 from eke.planning.online.known_quantiles import KnownQuantiles
 from eke.privacy.accountant import Accountant
+from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
@@ -29,6 +30,8 @@ from eke.query import Query
 from eke.sql import parse
 
 MOST_STEPS = 20
+VALUES, ROWS = 256, 4001  # no share of them is a whole number: then ranks can tie
+LEVELS = (0.8, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +117,32 @@ def asked(
             drawn += generator.normal(scale=law.gaussian_variance**0.5)
             released.append(Measurement(query, law, (column.answer(single) + noise * drawn,)))
         inference.extend_all(released)
+
+
+def skewed(generator: np.random.Generator) -> Column:
+    """A skewed column, another one each time."""
+    numbers = np.clip(generator.lognormal(4.0, 0.5, ROWS), 0, VALUES - 1).astype(int)
+    counts = np.bincount(numbers, minlength=VALUES)
+    return Column(Domain(x=Integer(0, VALUES - 1)), "x", counts)
+
+
+def shares_held(
+    runs: int, seed: int, measure: Measure = CONCENTRATED, noise: float = 1.0
+) -> np.ndarray:  # (levels,)
+    """The share of runs whose interval holds the truth, at each level; ± 3 is asked at 95 %."""
+    generator = np.random.default_rng(seed)
+    held = np.zeros(len(LEVELS))
+    for _ in range(runs):
+        column = skewed(generator)
+        share = float(generator.choice([0.1, 0.25, 0.5, 0.75]))
+        found = asked(
+            column, [share], generator, within=3.0, measure=measure, noise=noise, limit=5.0
+        )
+        (known,) = found.known
+        if noise == 1.0 and (found.decision.action != "history" or known.halfwidth(0.95) > 3.0):
+            raise AssertionError("the quantile is not known as was asked for")
+        true = column.quantile(share)
+        for place, level in enumerate(LEVELS):
+            low, high = known.interval(level)
+            held[place] += low <= true <= high
+    return held / runs

@@ -10,38 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import eke
-from benchmarks.lab.quantiles import Column, asked
+from benchmarks.lab.quantiles import LEVELS, asked, shares_held, skewed
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.pure import PURE
-
-VALUES, ROWS = 256, 4001  # no share of them is a whole number: then ranks can tie
-LEVELS = (0.8, 0.9, 0.95, 0.99)
-
-
-def column(rng):
-    """A skewed column, another one for each run."""
-    numbers = np.clip(rng.lognormal(4.0, 0.5, ROWS), 0, VALUES - 1).astype(int)
-    counts = np.bincount(numbers, minlength=VALUES)
-    return Column(eke.Domain(x=eke.Integer(0, VALUES - 1)), "x", counts)
-
-
-def shares_held(runs, seed, measure=CONCENTRATED, noise=1.0, share=None):
-    """The share of runs whose interval holds the truth, at each level."""
-    rng = np.random.default_rng(seed)
-    held = np.zeros(len(LEVELS))
-    for _ in range(runs):
-        own = column(rng)
-        wanted = share or float(rng.choice([0.1, 0.25, 0.5, 0.75]))
-        found = asked(own, [wanted], rng, within=3.0, measure=measure, noise=noise, limit=5.0)
-        assert found.decision.action == "history"
-        (known,) = found.known
-        assert noise > 1.0 or known.halfwidth(0.95) <= 3.0
-        true = own.quantile(wanted)
-        for place, level in enumerate(LEVELS):
-            low, high = known.interval(level)
-            held[place] += low <= true <= high
-    return held / runs
 
 
 def test_intervals_hold_as_often_as_they_promise():
@@ -70,9 +41,9 @@ def test_intervals_hold_and_are_not_too_wide(measure):
 def test_one_quantile_is_where_the_records_say_when_there_is_hardly_any_noise():
     """The slow twin adds the counts up, one by one."""
     rng = np.random.default_rng(4)
-    own = column(rng)
+    column = skewed(rng)
     for wanted in (0.01, 0.5, 0.99):
-        found = asked(own, [wanted], rng, within=0.4, confidence=0.999999, limit=1e9)
+        found = asked(column, [wanted], rng, within=0.4, confidence=0.999999, limit=1e9)
         (known,) = found.known
-        assert known.interval(0.999999) == (own.quantile(wanted),) * 2
-        assert known.value == own.quantile(wanted)
+        assert known.interval(0.999999) == (column.quantile(wanted),) * 2
+        assert known.value == column.quantile(wanted)
