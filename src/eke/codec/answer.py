@@ -62,9 +62,9 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
 
 def receipt_document(receipt: Receipt) -> dict[str, Any]:
     """A receipt; a price, a size of groups and a share are in it if they were asked for."""
-    optional = ("spend_nano", "groups_of", "share")
+    absent = {"spend_nano": None, "groups_of": None, "share": None, "of_records": False}
     fields = asdict(receipt).items()
-    return {name: value for name, value in fields if value is not None or name not in optional}
+    return {name: value for name, value in fields if name not in absent or value != absent[name]}
 
 
 def read_answer(document: Mapping[str, Any]) -> Answer:

@@ -87,6 +87,9 @@ class SealedEngine:
 
         def attach() -> frozenset[str]:
             schema, zoned = _plain(dataset(path, format="parquet").schema)
+            for place, field in enumerate(schema):
+                if pa.types.is_duration(field.type):  # the file itself holds whole numbers
+                    schema = schema.set(place, field.with_type(pa.int64()))
             self._connection.register(name, dataset(path, schema=schema, format="parquet"))
             return zoned
 
