@@ -32,6 +32,11 @@ import eke
 from eke.engine import CHECKPOINT_ENDING
 
 YARDSTICK = [sys.executable, "-c", "import sqlite3, rich"]
+# What any answer needs, and what a paid one needs besides: the least that a process can take.
+IMPORTS = {
+    "import numpy, sqlglot": "import sqlite3, rich.console, numpy, sqlglot",
+    "import numpy, duckdb": "import numpy, duckdb",
+}
 EKE = [sys.executable, "-c", "from eke.cli import main; main()"]
 KNOWN = "SELECT COUNT(*) FROM people WHERE income BETWEEN 500 AND 2500"
 ROWS = 20_000
@@ -146,6 +151,8 @@ def measure(places: dict[int, Path], rounds: int) -> Times:
     for turn in range(rounds + 1):
         row: dict[str, float] = {}
         row["yardstick"] = statistics.median(processor_seconds(YARDSTICK)[0] for _ in range(5))
+        for name, statement in IMPORTS.items():
+            row[name] = processor_seconds([sys.executable, "-c", statement])[0]
         row["--help"] = processor_seconds([*EKE, "--help"])[0]
         for size, path in places.items():
             for name, arguments in commands(path, answered=size > 0).items():

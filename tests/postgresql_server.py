@@ -99,7 +99,7 @@ def programs() -> Path:
     found = [Path(named)] if named else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     on_path = shutil.which("initdb")
     if on_path:
-        found.append(Path(on_path).parent)
+        found.append(Path(on_path).resolve().parent)  # a link may stand alone, without psql
     for folder in reversed(found):
         if (folder / "initdb").exists():
             return folder

@@ -279,9 +279,14 @@ def served(session: eke.Session, folder: Path) -> Iterator[Server]:
 
 BOTH = ("tables", "everything")
 LONG = ("everything", "mixed blocks", "singles, then tables")
+SLOW = {("tables", "pure, private n")}
 PUBLIC = ("pca", "max_entropy", "caps and limits")
 CASES = [
-    pytest.param(kind, setting, marks=[pytest.mark.long] if kind in LONG else [])
+    pytest.param(
+        kind,
+        setting,
+        marks=[pytest.mark.long] if kind in LONG or (kind, setting) in SLOW else [],
+    )
     for kind in HISTORIES
     for setting in SETTINGS
     if kind in BOTH or (kind in PUBLIC) == (setting == "zcdp, public n")

@@ -11,6 +11,7 @@ from reproductions.hist.noisy_history import Size
 from reproductions.hist.run import main
 
 
+@pytest.mark.long
 def test_shrinkage_is_closer_than_the_noise_and_a_prior_helps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

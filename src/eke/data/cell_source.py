@@ -64,9 +64,10 @@ class CellSource:
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, in the order asked, all of the same rows."""
         cells = self.load()
-        tables = [cells.marginal(tuple(attributes)) for attributes in attribute_sets]
-        check_totals(tables)
-        return tables
+        distinct = dict.fromkeys(map(tuple, attribute_sets))
+        tables = {attributes: cells.marginal(attributes) for attributes in distinct}
+        check_totals(list(tables.values()))
+        return [tables[tuple(attributes)] for attributes in attribute_sets]
 
     @property
     def held_cells(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from eke.errors import PrivacyError
 
 _LARGEST = int(np.iinfo(np.int64).max)
+_NEAR = 4096
+"""Numbers that lie this close together are told apart without sorting, however few they are."""
 
 
 def nano_array(
@@ -29,8 +32,20 @@ def nano_array(
         raise PrivacyError("coefficients must be integers in units of 2^coefficient_exponent")
     unit_loss = rate * Fraction(2) ** (power * coefficient_exponent)
     over, under = unit_loss.numerator, unit_loss.denominator
-    distinct, positions = np.unique(given, return_inverse=True)
+    distinct, positions = _distinct(given)
     losses = [-(-over * abs(numerator) ** power // under) for numerator in distinct.tolist()]
     if max(losses, default=0) > _LARGEST:
         raise PrivacyError("the loss of one record is beyond all limits; ask for more noise")
     return np.array(losses, dtype=np.int64)[positions].reshape(given.shape)
+
+
+def _distinct(numbers: NDArray[np.integer[Any]]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct numbers in order, and the place of each number among them."""
+    if numbers.size:
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < max(_NEAR, numbers.size):
+            above = (numbers - low).astype(np.intp)
+            present = np.zeros(high - low + 1, np.bool_)
+            present[above] = True
+            return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[above]
+    return np.unique(numbers, return_inverse=True)

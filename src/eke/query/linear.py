@@ -41,6 +41,7 @@ from eke.query.canonical import (
 )
 from eke.query.vector import (
     SAFE,
+    absolute_sum,
     dyadic_exponent,
     grid_step,
     height,
@@ -205,6 +206,12 @@ class Query(BlockOf["Query"]):
 
         codes: (cells, len(attributes)); `attributes` must cover the query's own.
         """
+        return [int(number) for number in self._coefficients(attributes, codes)]
+
+    def _coefficients(
+        self, attributes: Sequence[str], codes: NDArray[np.integer[Any]]
+    ) -> NDArray[Any]:
+        """`numerators` as int64, or as Python's integers where sums of terms may not fit."""
         column = {name: i for i, name in enumerate(attributes)}
         lacking = [name for name in self.attributes if name not in column]
         if lacking:
@@ -219,7 +226,7 @@ class Query(BlockOf["Query"]):
             for name, vector in term.factors:
                 product = product * vector.astype(dtype)[codes[:, column[name]]]
             total = total + product
-        return [int(v) for v in total]
+        return total
 
     def exact(
         self,
@@ -227,9 +234,15 @@ class Query(BlockOf["Query"]):
         codes: NDArray[np.integer[Any]],
         counts: NDArray[np.int64],
     ) -> int:
-        """The exact answer (without the constant) on sparse counts, in units of 2^exponent."""
-        values = self.numerators(attributes, codes)
-        return sum(v * int(c) for v, c in zip(values, counts, strict=True))
+        """The exact answer (without the constant) on sparse counts, in units of 2^exponent.
+
+        Privacy: added up in int64 only where Σ |coefficient| · count is sure to fit, in any order
+        of the cells; else in Python's integers.
+        """
+        values = self._coefficients(attributes, codes)
+        if values.dtype != object and height(values) * absolute_sum(counts) < SAFE:
+            return int(values @ counts)
+        return sum(int(v) * int(c) for v, c in zip(values, counts, strict=True))
 
     def table(self) -> NDArray[np.int64]:
         """All coefficients over the query's attributes in units of 2^exponent (small supports)."""

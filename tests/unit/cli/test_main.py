@@ -57,6 +57,17 @@ def test_version(run: Run) -> None:
     assert re.fullmatch(r"eke \d+\.\d+\.\d+\n", run("--version").out)
 
 
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "eke", "--version"],
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("eke ")
+
+
 def test_shells_can_complete_commands() -> None:
     script = Path(sys.executable).parent / "eke"
     variables = {"COMP_WORDS": "eke ex", "COMP_CWORD": "1", "_EKE_COMPLETE": "complete_bash"}

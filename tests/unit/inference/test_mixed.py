@@ -124,7 +124,8 @@ def test_large_tables_stay_tables(history):
     found = history.linear(question)
     assert found is not None
     value, noise = found
-    assert 200 < noise.laplace_parts <= 500
+    # Some weights are zero but for rounding; how many of them are exactly zero, processors decide.
+    assert 100 < noise.laplace_parts <= 500, "more than the cells of the smaller table"
     assert noise.laplace_scales.size < 120, "cells that count alike are held once"
     cells = [history.linear(count(a=i, b=j).on(BIG)) for i in range(3, 10) for j in range(2, 5)]
     assert value == pytest.approx(sum(cell[0] for cell in cells if cell is not None))

@@ -71,7 +71,7 @@ def least_by_bisection(wanted: list[Demand], facts: Facts) -> float:
 
 @pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("known", [False, True], ids=["nothing known", "something known"])
-@pytest.mark.parametrize("within", [1.0, 12.0])
+@pytest.mark.parametrize("within", [1.0, pytest.param(12.0, marks=pytest.mark.long)])
 def test_advice_holds_and_is_nearly_the_least(measure: Measure, known: bool, within: float) -> None:
     facts, wanted = facts_of(measure, known=known), demands(within)
     decision = decide_demands(wanted, facts, top_up)
@@ -83,9 +83,8 @@ def test_advice_holds_and_is_nearly_the_least(measure: Measure, known: bool, wit
     assert decide_demands(advised, facts, top_up).action != "refuse"
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["nothing known", "something known"])
-def test_a_refusal_plans_a_few_times_only(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts, made = facts_of(PURE, known=known), list[int]()
+def test_a_refusal_plans_a_few_times_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts, made = facts_of(PURE, known=True), list[int]()
     plain = Rent.plan
 
     def counted(self: Rent, *words: object) -> object:

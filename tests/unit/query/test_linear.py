@@ -161,7 +161,7 @@ def test_cells_must_cover_the_attributes():
 
 
 def test_counts_and_codes_must_be_of_equal_length():
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="mismatch"):
         count().on(DOMAIN).exact((), np.zeros((2, 0), np.int64), np.array([1]))
 
 
