@@ -17,7 +17,7 @@ import numpy as np
 from eke.data import Counts, open_source
 from eke.domain import Binned, Boolean, Categorical, Domain, Integer
 from eke.query import Marginal, Query
-from eke.question import GroupKey, Partition, Question, ResultRow
+from eke.question import GroupKey, Partition, PerRow, Question, ResultRow
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "adult.data.gz"
 
@@ -104,7 +104,7 @@ class Adult:
         whole = query.exact(counts.attributes, counts.codes, counts.counts)
         return whole * Fraction(2) ** query.exponent + query.constant
 
-    def cells(self, block: Marginal | Partition) -> list[Fraction]:
+    def cells(self, block: Marginal | Partition) -> list[Fraction | None]:
         """The exact value of each cell of a block, from one pass over the counts."""
         inside = block.inside
         keys = block.keys_by if isinstance(block, Partition) else ()
@@ -127,14 +127,25 @@ class Adult:
 
     def rows(self, statement: Question) -> list[ResultRow]:
         """Every row of the result with its exact aggregates, before HAVING and LIMIT."""
-        blocks = [
-            [self.exact(block)] if isinstance(block, Query) else self.cells(block)
+        blocks: list[list[Fraction | None]] = [
+            self._listed(block, statement)
+            if isinstance(block, PerRow)
+            else [self.exact(block)]
+            if isinstance(block, Query)
+            else self.cells(block)
             for block in statement.blocks
         ]
         return [
             ResultRow(keys, tuple(values[cell] for values in blocks))
             for keys, cell in zip(statement.keys(), statement.cells(), strict=True)
         ]
+
+    def _listed(self, block: PerRow, statement: Question) -> list[Fraction | None]:
+        """The exact value of each row's query, in the order of cells."""
+        values: list[Fraction | None] = [None] * len(block.rows)
+        for row, cell in zip(block.rows, statement.cells(), strict=True):
+            values[cell] = None if row is None else self.exact(row)
+        return values
 
 
 def _key_places(key: GroupKey, counts: Counts, column: dict[str, Any]) -> Any:

@@ -59,7 +59,7 @@ def shown_label(label):
 
 def scale_of(statement: Question, row) -> float:
     """How large the numbers behind a row are: rounding is relative to them."""
-    return max([1.0, *(abs(float(v)) for v in row.values)])
+    return max([1.0, *(abs(float(v)) for v in row.values if v is not None)])
 
 
 def agree(ours, theirs, scale: float) -> bool:
@@ -76,7 +76,8 @@ def agree(ours, theirs, scale: float) -> bool:
 def compare(adult: Adult, text: str) -> str | None:
     """None when both agree, else what differs."""
     statement = parse(as_asked(text), adult.domain, "adult")
-    rows = adult.rows(statement)
+    all_rows = adult.rows(statement)
+    rows = statement.ranked([all_rows[place] for place in statement.places])
     places = statement.result(rows)
     expected = adult.answer(for_duckdb(text))
     keyed = len([c for c in statement.columns if c.is_key])

@@ -22,9 +22,10 @@ from eke.question.formula import (
     Root,
     evaluated,
 )
-from eke.question.groups import AskedBlock, GroupKey, Partition, grouped
+from eke.question.groups import GroupKey, Partition, grouped
 from eke.question.lowered import formula_question
 from eke.question.outcome import Condition, Ordering, ResultRow
+from eke.question.per_row import AskedBlock, PerRow
 from eke.question.quantile import Quantile
 from eke.question.question import VALUE, Column, Question
 
@@ -43,6 +44,7 @@ __all__ = [
     "Operation",
     "Ordering",
     "Partition",
+    "PerRow",
     "Quantile",
     "Question",
     "ResultRow",

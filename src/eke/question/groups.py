@@ -108,11 +108,11 @@ class Partition:
         return list(product(*(key.labels for key in self.keys_by)))
 
 
-AskedBlock: TypeAlias = Query | Marginal | Partition
+GroupedBlock: TypeAlias = Query | Marginal | Partition
 """What is asked of every group: one query, or a block of one for each group."""
 
 
-def grouped(query: Query, keys: Sequence[GroupKey]) -> AskedBlock:
+def grouped(query: Query, keys: Sequence[GroupKey]) -> GroupedBlock:
     """The query asked in every group; without keys, the query itself."""
     if not keys:
         return query

@@ -22,8 +22,10 @@ from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
 from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
-from eke.question.groups import AskedBlock, GroupKey
+from eke.question.groups import GroupKey
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
+from eke.question.per_row import AskedBlock, PerRow
+from eke.question.rank import Ranking, RankOf, with_ranks
 
 VALUE = "value"
 """The name of the one value of a question that names none."""
@@ -45,6 +47,11 @@ class Column:
     @property
     def is_key(self) -> bool:
         return self.formula.key is not None
+
+    @property
+    def is_rank(self) -> bool:
+        """True for a place in an order, which has no accuracy of its own."""
+        return isinstance(self.formula, RankOf)
 
     @property
     def is_linear(self) -> bool:
@@ -76,6 +83,8 @@ class Question:
     """Columns that were named besides those that the blocks depend on."""
     possible: tuple[int, ...] | None = field(default=None, kw_only=True)
     """The rows that the condition leaves, whatever the data; None for all."""
+    ranks: tuple[Ranking, ...] = field(default=(), kw_only=True)
+    """What RANK and its relatives rank by."""
 
     @staticmethod
     def of_block(block: Query | Marginal) -> Question:
@@ -107,6 +116,10 @@ class Question:
     def places(self) -> Sequence[int]:
         """The rows that there can be: no record is in any of the others."""
         return range(self.rows) if self.possible is None else self.possible
+
+    def ranked(self, rows: Sequence[ResultRow]) -> list[ResultRow]:
+        """The rows with what RANK and its relatives say of them, after their keys."""
+        return with_ranks(self.ranks, rows)
 
     def keys(self) -> list[tuple[Any, ...]]:
         """The keys of each row, the last one changing fastest."""
@@ -144,7 +157,33 @@ class Question:
 
     def query(self, block: int, row: int) -> Query:
         """The query behind one block of one row."""
-        return self.blocks[block].cell(self.cell(row))
+        asked = self.blocks[block]
+        return asked.cell(row if isinstance(asked, PerRow) else self.cell(row))
+
+    def is_null(self, block: int, row: int) -> bool:
+        """True where a block has no value in a row whatever the data, as LAG in the first one."""
+        asked = self.blocks[block]
+        return isinstance(asked, PerRow) and asked.rows[row] is None
+
+    def has_value(self, formula: Formula, row: int) -> bool:
+        """False where a formula has no value in a row whatever the data."""
+        return not any(self.is_null(block, row) for block in formula.aggregates())
+
+    def mixed(self, blocks: Sequence[int], weights: Sequence[Fraction]) -> AskedBlock:
+        """The weighted sum of some blocks, row by row."""
+        first = self.blocks[blocks[0]]
+        if any(isinstance(self.blocks[block], PerRow) for block in blocks):
+            rows = [self._added(blocks, weights, row) for row in range(self.rows)]
+            return PerRow(tuple(rows), self.domain)
+        if isinstance(first, PerRow):
+            raise QueryError("the rows of a window are added up one by one")
+        inside = _added([self.blocks[block].inside for block in blocks], weights)
+        return first.with_inside(inside)
+
+    def _added(self, blocks: Sequence[int], weights: Sequence[Fraction], row: int) -> Query | None:
+        if any(self.is_null(block, row) for block in blocks):
+            return None
+        return _added([self.query(block, row) for block in blocks], weights)
 
     def counts_records(self, block: int) -> bool:
         """True for a block that counts records, each of them once."""
@@ -157,23 +196,45 @@ class Question:
         An average lies between its values, and so do sums, differences and multiples of averages,
         as percentages are.
         """
-        return formula.bounds(self.is_average, self._extremes)
+        windowed = any(isinstance(self.blocks[at], PerRow) for at in formula.aggregates())
+        return formula.bounds(self.is_average, self._spread if windowed else self._extremes)
 
     def _extremes(self, block: int) -> tuple[float, float]:
         low, high = self.blocks[block].inside.extremes()
         return float(low), float(high)
 
+    def _spread(self, block: int) -> tuple[float, float]:
+        """The same where a record may be outside of a row that is compared with a window."""
+        ends = [self.query(block, row).extremes() for row in self.places]
+        return float(min((low for low, _ in ends), default=0)), float(
+            max((high for _, high in ends), default=0)
+        )
+
     def is_average(self, top: int, bottom: int) -> bool:
         """Whether one block adds something up over the records that another one counts."""
+        if any(isinstance(self.blocks[block], PerRow) for block in (top, bottom)):
+            return self._is_listed_average(top, bottom)
         total, rows = self.blocks[top].inside, self.blocks[bottom].inside
         counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
         plain = not total.constant and not rows.constant
         return counted and plain and total.pointwise(rows) == total
 
+    def _is_listed_average(self, top: int, bottom: int) -> bool:
+        """Whether that holds in each row: of what a window counts, it adds something up."""
+        for row in self.places:
+            if self.is_null(top, row) or self.is_null(bottom, row):
+                continue
+            total, rows = self.query(top, row), self.query(bottom, row)
+            counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
+            plain = not total.constant and not rows.constant
+            if not counted or not plain or total.pointwise(rows) != total:
+                return False
+        return True
+
     def result(self, rows: Sequence[ResultRow]) -> list[int]:
         """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
         return arranged(
-            rows,
+            self.ranked(rows),
             having=self.having,
             order_by=self.order_by,
             limit=self.limit,
@@ -188,3 +249,11 @@ class Question:
             else row.keys[column.formula.key]
             for column in self.columns
         )
+
+
+def _added(queries: Sequence[Query], weights: Sequence[Fraction]) -> Query:
+    """The weighted sum of some queries, without constants."""
+    total = weights[0] * queries[0]
+    for weight, query in zip(weights[1:], queries[1:], strict=True):
+        total += weight * query
+    return total.without_constant()

@@ -18,6 +18,7 @@ from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
 from eke.query.canonical import DENSE_CELLS
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
+from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
 from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
@@ -34,7 +35,8 @@ from eke.sql.draft import (
     rooted,
     spread,
 )
-from eke.sql.finishing import FUNCTIONS, advice, constant_of, has_aggregate, power_of
+from eke.sql.finishing import FUNCTIONS, advice, has_aggregate, is_guarded, power_of, unwrapped
+from eke.sql.frame import Frame
 from eke.sql.logic import same_as
 from eke.sql.polynomial import Polynomial, TooLarge, constant
 from eke.sql.quantiles import asked_quantile, ladder_of
@@ -52,6 +54,7 @@ from eke.sql.value import (
     weighted_boxes,
 )
 from eke.sql.vocabulary import PAIRS, QUANTILES
+from eke.sql.window import Share, Windows, has_window
 
 MOST_QUERIES = 64
 _OF_TWO = ("this", "expression")
@@ -67,18 +70,23 @@ _SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", 
 class Aggregates:
     """The basic aggregates and the distinct queries of one statement, collected as it is read."""
 
-    def __init__(self, reading: Reading, relation: Relation, *, grouped: bool) -> None:
+    def __init__(
+        self, reading: Reading, relation: Relation, windows: Windows, *, grouped: bool
+    ) -> None:
         self._reading = reading
         self._relation = relation
         self._grouped = grouped  # a block of cells cannot carry a constant
+        self._windows = windows
         self._terms: list[list[Term]] = []
+        self._frames: dict[int, tuple[int | None, Frame]] = {}  # of places that look elsewhere
+        self._insides: dict[int | None, Query] = {}
         self._blurs: list[Blur] = []
         self._basics: dict[Any, int] = {}
         self._places: dict[Any, int] = {}
         self._indices: dict[Any, int | Fraction] = {}
         self._quantiles: dict[Any, Formula] = {}
         self._names: dict[str, exp.Expr] = {}
-        self.queries: list[Query] = []
+        self.queries: list[Query | PerRow] = []
 
     def formula(self, node: exp.Expr, names: Names = ()) -> Formula:
         """The formula of an expression made of aggregates and constants.
@@ -94,8 +102,6 @@ class Aggregates:
         except TooLarge as problem:
             raise self._reading.error(node, str(problem)) from None
 
-    # -- reading -------------------------------------------------------------------------------
-
     def _draft(self, node: exp.Expr) -> Draft:
         reading = self._reading
         reading.effort.spend(5)
@@ -103,6 +109,8 @@ class Aggregates:
             node = node.this
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
             return Linear((), literal_fraction(reading, node))
+        if isinstance(node, exp.Window):
+            return self._windows.draft(node, self._draft, self._framed)
         if isinstance(node, AGGREGATES):
             try:
                 return self._aggregate(node)
@@ -133,8 +141,8 @@ class Aggregates:
         first, rest = left_chain(node)
         total = self._draft(first)
         for operator, operand in rest:
-            if operator is exp.Div and _is_guarded(reading, operand):
-                operand = _unwrapped(operand).this  # noqa: PLW2901 - 0 makes NULL anyway
+            if operator is exp.Div and is_guarded(reading, operand):
+                operand = unwrapped(operand).this  # noqa: PLW2901 - 0 makes NULL anyway
             total = joined(reading, operand, _SIGNS[operator], total, self._draft(operand))
         return total
 
@@ -153,7 +161,7 @@ class Aggregates:
             return self._draft(node.this)
         if isinstance(node, exp.Coalesce):  # a count or a sum is never NULL
             draft = self._draft(node.this)
-            if isinstance(draft, Linear):
+            if isinstance(draft, Linear) and not has_window(node):
                 return draft
         raise advice(reading, node)
 
@@ -276,6 +284,26 @@ class Aggregates:
         self._blurs[place] = widest(self._blurs[place], blur)
         return Linear(((place, Fraction(1)),), Fraction(0))
 
+    def _framed(self, place: int | None, frame: Frame) -> int:
+        """The place of a basic aggregate, or of the number 1, in other rows than its own."""
+        key = ("frame", place, frame)
+        if key not in self._basics:
+            self._basics[key] = len(self._terms)
+            self._frames[len(self._terms)] = place, frame
+            self._terms.append([])
+            self._blurs.append(NO_BLUR)
+        return self._basics[key]
+
+    def _listed(self, node: exp.Expr, weights: tuple[tuple[int, Fraction], ...]) -> PerRow:
+        """The block of a sum of aggregates of which some look at other rows."""
+        shares = []
+        for place, weight in weights:
+            base, frame = self._frames.get(place, (place, None))
+            if base is not None and base not in self._insides:
+                self._insides[base] = self._query(((base, Fraction(1)),), Fraction(0))
+            shares.append(Share(weight, self._insides.get(base), frame))
+        return self._windows.listed(node, shares)
+
     # -- formulas ------------------------------------------------------------------------------
 
     def _whole(self, node: exp.Expr, draft: Draft) -> Formula:
@@ -324,7 +352,10 @@ class Aggregates:
         """The query with these weights; a constant when no record counts in it."""
         key = (weights, shift)
         if key not in self._indices:
-            self._indices[key] = self._place(node, self._query(weights, shift))
+            if any(place in self._frames for place, _ in weights):
+                self._indices[key] = self._added(node, self._listed(node, weights))
+            else:
+                self._indices[key] = self._place(node, self._query(weights, shift))
         known = self._indices[key]
         return Constant(known) if isinstance(known, Fraction) else Aggregate(known)
 
@@ -352,28 +383,17 @@ class Aggregates:
             self._places[key] = self._added(node, query)
         place = self._places[key]
         same = self.queries[place]
-        self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
+        if isinstance(same, Query):
+            self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
         return place
 
-    def _added(self, node: exp.Expr, query: Query) -> int:
+    def _added(self, node: exp.Expr, query: Query | PerRow) -> int:
         if len(self.queries) == MOST_QUERIES:
             raise self._reading.error(
                 node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
             )
         self.queries.append(query)
         return len(self.queries) - 1
-
-
-def _is_guarded(reading: Reading, node: exp.Expr) -> bool:
-    """True for NULLIF(x, 0) of aggregates: dividing by zero is NULL here as it is."""
-    node = _unwrapped(node)
-    return isinstance(node, exp.Nullif) and constant_of(reading, node.args["expression"]) == 0
-
-
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
 
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:

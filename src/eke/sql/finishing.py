@@ -81,6 +81,19 @@ def constant_of(reading: Reading, node: exp.Expr) -> Fraction | None:
     return sign * literal_fraction(reading, node)
 
 
+def is_guarded(reading: Reading, node: exp.Expr) -> bool:
+    """True for NULLIF(x, 0) of aggregates: dividing by zero is NULL here as it is."""
+    node = unwrapped(node)
+    return isinstance(node, exp.Nullif) and constant_of(reading, node.args["expression"]) == 0
+
+
+def unwrapped(node: exp.Expr) -> exp.Expr:
+    """An expression without parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
 def advice(reading: Reading, node: exp.Expr) -> Exception:
     """The refusal of a function in the midst of arithmetic on aggregates."""
     word = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()

@@ -45,6 +45,12 @@ class Keys:
             )
         return self._marks.index(mark)
 
+    def named(self, node: exp.Expr) -> exp.Expr:
+        """The expression that a name within OVER means: a column, or what is selected so."""
+        if isinstance(node, exp.Column) and node.args.get("table") is None:
+            return self._by_name(node)[1]
+        return node
+
     def _add(self, node: exp.Expr) -> None:
         name, meant = self._meant(node)
         if any(isinstance(one, AGGREGATES) for one in meant.walk()):

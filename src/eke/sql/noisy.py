@@ -7,6 +7,7 @@ from sqlglot import exp
 from eke.question.finish import finished
 from eke.question.formula import Constant, Formula, Key
 from eke.question.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
+from eke.question.rank import Ranking, RankOf
 from eke.sql.aggregate import Aggregates
 from eke.sql.casts import written_date
 from eke.sql.comparison import COMPARISONS
@@ -17,6 +18,8 @@ from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import matching
 from eke.sql.tree import left_chain
 from eke.sql.value import Reading
+from eke.sql.vocabulary import RANKS
+from eke.sql.window import Windows, is_rank
 
 _MOST_ROWS = 10**9
 _HAVING = "HAVING compares aggregates, keys and constants, as in COUNT(*) > 100"
@@ -25,11 +28,35 @@ _HAVING = "HAVING compares aggregates, keys and constants, as in COUNT(*) > 100"
 class NoisyClauses:
     """The clauses that act on the noisy result; they may need aggregates that are not selected."""
 
-    def __init__(self, reading: Reading, keys: Keys, aggregates: Aggregates, items: Items) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        keys: Keys,
+        aggregates: Aggregates,
+        items: Items,
+        windows: Windows,
+    ) -> None:
         self._reading = reading
         self._keys = keys
         self._aggregates = aggregates
         self._items = items
+        self._windows = windows
+        self.rankings: list[Ranking] = []
+
+    def rank(self, node: exp.Expr) -> Formula:
+        """RANK() OVER (…), which may be ordered by aggregates, as ORDER BY may."""
+        over = self._windows.over(node, self._operand)
+        word = RANKS[type(node.this)].upper()
+        if not self._keys.found or not over.order_by or over.spec is not None:
+            raise self._reading.error(
+                node,
+                f"{word} ranks the groups of GROUP BY in an order, and has no "
+                f"frame; write {word}() OVER (ORDER BY COUNT(*) DESC)",
+            )
+        ranking = Ranking(RANKS[type(node.this)], over.partition_by, over.order_by)
+        if ranking not in self.rankings:
+            self.rankings.append(ranking)
+        return RankOf(len(self._keys.found) + self.rankings.index(ranking))
 
     def having(self, clause: exp.Expr | None) -> Condition | None:
         return None if clause is None else self._condition(clause.this)
@@ -104,6 +131,8 @@ class NoisyClauses:
             return Constant(bool(meant.this))
         if isinstance(meant, exp.Null):
             raise self._reading.error(node, "a comparison with NULL is never true; write IS NULL")
+        if is_rank(meant):
+            return self.rank(meant)
         if not has_aggregate(meant) and not self._names_aggregate(meant):
             key = self._keys.place(meant)
             if key is not None:
@@ -155,8 +184,10 @@ def whole_number(reading: Reading, clause: exp.Expr | None) -> int | None:
     """The number of rows that LIMIT or OFFSET names."""
     if clause is None:
         return None
-    node = clause.args["expression"]
+    node = clause.args.get("expression") or clause.args.get("count")  # of LIMIT, of FETCH
     spelled = str(node.this) if isinstance(node, exp.Literal) else ""
     if not spelled.isdecimal() or not spelled.isascii() or int(spelled[:12]) > _MOST_ROWS:
-        raise reading.error(node, "LIMIT and OFFSET take a whole number of rows, such as 10")
+        raise reading.error(
+            node or clause, "LIMIT and OFFSET take a whole number of rows, such as 10"
+        )
     return int(spelled)

@@ -13,6 +13,7 @@ noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -21,6 +22,7 @@ from eke.errors import EkeError, SqlError
 from eke.question.accuracy import Accuracy
 from eke.question.formula import Key
 from eke.question.groups import grouped
+from eke.question.per_row import PerRow
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
 from eke.sql.aggregate import Aggregates
@@ -38,6 +40,10 @@ from eke.sql.scope import Relation, Tables
 from eke.sql.table import add_common, filtered
 from eke.sql.tree import name_of, parsed
 from eke.sql.value import Reading
+from eke.sql.window import Windows, has_window, is_rank
+
+Item: TypeAlias = tuple[str, exp.Expr]
+"""A name, and the expression that is selected under it."""
 
 
 def parse(text: str, domain: Domain, table: str | None = None) -> Question:
@@ -87,10 +93,12 @@ def _selected(
             f"the keys have {groups:,} combinations and at most {MOST_GROUPS:,} groups are made; "
             "group by fewer or coarser keys",
         )
-    aggregates = Aggregates(reading, relation, grouped=bool(keys.found))
-    columns = [_column(reading, keys, aggregates, *item) for item in _unique(items)]
-    noisy = NoisyClauses(reading, keys, aggregates, items)
-    having = noisy.having(select.args.get("having"))
+    possible = possible_rows(reading, relation.kept, keys.found)
+    windows = Windows(reading, keys, possible, select.args.get("windows") or ())
+    aggregates = Aggregates(reading, relation, windows, grouped=bool(keys.found))
+    noisy = NoisyClauses(reading, keys, aggregates, items, windows)
+    columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
+    having = noisy.having(_one_condition(reading, select))
     order_by = noisy.order_by(select.args.get("order"), [c.finished for c in columns])
     if not aggregates.queries:
         raise reading.error(
@@ -102,7 +110,10 @@ def _selected(
         identity={"sql": reading.text.characters},
         domain=reading.domain,
         columns=tuple(columns),
-        blocks=tuple(grouped(query, keys.found) for query in aggregates.queries),
+        blocks=tuple(
+            query if isinstance(query, PerRow) else grouped(query, keys.found)
+            for query in aggregates.queries
+        ),
         group_by=tuple(keys.found),
         having=having,
         order_by=order_by,
@@ -110,7 +121,8 @@ def _selected(
         offset=whole_number(reading, select.args.get("offset")) or 0,
         requirement=requirement,
         reads=frozenset(reading.columns),
-        possible=possible_rows(reading, relation.kept, keys.found),
+        possible=possible,
+        ranks=tuple(noisy.rankings),
     )
 
 
@@ -127,13 +139,28 @@ def _item(reading: Reading, node: exp.Expr, place: int) -> tuple[str, exp.Expr]:
     return name_of(node, f"column_{place}"), node
 
 
+def _one_condition(reading: Reading, select: exp.Select) -> exp.Expr | None:
+    """What HAVING or QUALIFY says of the rows; a window looks at all groups."""
+    having, qualify = select.args.get("having"), select.args.get("qualify")
+    if having is not None and (qualify is not None or has_window(select)):
+        raise reading.error(
+            having,
+            "HAVING would take groups away, by their noise, before a window looks at them; write "
+            "QUALIFY, which acts on the whole result, or put conditions on keys into WHERE",
+        )
+    return qualify if having is None else having
+
+
 def _column(
-    reading: Reading, keys: Keys, aggregates: Aggregates, name: str, node: exp.Expr
+    reading: Reading, keys: Keys, aggregates: Aggregates, noisy: NoisyClauses, item: Item
 ) -> Column:
+    name, node = item
+    if is_rank(node):
+        return Column(name, noisy.rank(node))
     if has_aggregate(node):
         inner, finishes = taken_off(reading, node)
         formula = aggregates.formula(inner)
-        if not any(True for _ in formula.fragile()):  # it always has a value
+        if not (any(True for _ in formula.fragile()) or has_window(inner)):  # it has a value
             finishes = tuple(finish for finish in finishes if finish.word != "coalesce")
         return Column(name, formula, finishes)
     place = keys.place(node)

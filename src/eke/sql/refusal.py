@@ -61,7 +61,6 @@ _NODES: dict[str, tuple[str, str]] = {
     "Intersect": ("INTERSECT", "INTERSECT is not supported; use AND in the condition"),
     "Join": ("JOIN", _ONE_TABLE),
     "Distinct": ("DISTINCT", "DISTINCT is not supported; group by the column and count its keys"),
-    "Window": ("OVER", "window functions are not supported; use GROUP BY"),
     "Exists": ("EXISTS", _SUBQUERY),
     "Any": ("ANY", _SUBQUERY),
     "All": ("ALL", _SUBQUERY),
@@ -108,7 +107,6 @@ _NODES: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("Dayname", "Monthname", "TimeToStr", "LastDay", "DateFromParts"), ("", _DATES)
     ),
-    "Fetch": ("FETCH", "FETCH is not supported; write LIMIT"),
     "Hint": ("", "hints are not supported; remove them"),
     "Var": ("ALL", "ALL is not supported here; name the columns"),
 }
@@ -118,8 +116,6 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
     ("Select", "laterals"): ("LATERAL", _ONE_TABLE),
     ("Table", "joins"): ("JOIN", _ONE_TABLE),
     ("Select", "distinct"): _NODES["Distinct"],
-    ("Select", "windows"): ("WINDOW", "window functions are not supported; use GROUP BY"),
-    ("Select", "qualify"): ("QUALIFY", "QUALIFY is not supported; use HAVING"),
     ("Select", "sample"): ("SAMPLE", "samples are not supported: they are as sensitive as records"),
     ("Select", "locks"): ("FOR", "locks are not supported; a question never changes the table"),
     ("Select", "into"): ("INTO", "SELECT INTO is not supported; a question never writes a table"),
@@ -143,6 +139,8 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
     ("In", "unnest"): ("", _SUBQUERY),
     ("In", "field"): ("", "a list after IN stands in parentheses: write IN (1, 2)"),
     ("Between", "symmetric"): ("SYMMETRIC", "BETWEEN SYMMETRIC is not supported; order the ends"),
+    ("LimitOptions", "percent"): ("PERCENT", "FETCH takes a whole number of rows; leave it out"),
+    ("LimitOptions", "with_ties"): ("TIES", "noisy values have no ties; write FETCH … ROWS ONLY"),
     ("Limit", "limit_options"): ("", "LIMIT takes a whole number of rows"),
     ("Star", "except_"): ("", "EXCLUDE is not supported; name the columns"),
     ("Star", "replace"): ("", "REPLACE is not supported; name the columns"),

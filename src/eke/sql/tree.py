@@ -33,7 +33,7 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
         (
             *("expressions", "from_", "joins", "where", "group", "having", "order", "limit"),
-            *("offset", "with_"),
+            *("offset", "with_", "windows", "qualify"),
         )
     ),
     exp.Join: frozenset({"this", "on", "using", "side", "kind", "method"}),
@@ -49,6 +49,8 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Order: frozenset({"expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),
+    exp.Fetch: frozenset({"direction", "count", "limit_options"}),
+    exp.LimitOptions: frozenset({"rows"}),
     exp.Offset: frozenset({"expression"}),
     exp.Alias: frozenset({"this", "alias"}),
     exp.Column: frozenset({"this", "table"}),

@@ -6,6 +6,8 @@ what each of them means.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sqlglot import exp
 
 _ONE = ("this",)
@@ -107,7 +109,27 @@ _MORE: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.ILike: ("negate",),
 }
 
+RANKS: dict[type[exp.Expr], Literal["rank", "dense_rank", "row_number"]] = {
+    exp.Rank: "rank",
+    exp.DenseRank: "dense_rank",
+    exp.RowNumber: "row_number",
+}
+"""Functions of a row's place in an order."""
+
+_WINDOWS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Window: frozenset(("this", "partition_by", "order", "spec", "alias")),
+    exp.WindowSpec: frozenset(("kind", "start", "start_side", "end", "end_side")),
+    exp.Lag: frozenset(("this", "offset", "default")),
+    exp.Lead: frozenset(("this", "offset", "default")),
+    exp.FirstValue: frozenset(_ONE),
+    exp.LastValue: frozenset(_ONE),
+    exp.NthValue: frozenset(("this", "offset")),
+    **dict.fromkeys(RANKS, frozenset()),
+    exp.Qualify: frozenset(_ONE),
+}
+
 NODES: dict[type[exp.Expr], frozenset[str]] = {
+    **_WINDOWS,
     **{node: frozenset((*keys, *_MORE.get(node, ()))) for node, keys in ARGUMENTS.items()},
     **dict.fromkeys(PAIRS, frozenset(_TWO)),
     **QUANTILES,
@@ -132,6 +154,10 @@ NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.CountIf: _ONE,
     exp.Cast: ("this", "to"),
     exp.TryCast: ("this", "to"),
+    exp.Window: _ONE,
+    exp.Qualify: _ONE,
+    exp.NthValue: ("this", "offset"),
+    **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _ONE),
 }
 
 # How sqlglot was told to treat NULLs; eke treats them as DuckDB does.
@@ -141,6 +167,7 @@ REMARKS: dict[type[exp.Expr], frozenset[str]] = {
     exp.DPipe: frozenset({"safe"}),
     exp.Concat: frozenset({"safe", "coalesce"}),
     exp.TryCast: frozenset({"safe"}),
+    exp.Window: frozenset({"over"}),
 }
 
 

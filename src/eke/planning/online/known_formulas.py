@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -55,7 +55,13 @@ class KnownFormulas:
             joint = Joint.of(inference, [demand.question.query(i, row) for i in places])
             if joint is None:
                 return None
-            joints.append(joint)
+            # NaN where a window has no value, so that nothing is planned for what is made of it.
+            nulls = [demand.question.is_null(i, row) for i in places]
+            joints.append(
+                replace(joint, values=np.where(nulls, np.nan, joint.values))
+                if any(nulls)
+                else joint
+            )
         columns = [
             (column, within)
             for column, within in enumerate(demand.within)
@@ -65,7 +71,8 @@ class KnownFormulas:
             (row, which, posterior, within)
             for row in demand.question.places
             for which, (column, within) in enumerate(columns)
-            if (posterior := demand.posterior(column, row, inference)) is not None
+            if demand.question.has_value(demand.question.columns[column].formula, row)
+            and (posterior := demand.posterior(column, row, inference)) is not None
         ]
         points = _planned_for(demand, places, [joint.values for joint in joints])
         return KnownFormulas(demand, places, tuple(joints), tuple(points), tuple(cells))
@@ -88,7 +95,7 @@ class KnownFormulas:
 
     def worst(self) -> float:
         """The largest half-width as a share of what is asked for."""
-        return max(width / within for _, width, within in self._widths())
+        return max((width / within for _, width, within in self._widths()), default=0.0)
 
     def hint(self) -> str:
         """What makes the question expensive: a group, and how to leave small ones aside."""
@@ -219,6 +226,9 @@ class KnownFormulas:
         """(value, half-width) of a part of a formula in each row, as if it were linear."""
         known = []
         for joint, point in zip(self.joints, self.points, strict=True):
+            if np.isnan(point[part.aggregates()]).any():  # it has no value whatever the data
+                known.append((math.inf, 0.0))
+                continue
             value = float(evaluated(part, point[:, None])[0])
             slope = _gradient(part, point)
             usable = math.isfinite(value) and bool(np.isfinite(slope).all())
@@ -236,12 +246,12 @@ class KnownFormulas:
         count = len(self.places)
         blocks: list[AskedBlock] = [self.demand.question.blocks[i] for i in self.places]
         sizes = _sizes(blocks)
-        pooled = np.sum(points, axis=0)
+        pooled = np.nansum(points, axis=0)
         shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
         for formula, aims in wanted:
             direction = _rounded(_gradient(formula, pooled), sizes)
-            combined = _combined(direction, [block.inside for block in blocks[:count]])
-            blocks.append(blocks[0].with_inside(combined))
+            weights = [Fraction(float(weight)) for weight in direction]
+            blocks.append(self.demand.question.mixed(self.places, weights))
             for point, within in zip(points, aims, strict=True):
                 slope = _gradient(formula, point) / within
                 if not np.isfinite(slope).all():
@@ -296,9 +306,12 @@ def _planned_for(
     counts = [places.index(k) for k in demand.records()]
     ends = [demand.question.blocks[k].inside.extremes() for k in places]
     low, high = (np.array([float(pair[side]) for pair in ends]) for side in (0, 1))
-    pooled = np.sum(estimates, axis=0)
+    pooled = np.nansum(estimates, axis=0)
     planned = []
     for values in estimates:
+        if np.isnan(values).any():
+            planned.append(values)
+            continue
         least = min(counts, key=lambda k: values[k])
         lacking = demand.groups_of - values[least]
         if lacking <= 0.0:

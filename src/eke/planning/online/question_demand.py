@@ -125,10 +125,10 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
             f"once{'' if demand.table else counts}; group by fewer or coarser keys"
             f"{_instead(demand)}"
         )
-    selected = {i for column in question.columns for i in column.formula.aggregates()}
+    selected = {i for formula, _ in demand.columns for i in formula.aggregates()}
     if len(selected) < len(question.blocks):
         raise QueryError(
-            "HAVING and ORDER BY use an aggregate that is not selected; select it as well, so "
+            "HAVING, ORDER BY or RANK use an aggregate that is not selected; select it as well, so "
             "that its accuracy is stated"
         )
     for formula, within in demand.columns:

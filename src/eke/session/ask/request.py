@@ -29,7 +29,7 @@ from eke.planning import (
     spend_on_quantiles,
 )
 from eke.query import Query
-from eke.question import Question, ResultRow
+from eke.question import Question
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
 from eke.session.answer.record import (
@@ -43,6 +43,7 @@ from eke.session.answer.record import (
 )
 from eke.session.ask.aim import Aim, HalfWidth, half_width, price_of_nano
 from eke.session.ask.known_cells import KnownCells, exact_posterior
+from eke.session.ask.ranks import estimated_rows, first_rows, first_sentence, rank_cells
 from eke.session.ask.work import Work, plans_for, work_of
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
@@ -146,20 +147,34 @@ class Request:
         """The stored answer from the facts as they are now."""
         question, inference = self.question, facts.inference
         known = KnownCells.of(question, inference)
-        shown = list(question.places) if _keeps_all(question) else self._shown(known)
-        columns = self._value_columns
-        cells = [[self._cell(column, place, known) for column in columns] for place in shown]
-        body = {**answer_body(question, shown, cells), **self._asked}
+        rows = (
+            []
+            if _keeps_all(question) and not question.ranks
+            else estimated_rows(self.demand, known)
+        )
+        shown = list(question.places)
+        if not _keeps_all(question):
+            shown = [question.places[place] for place in question.result(rows)]
+        ranks = rank_cells(self.demand, rows, known)
+
+        def cell(column: int, row: int) -> Cell:
+            return ranks[column][row] if column in ranks else self._cell(column, row, known)
+
+        cells = [[cell(column, row) for column in self._value_columns] for row in shown]
+        first = first_rows(self.demand, shown, known)
+        body = {**answer_body(question, shown, cells), **self._asked, **first}
         headline = self.headline
         if headline.within is None:
-            reached = _widest([row[0] for row in cells])
+            reached = _widest([self._accurate(row)[0] for row in cells])
             headline = replace(headline, within=reached)
             return stored_text(body, headline, reached, facts, finding)
-        first, shares = self.demand.columns[0][1], self.demand.relative_places
+        lead, shares = self.demand.columns[0][1], self.demand.relative_places
         widths = [
-            (cell.high - cell.low) / 2.0 * (first / within)
+            (cell.high - cell.low) / 2.0 * (lead / within)
             for row in cells
-            for place, (cell, (_, within)) in enumerate(zip(row, self.demand.columns, strict=True))
+            for place, (cell, (_, within)) in enumerate(
+                zip(self._accurate(row), self.demand.columns, strict=True)
+            )
             if cell.low is not None and cell.high is not None and place not in shares
         ]
         return stored_text(body, headline, max(widths, default=0.0), facts, finding)
@@ -188,7 +203,8 @@ class Request:
             question.is_block,
             belief,
         )
-        return qualified(answer, question, self._smaller_groups(cells))
+        said = first_sentence(question, body, receipt.confidence)
+        return qualified(answer, question, (*self._smaller_groups(cells), *said))
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -208,7 +224,8 @@ class Request:
         size = self.demand.groups_of
         if size is None or self.spend is not None:
             return ()
-        wider = sum(any(map(self._is_wider, row, range(len(row)))) for row in cells)
+        values = [self._accurate(row) for row in cells]
+        wider = sum(any(map(self._is_wider, row, range(len(row)))) for row in values)
         if not wider:
             return ()
         verb = "has" if wider == 1 else "have"
@@ -251,31 +268,20 @@ class Request:
             asked["confidence"] = self.demand.confidence
         return {"asked": asked}
 
-    def _shown(self, known: KnownCells) -> list[int]:
-        """The places of the rows after HAVING, ORDER BY and LIMIT, by the estimates."""
-        keys = self.question.keys()
-        ladders = {place: ladder for _, place, ladder, _ in self.demand.quantiles}
-        rows = [
-            ResultRow(
-                keys[row],
-                tuple(
-                    known.quantile(ladders[block], block, row).value
-                    if block in ladders
-                    else known.posterior(block, row).value
-                    for block in range(len(self.question.blocks))
-                ),
-            )
-            for row in self.question.places
-        ]
-        return [self.question.places[place] for place in self.question.result(rows)]
+    def _accurate(self, row: Sequence[Cell]) -> list[Cell]:
+        """The cells of a row whose accuracy is asked for: all but ranks."""
+        columns = [column for column in self.question.columns if not column.is_key]
+        return [cell for cell, one in zip(row, columns, strict=True) if not one.is_rank]
 
     @property
     def _value_columns(self) -> list[int]:
         return [i for i, column in enumerate(self.question.columns) if not column.is_key]
 
     def _cell(self, column: int, row: int, known: KnownCells) -> Cell:
-        posterior = self._posterior(column, row, known)
         formula = self.question.columns[column].formula
+        if not self.question.has_value(formula, row):
+            return Cell(None, None, None)
+        posterior = self._posterior(column, row, known)
         scaled = formula.scale()
         value: float | None = posterior.value
         if value is None or not math.isfinite(value):
@@ -361,16 +367,20 @@ def _keeps_all(question: Question) -> bool:
 def _by_column(
     question: Question, within: HalfWidth | Mapping[str, HalfWidth]
 ) -> tuple[HalfWidth | None, ...]:
-    names = [column.name for column in question.columns if not column.is_key]
+    plain = [not (column.is_key or column.is_rank) for column in question.columns]
+    names = [column.name for column, asked in zip(question.columns, plain, strict=True) if asked]
     if not isinstance(within, Mapping):
-        return tuple(None if column.is_key else within for column in question.columns)
+        return tuple(within if asked else None for asked in plain)
     unknown = [name for name in within if name not in names]
     lacking = [name for name in names if name not in within]
     if unknown or lacking:
         raise AccuracyError(
             f"within names the half-width of each value column; they are {', '.join(names)}"
         )
-    return tuple(None if c.is_key else within[c.name] for c in question.columns)
+    return tuple(
+        within[column.name] if asked else None
+        for column, asked in zip(question.columns, plain, strict=True)
+    )
 
 
 def _halfwidth(cell: Cell) -> float:
