@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias, cast
@@ -192,12 +192,27 @@ class Attribute(ABC):
         """(integers, unit): the number of each code is its integer divided by the unit."""
         return as_whole(self.numbers())
 
+    @property
+    def progression(self) -> tuple[Fraction, Fraction] | None:
+        """(first number, step) if the numbers of the declared codes are evenly spaced, else None.
+
+        The same as `numbers`, without a number for each of what may be millions of codes.
+        """
+        return None
+
     def half_widths(self) -> tuple[Fraction, ...] | None:
         """How far the table's values may be from the number of each code; None: not at all.
 
         It is about values within the declared bounds; for others see `outside`.
         """
         return None
+
+    def widest_half(self, codes: Iterable[int] | None = None) -> Fraction:
+        """The largest of `half_widths`: of some codes, or of all."""
+        halves = self.half_widths() or ()
+        if codes is not None and halves:
+            halves = tuple(halves[code] for code in codes)
+        return max(halves, default=Fraction(0))
 
     def chosen_code(self, value: object) -> int:
         """The code of a value in a question; one that is not declared is an error."""

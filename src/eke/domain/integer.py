@@ -91,6 +91,10 @@ class Integer(Attribute):
         return ([*values, 0] if self.has_bucket else values), 1
 
     @property
+    def progression(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.low), Fraction(1)
+
+    @property
     def placing(self) -> Placing:
         return Floored(self.low, self.high)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -117,6 +117,16 @@ class Numeric(Attribute):
         first, between = int(low * unit), int(step * unit)
         values = [first + between * place for place in range(self._steps + 1)]
         return ([*values, 0] if self.has_bucket else values), unit
+
+    @property
+    def progression(self) -> tuple[Fraction, Fraction]:
+        low, _, step = self._grid
+        return low, step
+
+    def widest_half(self, codes: Iterable[int] | None = None) -> Fraction:
+        exact = self.outside == "never"
+        declared = codes is None or any(code <= self._steps for code in codes)
+        return self._grid[2] / 2 if declared and not exact else Fraction(0)
 
     def half_widths(self) -> tuple[Fraction, ...] | None:
         if self.outside == "never":

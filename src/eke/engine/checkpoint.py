@@ -33,7 +33,7 @@ LEAST_ROWS = 16
 NEW_SHARE = 16
 """A checkpoint is made anew once more than one row in so many is new."""
 MOST_BYTES = 2**28
-LAYOUT = 1
+LAYOUT = 2
 """To be raised whenever the meaning of a part changes: others are left aside."""
 
 _FIRST_LINE = b"eke checkpoint\n"

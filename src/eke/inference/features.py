@@ -173,7 +173,7 @@ def is_plain(block: Block) -> bool:
     if not block.grouped or block.inside is None:
         return False
     terms = block.inside.terms
-    return len(terms) == 1 and not terms[0].factors and terms[0].weight == 1
+    return len(terms) == 1 and not terms[0].vectors and terms[0].weight == 1
 
 
 def _fits(block: Block) -> bool:

@@ -4,6 +4,10 @@ A functional has a vector r for each attribute, random residues that add up to 1
 of it are the running sums S_j = r_0 + … + r_j. Sums that are random and independent, but for the
 last, which is 1, have vectors that are. So S_j is a hash of the functional's number, the attribute
 and j: nothing is stored, and a question that changes at two values looks at two of them.
+
+Along a wide attribute the sums of sums of sums W_j are hashes, for `steps.py` takes third
+differences there. The last is such that Σ r = W_j − 2W_{j−1} + W_{j−2}, at the last j, is 1.
+Vectors and sums of any order determine each other, so that these vectors are as random.
 """
 
 from __future__ import annotations
@@ -16,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.inference.residues import PRIME, Residues, product
-from eke.inference.steps import steps_of
+from eke.inference.steps import order_of, steps_of
 from eke.query.growing import GrowingMatrix
+from eke.query.runs import Vector
 
 Numbers: TypeAlias = NDArray[np.int64]
 
@@ -49,7 +54,12 @@ class Functionals:
         (sums,) = self._drawn(name, np.array([number]), np.arange(self._sizes[name]))
         return np.asarray(sums)
 
-    def products(self, name: str, vector: NDArray[np.int64], numbers: Numbers) -> Residues:
+    def sums_at(self, name: str, number: int, places: NDArray[np.integer[Any]]) -> Residues:
+        """Some of the sums of one functional along an attribute."""
+        (sums,) = self._drawn(name, np.array([number]), places)
+        return np.asarray(sums)
+
+    def products(self, name: str, vector: Vector, numbers: Numbers) -> Residues:
         """Σ_i vector_i r_i of each of these functionals, whose numbers increase."""
         places, steps = steps_of(vector)
         size = self._sizes[name]
@@ -69,12 +79,19 @@ class Functionals:
             sums = known.array
         return sums[:last] if last == len(numbers) else sums[numbers]
 
-    def _drawn(self, name: str, numbers: Numbers, places: NDArray[np.intp]) -> Residues:
+    def _drawn(self, name: str, numbers: Numbers, places: NDArray[np.integer[Any]]) -> Residues:
         """The sums of these functionals at these places, (numbers, places)."""
         rows = _mixed(_mixed(self._seeds[name]) + numbers.astype(np.uint64) * _GOLDEN)
         hashes = _mixed(rows[:, None] + places.astype(np.uint64) * _GOLDEN)
         residues: Residues = ((hashes >> np.uint64(35)) % np.uint64(PRIME)).astype(np.int32)
-        residues[:, places == self._sizes[name] - 1] = 1
+        last = self._sizes[name] - 1
+        at_end = places == last
+        if order_of(last + 1) == 1:
+            residues[:, at_end] = 1
+        elif at_end.any():
+            before = self._drawn(name, numbers, np.array([last - 2, last - 1])).astype(np.int64)
+            ends = (1 + 2 * before[:, 1] - before[:, 0]) % PRIME
+            residues[:, at_end] = ends[:, None]
         return residues
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ from eke.inference.posterior.exact import tails
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
 from eke.inference.state import Inference
 from eke.query import Query
+from eke.query.runs import Runs, Vector, content, dense
 from eke.question.ladder import Ladder
 
 _FIRST_LOOKS, _LOOKS = 9, 48
@@ -214,7 +216,7 @@ class Survey:
     def _candidates(self, counted: Query) -> tuple[list[int], list[int]]:
         """Cuts at which history may know the records: those of the same question, and others."""
         name = self._ladder.attribute
-        groups = [{n: v for n, v in term.factors if n != name} for term in counted.terms]
+        groups = [{n: v for n, v in term.vectors if n != name} for term in counted.terms]
         keys = {_key(group) for group in groups}
         same: set[int] = set()
         others: set[int] = set()
@@ -228,7 +230,7 @@ class Survey:
                 others |= set(cuts)
         return sorted(same), sorted(others - same)
 
-    def _changes(self) -> Iterator[tuple[dict[str, NDArray[np.int64]], list[int]]]:
+    def _changes(self) -> Iterator[tuple[dict[str, Vector], list[int]]]:
         """Where answers of the history change along the ladder, with their other conditions."""
         name, places = self._ladder.attribute, self._ladder.places
         codes = np.zeros(self._ladder.last + 1, np.intp)
@@ -236,12 +238,11 @@ class Survey:
         codes[places[known][::-1]] = known[::-1]  # the first code of each step
         for row in self._inference.rows:
             for term in row.query.terms:
-                rest = dict(term.factors)
+                rest = dict(term.vectors)
                 vector = rest.pop(name, None)
                 if vector is None:
                     continue
-                along = vector[codes]
-                cuts = np.flatnonzero(along[1:] != along[:-1])
+                cuts = _cuts(vector, places, codes)
                 if cuts.size:
                     yield rest, cuts.tolist()
 
@@ -263,10 +264,26 @@ def _doubtful(looks_at: dict[int, _Look], last: int) -> tuple[int, int]:
     return low, high
 
 
-def _key(group: dict[str, NDArray[np.int64]]) -> tuple[tuple[str, bytes], ...]:
-    return tuple((name, vector.tobytes()) for name, vector in sorted(group.items()))
+def _cuts(
+    vector: Vector, places: NDArray[np.int64], codes: NDArray[np.intp]
+) -> NDArray[np.integer[Any]]:
+    """The steps after which an answer changes; of one kept as runs, those after which a run ends.
+
+    Within a run it may change at every step, as a sum does, which tells little of any one of them.
+    """
+    if isinstance(vector, Runs):
+        ends = np.array(vector.stops[:-1], np.intp)
+        lower = np.minimum(places[ends - 1], places[ends])
+        return np.unique(lower[(lower >= 0) & (lower < len(codes) - 1)])
+    along = vector[codes]
+    return np.flatnonzero(along[1:] != along[:-1])
 
 
-def _meet(one: dict[str, NDArray[np.int64]], other: dict[str, NDArray[np.int64]]) -> bool:
+def _key(group: dict[str, Vector]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((name, content(vector)) for name, vector in sorted(group.items()))
+
+
+def _meet(one: dict[str, Vector], other: dict[str, Vector]) -> bool:
     """Whether some record may be in both."""
-    return all(bool((one[name] * other[name]).any()) for name in one.keys() & other.keys())
+    shared = one.keys() & other.keys()
+    return all(bool((dense(one[name]) * dense(other[name])).any()) for name in shared)

@@ -274,8 +274,5 @@ def ordinary(number: float) -> bool:
 def direction_of(query: Query) -> tuple[object, Fraction]:
     """(key, factor) such that two queries with one key are factor multiples of each other."""
     lead = query.terms[0].weight
-    key = tuple(
-        (term.weight / lead, tuple((name, vector.tobytes()) for name, vector in term.factors))
-        for term in query.terms
-    )
+    key = tuple((term.weight / lead, term.key) for term in query.terms)
     return key, lead

@@ -34,10 +34,14 @@ from eke.inference.steps import StepRows
 from eke.query import Query
 from eke.query.growing import GrowingMatrix, GrowingVector
 from eke.query.parts import Parts, under, within
+from eke.query.runs import Vector
+from eke.query.runs import total as total_of
 from eke.query.view import made_of, view_with
 
 Names = tuple[str, ...]
 _CHECKS = 4
+_FEW = 8
+"""Steps at fewer than one value in so many are looked up one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class ExactSpan:
         for term in query.terms:
             weight = np.full(len(numbers), residue(term.weight), np.int32)
             values, means = {}, {}
-            for name, vector in term.factors:
+            for name, vector in term.vectors:
                 values[name] = self._functionals.products(name, vector, numbers)
                 means[name] = np.full(len(numbers), _mean(vector, self._sizes[name]), np.int32)
             total += _without(self._known, weight, values, means)
@@ -212,7 +216,7 @@ class _TermResidues:
     def append(self, query: Query) -> None:
         self._starts.extend(len(self._weights))
         for term in query.terms:
-            for name, vector in term.factors:
+            for name, vector in term.vectors:
                 self._vectors[name].append(vector)
                 self._owners[name].extend(len(self._weights))
                 self._means[name].extend(_mean(vector, self._sizes[name]))
@@ -225,16 +229,22 @@ class _TermResidues:
         for name, owners in self._owners.items():
             if len(owners):
                 values[name], means[name] = np.ones_like(weights), np.ones_like(weights)
-                running = functionals.sums(name, number)
-                values[name][owners.array] = self._vectors[name].products(running)
+                values[name][owners.array] = self._along(name, functionals, number)
                 means[name][owners.array] = self._means[name].array
         terms = _without(self._known, weights, values, means)
         return residues(np.add.reduceat(terms, self._starts.array))
 
+    def _along(self, name: str, functionals: Functionals, number: int) -> Residues:
+        """What one functional finds in each vector along an attribute."""
+        rows = self._vectors[name]
+        if len(rows.places) * _FEW <= self._sizes[name]:
+            return rows.products_at(functionals.sums_at(name, number, rows.places))
+        return rows.products(functionals.sums(name, number))
 
-def _mean(vector: NDArray[np.int64], size: int) -> int:
+
+def _mean(vector: Vector, size: int) -> int:
     """The mean of a vector's entries modulo PRIME."""
-    return int(residues(vector).astype(np.int64).sum()) * inverse(size) % PRIME
+    return total_of(vector) * inverse(size) % PRIME
 
 
 def _without(

@@ -254,7 +254,7 @@ def table_weight(block: Block) -> Fraction | None:
     if not block.grouped or block.inside is None or len(block.inside.terms) != 1:
         return None
     (term,) = block.inside.terms
-    return None if term.factors else term.weight
+    return None if term.vectors else term.weight
 
 
 def is_coarse(block: Block) -> bool:

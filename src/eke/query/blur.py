@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.domain import Domain
+from eke.domain import Attribute, Domain
 
 Blur: TypeAlias = Mapping[str, Fraction]
 Extremes: TypeAlias = Callable[[], tuple[Fraction, Fraction]]
@@ -66,15 +66,25 @@ def multiplied(first: Blur, first_within: Extremes, second: Blur, second_within:
     return added([scaled(first, largest[1]), scaled(second, largest[0])])
 
 
+def _pairs(attribute: Attribute, chosen: Codes | None) -> list[tuple[Fraction, Fraction]]:
+    """(|number|, half width) of the chosen codes; of evenly spaced ones those at either end."""
+    codes = np.arange(attribute.size) if chosen is None else np.flatnonzero(chosen)
+    if attribute.progression is not None:
+        first, step = attribute.progression
+        declared = codes[codes < attribute.size - attribute.has_bucket]
+        ends = [int(code) for code in (*declared[:1], *declared[-1:])]
+        return [(abs(first + code * step), attribute.widest_half([code])) for code in ends]
+    numbers, halves = attribute.numbers(), attribute.half_widths()
+    return [(abs(numbers[code]), halves[code] if halves else Fraction(0)) for code in codes]
+
+
 def of_powers(domain: Domain, powers: Mapping[str, int], chosen: Mapping[str, Codes]) -> Blur:
     """The blur of a product of powers of columns, over the chosen codes of each."""
-    if all(domain[name].half_widths() is None for name in powers):
+    if not any(domain[name].widest_half() for name in powers):
         return dict.fromkeys(powers, Fraction(0))
     bounds, largest = {}, {}
     for name, power in powers.items():
-        numbers, halves = domain[name].numbers(), domain[name].half_widths()
-        codes = np.flatnonzero(chosen[name]) if name in chosen else range(len(numbers))
-        pairs = [(abs(numbers[code]), halves[code] if halves else Fraction(0)) for code in codes]
+        pairs = _pairs(domain[name], chosen.get(name))
         highest = max((number + half for number, half in pairs), default=Fraction(0))
         bounds[name] = max(
             ((number + half) ** power - number**power for number, half in pairs),

@@ -14,18 +14,18 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.query.decomposition import decompose
+from eke.query.runs import Runs, Vector, content, dense, extremes, held
 from eke.query.vector import (
     SAFE,
     IntVector,
     dyadic_exponent,
-    frozen_array,
     height,
     integer_vector,
     primitive,
@@ -34,28 +34,44 @@ from eke.query.vector import (
 DENSE_CELLS = 2**16
 """Supports up to this many cells are canonicalised through a dense table."""
 _MOST_CELLS = 2**24
+Key: TypeAlias = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
     """weight · Π_k factor_k: a product of integer vectors over attributes.
 
-    The vectors are copied unless nobody can change them.
+    The vectors are copied unless nobody can change them; long ones are kept as runs.
     """
 
     weight: Fraction
-    factors: tuple[tuple[str, IntVector], ...]
+    vectors: tuple[tuple[str, Vector], ...]
 
     def __post_init__(self) -> None:
-        frozen = tuple((name, frozen_array(vector)) for name, vector in self.factors)
-        object.__setattr__(self, "factors", frozen)
+        frozen = tuple((name, held(vector)) for name, vector in self.vectors)
+        object.__setattr__(self, "vectors", frozen)
+
+    @property
+    def factors(self) -> tuple[tuple[str, IntVector], ...]:
+        """The vectors entry by entry; runs are written out for whoever asks."""
+        return tuple((name, dense(vector)) for name, vector in self.vectors)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes along which it varies."""
+        return tuple(name for name, _ in self.vectors)
+
+    @property
+    def key(self) -> Key:
+        """Equal for terms with equal vectors."""
+        return tuple((name, content(vector)) for name, vector in self.vectors)
 
 
 def term_bounds(term: Term) -> tuple[Fraction, Fraction]:
     """(lowest, highest) value of a product over all cells; exact, the factors being independent."""
     low = high = 1
-    for _, vector in term.factors:
-        smallest, largest = int(vector.min()), int(vector.max())
+    for _, vector in term.vectors:
+        smallest, largest = extremes(vector)
         corners = (low * smallest, low * largest, high * smallest, high * largest)
         low, high = min(corners), max(corners)
     ends = (low * term.weight, high * term.weight)
@@ -76,7 +92,7 @@ def canonical_terms(domain: Domain, terms: Iterable[Term]) -> tuple[Term, ...]:
     """The canonical terms of the function Σ terms, all weights being dyadic."""
     reduced = merged_terms(domain, terms)
     while len(reduced) > 1:
-        names = domain.in_order(name for term in reduced for name, _ in term.factors)
+        names = domain.in_order(name for term in reduced for name in term.names)
         if math.prod(domain.sizes(names)) <= DENSE_CELLS:
             whole = table_terms(names, wide_table(domain, names, reduced), finest_unit(reduced))
             if whole is not None:
@@ -154,42 +170,46 @@ def dense_table(
 
 def merged_terms(domain: Domain, terms: Iterable[Term]) -> list[Term]:
     """Terms in primitive form, equal products added up, zeros left out, in a fixed order."""
-    merged: dict[tuple[tuple[str, bytes], ...], Term] = {}
+    merged: dict[Key, Term] = {}
     for term in (_reduced(domain, term) for term in terms):
-        key = _key(term.factors)
+        key = term.key
         weight = term.weight + (merged[key].weight if key in merged else 0)
-        merged[key] = Term(weight, term.factors)
+        merged[key] = Term(weight, term.vectors)
     return [merged[key] for key in sorted(merged) if merged[key].weight]
 
 
 def _reduced(domain: Domain, term: Term) -> Term:
     weight, factors = term.weight, {}
-    for name, vector in term.factors:
-        factor, rest = primitive(np.asarray(vector, np.int64))
+    for name, vector in term.vectors:
+        factor, rest, is_constant = _primitive(vector)
         weight *= factor
-        if factor and not (rest == rest[0]).all():
+        if factor and not is_constant:
             factors[name] = rest
     if weight == 0:
         return Term(Fraction(0), ())
     return Term(weight, tuple((name, factors[name]) for name in domain.names if name in factors))
 
 
-def _key(factors: Sequence[tuple[str, IntVector]]) -> tuple[tuple[str, bytes], ...]:
-    return tuple((name, vector.tobytes()) for name, vector in factors)
+def _primitive(vector: Vector) -> tuple[int, Vector, bool]:
+    if isinstance(vector, Runs):
+        factor, rest = vector.primitive()
+        return factor, rest, rest.is_constant
+    divisor, entries = primitive(np.asarray(vector, np.int64))
+    return divisor, entries, bool((entries == entries[0]).all())
 
 
 def _merged_by_one_factor(domain: Domain, terms: list[Term]) -> list[Term]:
     """Fewer terms where some differ in exactly one factor: those are added up."""
-    keys = [_key(term.factors) for term in terms]
-    for name in domain.in_order(name for term in terms for name, _ in term.factors):
-        groups: dict[tuple[tuple[str, bytes], ...], list[Term]] = {}
+    keys = [term.key for term in terms]
+    for name in domain.in_order(name for term in terms for name in term.names):
+        groups: dict[Key, list[Term]] = {}
         for term, key in zip(terms, keys, strict=True):
             others = tuple(part for part in key if part[0] != name)
             groups.setdefault(others, []).append(term)
         if len(groups) < len(terms):
             merged = [t for group in groups.values() for t in _sum_along(domain, name, group)]
             terms = merged_terms(domain, merged)
-            keys = [_key(term.factors) for term in terms]
+            keys = [term.key for term in terms]
     return terms
 
 
@@ -198,27 +218,33 @@ def _sum_along(domain: Domain, name: str, group: list[Term]) -> list[Term]:
     if len(group) == 1:
         return group
     unit = finest_unit(group)
-    total = np.zeros(domain[name].size, object)
-    for term in group:
-        vector = dict(term.factors).get(name, np.ones(len(total), np.int64))
-        total = total + int(term.weight / unit) * vector.astype(object)
-    if max(abs(int(v)) for v in total) >= SAFE:
+    size = domain[name].size
+    along = [dict(term.vectors).get(name) for term in group]
+    weights = [int(term.weight / unit) for term in group]
+    heights = (1 if vector is None else max(map(abs, extremes(vector))) for vector in along)
+    fits = sum(abs(weight) * most for weight, most in zip(weights, heights, strict=True)) < SAFE
+    dtype: Any = np.int64 if fits else object
+    total: NDArray[Any] = np.zeros(size, dtype)
+    for weight, vector in zip(weights, along, strict=True):
+        total += weight * (np.ones(size, dtype) if vector is None else dense(vector).astype(dtype))
+    if max(int(total.max()), -int(total.min())) >= SAFE:
         return group
-    others = tuple((n, v) for n, v in group[0].factors if n != name)
+    others = tuple((n, v) for n, v in group[0].vectors if n != name)
     return [Term(unit, (*others, (name, total.astype(np.int64))))]
 
 
 def term_product(first: Term, second: Term) -> Term:
     """The product at each cell; a vector that outgrows 62 bits is put on the coefficient grid."""
-    weight, factors = first.weight * second.weight, dict(first.factors)
-    for name, vector in second.factors:
+    weight, factors = first.weight * second.weight, dict(first.vectors)
+    for name, vector in second.vectors:
         if name not in factors:
             factors[name] = vector
             continue
-        if height(factors[name]) * height(vector) < SAFE:
-            factors[name] = factors[name] * vector
+        one, other = dense(factors[name]), dense(vector)
+        if height(one) * height(other) < SAFE:
+            factors[name] = one * other
         else:
-            wide = factors[name].astype(object) * vector
+            wide = one.astype(object) * other
             unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
             weight *= unit
     return Term(weight, tuple(factors.items()))

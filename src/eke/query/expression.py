@@ -28,6 +28,7 @@ from eke.query.canonical import DENSE_CELLS, Term, table_terms
 from eke.query.condition import selection
 from eke.query.linear import Query
 from eke.query.marginal import Marginal
+from eke.query.numbers import power_vector
 from eke.query.vector import integer_vector, to_fraction
 
 Where = Mapping[str, Any]
@@ -73,7 +74,7 @@ class Expression(Askable[Query]):
         built = [(weight, build(domain)) for weight, build in self.parts]
         if len(built) == 1 and built[0][0] == 1:
             return built[0][1]
-        terms = [Term(w * term.weight, term.factors) for w, query in built for term in query.terms]
+        terms = [Term(w * term.weight, term.vectors) for w, query in built for term in query.terms]
         constant = sum((w * query.constant for w, query in built), Fraction(0))
         blur = added(scaled(query.blur, weight) for weight, query in built)
         return Query.of(domain, terms, constant, blur)
@@ -217,12 +218,9 @@ def moment(
         weight, factors = Fraction(1), []
         for name, power in exponents.items():
             try:
-                numbers = domain[name].numbers()
+                unit, vector = power_vector(domain[name], power)
             except DomainError as problem:
                 raise QueryError(f"{name!r}: {problem}") from problem
-            # Plain ints where possible: a million Fractions would take their time.
-            plain = (n.numerator if n.denominator == 1 else n for n in numbers)
-            unit, vector = integer_vector([n**power for n in plain])
             weight *= unit
             factors.append((name, vector))
         moments = Query.unrounded(domain, [Term(weight, tuple(factors))])

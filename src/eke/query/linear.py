@@ -39,12 +39,12 @@ from eke.query.canonical import (
     term_reach,
     wide_table,
 )
+from eke.query.runs import at_codes, copied, extremes
 from eke.query.vector import (
     SAFE,
     absolute_sum,
     dyadic_exponent,
     grid_step,
-    height,
     on_grid,
     to_fraction,
 )
@@ -77,7 +77,7 @@ class Query(BlockOf["Query"]):
             if term.weight.denominator & (term.weight.denominator - 1):
                 raise QueryError("weights must be integers times powers of two")
             _check_factors(self.domain, term)
-            if any(v.dtype != np.int64 or not v.any() for _, v in term.factors):
+            if any(v.dtype != np.int64 or extremes(v) == (0, 0) for _, v in term.vectors):
                 raise QueryError("the factors of a query are 64-bit integers, not all of them 0")
 
     def __deepcopy__(self, memo: object) -> Query:
@@ -110,7 +110,7 @@ class Query(BlockOf["Query"]):
     @property
     def attributes(self) -> Names:
         """The attributes the query depends on, in the domain's order."""
-        return self.domain.in_order(name for term in self.terms for name, _ in term.factors)
+        return self.domain.in_order(name for term in self.terms for name in term.names)
 
     @property
     def is_zero(self) -> bool:
@@ -186,8 +186,7 @@ class Query(BlockOf["Query"]):
     def rebuilt(self, domain: Domain) -> Query:
         terms = []
         for term in self.terms:
-            # A view belongs to somebody else, so the term makes a copy of it.
-            vectors = [(name, vector.view()) for name, vector in term.factors]
+            vectors = [(name, copied(vector)) for name, vector in term.vectors]
             terms.append(Term(term.weight, tuple(vectors)))
         return Query(domain, tuple(terms), self.constant)
 
@@ -223,8 +222,8 @@ class Query(BlockOf["Query"]):
         total: NDArray[Any] = np.zeros(len(codes), dtype)
         for term in self.terms:
             product: NDArray[Any] = np.full(len(codes), int(term.weight / unit), dtype)
-            for name, vector in term.factors:
-                product = product * vector.astype(dtype)[codes[:, column[name]]]
+            for name, vector in term.vectors:
+                product = product * at_codes(vector, codes[:, column[name]]).astype(dtype)
             total = total + product
         return total
 
@@ -269,7 +268,7 @@ class Query(BlockOf["Query"]):
     def __mul__(self, factor: object) -> Query:
         weight = to_fraction(factor)
         (rounded,) = on_grid([weight])
-        terms = [Term(term.weight * rounded, term.factors) for term in self.terms]
+        terms = [Term(term.weight * rounded, term.vectors) for term in self.terms]
         blur = blurs.scaled(self.blur, weight)
         return _combined(self.domain, terms, self.constant * weight, blur)
 
@@ -302,7 +301,7 @@ class Query(BlockOf["Query"]):
             "terms": [
                 {
                     "weight": str(term.weight),
-                    "factors": {name: runs_of(vector) for name, vector in term.factors},
+                    "factors": {name: runs_of(vector) for name, vector in term.vectors},
                 }
                 for term in self.terms
             ],
@@ -354,14 +353,7 @@ Block: TypeAlias = BlockOf[Query]
 
 
 def _same_term(one: Term, other: Term) -> bool:
-    return (
-        one.weight == other.weight
-        and len(one.factors) == len(other.factors)
-        and all(
-            name == own and np.array_equal(vector, numbers)
-            for (name, vector), (own, numbers) in zip(one.factors, other.factors, strict=True)
-        )
-    )
+    return one.weight == other.weight and one.key == other.key
 
 
 def _checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
@@ -372,15 +364,14 @@ def _checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
 
 
 def _check_factors(domain: Domain, term: Term) -> None:
-    names = [name for name, _ in term.factors]
-    if len(set(names)) != len(names):
+    if len(set(term.names)) != len(term.names):
         raise QueryError("a term has one factor for each attribute; multiply them first")
-    for name, vector in term.factors:
+    for name, vector in term.vectors:
         if name not in domain:
             raise QueryError(domain.unknown(name))
         if vector.shape != (domain[name].size,):
             raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
-        if vector.dtype.kind != "i" or height(vector) >= SAFE:
+        if vector.dtype.kind != "i" or max(map(abs, extremes(vector))) >= SAFE:
             raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
 
 
@@ -401,5 +392,5 @@ def _gridded(terms: Sequence[Term]) -> list[Term]:
     rounded = []
     for term, reach in zip(terms, reaches, strict=True):
         step = grid_step(largest * abs(term.weight) / reach)
-        rounded.append(Term(round(term.weight / step) * step, term.factors))
+        rounded.append(Term(round(term.weight / step) * step, term.vectors))
     return [term for term in rounded if term.weight]

@@ -17,6 +17,8 @@ from eke.domain import Domain
 from eke.query.growing import GrowingMatrix, GrowingVector
 from eke.query.linear import Query
 from eke.query.parts import Parts, under, within
+from eke.query.run_stack import RunStack
+from eke.query.runs import Runs, Vector, dense
 from eke.query.vector import IntVector, absolute_sum
 from eke.query.view import made_of, view_with
 
@@ -84,7 +86,7 @@ class StepStack:
         """Add a query, its coefficients divided by `divisor`. A zero query is one zero term."""
         self._starts.extend(len(self._weights))
         for term in query.terms:
-            for name, vector in term.factors:
+            for name, vector in term.vectors:
                 if name not in self._vectors:
                     self._vectors[name] = _Vectors(self._sizes[name])
                 self._vectors[name].append(len(self._weights), vector)
@@ -98,11 +100,11 @@ class StepStack:
         total = np.zeros(terms)
         for term in query.terms:
             product = np.full(terms, float(term.weight))
-            vectors = dict(term.factors)
+            vectors = dict(term.vectors)
             for name, size in self._sizes.items():
                 if name in vectors or name in self._vectors:
                     vector = vectors.get(name)
-                    along = np.full(terms, 1.0 if vector is None else np.sum(vector / size))
+                    along = np.full(terms, 1.0 if vector is None else _mean(vector, size))
                     if name in self._vectors:
                         self._vectors[name].write_means(vector, along)
                     product *= along
@@ -131,6 +133,8 @@ class _Vectors:
         self._huge = GrowingVector(np.int64)  # the terms
         self._entries: GrowingMatrix[np.float64] = GrowingMatrix(np.float64, size)
         self._bounds = np.zeros(2, np.int64)  # on the sum of all steps, and on a sum of entries
+        # Those that are kept as runs, as wide attributes have them.
+        self._runs = RunStack(size)
 
     @property
     def nbytes(self) -> int:
@@ -152,6 +156,7 @@ class _Vectors:
             "huge": self._huge.array,
             "entries": self._entries.array,
             "bounds": self._bounds,
+            **within("runs", self._runs.parts()),
         }
 
     @classmethod
@@ -161,15 +166,20 @@ class _Vectors:
             cls,
             _size=size,
             _bounds=parts["bounds"],
+            _runs=RunStack.from_parts(size, under("runs", parts)),
             **{f"_{name}": GrowingVector.of(parts[name]) for name in vectors},
             **{f"_{name}": GrowingMatrix.of(parts[name]) for name in ("sums", "entries")},
         )
 
-    def append(self, term: int, vector: IntVector) -> None:
+    def append(self, term: int, vector: Vector) -> None:
         """Keep the vector of a term."""
-        weight = absolute_sum(vector)
         self._terms.extend(term)
+        if isinstance(vector, Runs):
+            self._totals.extend(float(vector.total))
+            self._runs.append(term, vector)
+            return
         self._totals.extend(float(np.sum(vector, dtype=np.float64)))
+        weight = absolute_sum(vector)
         if weight >= _EXACT:
             self._huge.extend(term)
             self._entries.append(vector)
@@ -185,11 +195,15 @@ class _Vectors:
             self._steps.extend(steps)
         self._bounds = np.maximum(self._bounds, [absolute_sum(steps), weight])
 
-    def write_means(self, vector: IntVector | None, into: FloatArray) -> None:
+    def write_means(self, given: Vector | None, into: FloatArray) -> None:
         """The mean of each vector · this one, into the places of their terms; none is all ones."""
-        if vector is None:
+        if given is None:
             into[self._terms.array] = self._totals.array / self._size
             return
+        self._runs.write_means(given, into)
+        if len(self._runs) == len(self._terms):
+            return
+        vector = dense(given)
         if len(self._huge):
             into[self._huge.array] = self._entries.array @ (vector / self._size)
         weight = absolute_sum(vector)
@@ -222,6 +236,10 @@ class _Vectors:
         )
         steps[owners, self._places.array] = self._steps.array
         return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+
+
+def _mean(vector: Vector, size: int) -> float:
+    return vector.total / size if isinstance(vector, Runs) else float(np.sum(vector / size))
 
 
 def _steps(vector: IntVector) -> tuple[NDArray[np.intp], IntVector]:

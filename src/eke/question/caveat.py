@@ -49,7 +49,7 @@ def table_caveats(
 def row_caveats(domain: Domain, names: Iterable[str]) -> tuple[str, ...]:
     """The same of new rows with these columns, which hold one number for each bin or step."""
     columns = domain.in_order(names)
-    blurred = [name for name in columns if any(domain[name].half_widths() or ())]
+    blurred = [name for name in columns if domain[name].widest_half()]
     return (
         *(_known_to(domain, name, "the rows hold the numbers in the middle") for name in blurred),
         *as_values(domain, columns),
@@ -76,7 +76,7 @@ def _blurred_in(query: Query) -> set[str]:
     known = {name for name, bound in query.blur.items() if bound}
     if known or set(query.extremes()) <= {Fraction(0), Fraction(1)}:
         return known
-    return {name for name in query.attributes if any(query.domain[name].half_widths() or ())}
+    return {name for name in query.attributes if query.domain[name].widest_half()}
 
 
 def _total(query: Query) -> Fraction:
@@ -101,7 +101,7 @@ def _blurred(question: Question, insides: list[Query]) -> list[str]:
 
 
 def _known_to(domain: Domain, name: str, allowed: str) -> str:
-    half = max(domain[name].half_widths() or [Fraction(0)])
+    half = domain[name].widest_half()
     return (
         f"{name} is known only to within ±{float(half):.6g}, because of its bins or its step; "
         f"{allowed}. Declared with a finer step, it would be exact."

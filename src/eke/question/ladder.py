@@ -18,6 +18,7 @@ from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Query, Term
+from eke.query.numbers import whole_vector
 
 MOST_DIGITS = 6
 """Of a share, as in 0.999999."""
@@ -61,8 +62,8 @@ class Ladder:
     def of_column(domain: Domain, attribute: str, share: Fraction, *, is_between: bool) -> Ladder:
         """The ladder of a column as it is."""
         column = domain[attribute]
-        whole, unit = column.whole_numbers()
-        numbers = np.array(whole, np.float64) / unit
+        whole, unit = whole_vector(column)
+        numbers = whole.astype(np.float64) / unit
         numbers[column.size - column.has_bucket :] = math.nan
         return Ladder.of(attribute, numbers, column.half_widths(), share, is_between=is_between)
 

@@ -85,9 +85,14 @@ def _product(domain: Domain, term: Mapping[str, Any]) -> Product:
 
 
 def _expanded(runs: Sequence[Sequence[int]]) -> list[int]:
+    """The entries of runs, which are [d0, times] or with differences (`query/runs.py`)."""
     vector: list[int] = []
-    for value, times in runs:
-        vector += (value,) * times
+    for value, times, *differences in runs:
+        if not differences:
+            vector += (value,) * times
+            continue
+        first, second = (*differences, 0)[:2]
+        vector += [value + first * k + second * (k * (k - 1) // 2) for k in range(times)]
     return vector
 
 

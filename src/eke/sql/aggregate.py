@@ -263,10 +263,9 @@ class Aggregates:
         line = number.line
         if line is None or line.attribute is None or not any(number.blur.values()):
             return number.blur
-        halves = self._reading.domain[line.attribute].half_widths() or ()
-        reached = reached_codes(self._reading.diagrams, cells, line.attribute, len(halves))
-        widest_half = max((halves[code] for code in reached), default=Fraction(0))
-        return {line.attribute: abs(line.slope) * widest_half}
+        attribute = self._reading.domain[line.attribute]
+        reached = reached_codes(self._reading.diagrams, cells, line.attribute, attribute.size)
+        return {line.attribute: abs(line.slope) * attribute.widest_half(reached)}
 
     def _basic(self, value: Polynomial, cells: Diagram, blur: Blur = NO_BLUR) -> Linear:
         """The sum of a function over the records for which a condition is true."""
@@ -361,8 +360,8 @@ class Aggregates:
 
     def _query(self, weights: tuple[tuple[int, Fraction], ...], shift: Fraction) -> Query:
         domain = self._reading.domain
-        terms = [Term(w * t.weight, t.factors) for p, w in weights for t in self._terms[p]]
-        names = {name for term in terms for name, _ in term.factors}
+        terms = [Term(w * t.weight, t.vectors) for p, w in weights for t in self._terms[p]]
+        names = {name for term in terms for name in term.names}
         support = 1
         for name in names:
             support *= domain[name].size
@@ -375,9 +374,7 @@ class Aggregates:
     def _place(self, node: exp.Expr, query: Query) -> int | Fraction:
         if query.is_zero:
             return query.constant
-        content = tuple(
-            (t.weight, tuple((name, v.tobytes()) for name, v in t.factors)) for t in query.terms
-        )
+        content = tuple((t.weight, t.key) for t in query.terms)
         key = (query.constant, content)
         if key not in self._places:
             self._places[key] = self._added(node, query)

@@ -150,7 +150,7 @@ def _numbers(
         diagram = _binned(reading, node, how, first, second)
     elif math.prod(domain.sizes(names)) <= DENSE_CELLS or len(names) == 1:
         _, table = difference.table(domain, names)
-        reading.effort.spend(table.size // 20 + 10)
+        reading.effort.spend(table.size // (20 if len(names) > 1 else 100) + 10)
         chosen = np.asarray(how.plain(table, 0), np.int8)
         diagram = diagrams.from_table(names, (diagrams.false, diagrams.true), chosen)
     else:

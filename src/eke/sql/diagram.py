@@ -84,9 +84,9 @@ class Diagrams:
         """The diagram of a small table over attributes in the domain's order."""
         if not names:
             return targets[int(table)]
-        self.effort.spend(table.size // 20 + 1)
         if len(names) == 1:
             return self.over(names[0], targets, table)
+        self.effort.spend(table.size // 20 + 1)
         slices = [self.from_table(names[1:], targets, part) for part in table]
         return self._branch(self._level[names[0]], range(1, len(slices) + 1), slices)
 

@@ -18,6 +18,7 @@ from eke.domain import Domain
 from eke.domain.placing import Floored
 from eke.errors import SqlError
 from eke.query.blur import NO_BLUR, Blur
+from eke.query.numbers import whole_vector
 from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
 from eke.sql.effort import Effort
 from eke.sql.logic import same_as
@@ -183,8 +184,8 @@ def column_value(reading: Reading, name: str) -> Value:
     if attribute.sql_kind in ("number", "midpoint"):
         line = Line(name, Fraction(1), Fraction(0))
         middles = frozenset({name}) if attribute.sql_kind == "midpoint" else frozenset()
-        numbers = column(name, *attribute.whole_numbers())
-        blur = {name: max(attribute.half_widths() or [Fraction(0)])}
+        numbers = column(name, *whole_vector(attribute))
+        blur = {name: attribute.widest_half()}
         whole = isinstance(attribute.placing, Floored)
         return Number(
             numbers, known, line=line, midpoints=middles, blur=blur, attribute=name, whole=whole
@@ -244,7 +245,7 @@ def reached_codes(diagrams: Diagrams, cells: Diagram, name: str, codes: int) -> 
     is_reached = np.zeros(codes, bool)
     for box in diagrams.boxes(cells, True):
         is_reached |= np.asarray(box[name][:codes], bool) if name in box else True
-    return [int(code) for code in np.flatnonzero(is_reached)]
+    return np.flatnonzero(is_reached).tolist()
 
 
 def is_constant_key(value: Value) -> bool:

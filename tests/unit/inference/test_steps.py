@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eke.inference.functionals import Functionals
 from eke.inference.residues import PRIME, Residues
 from eke.inference.steps import StepRows, steps_of
+from eke.query.runs import WIDE, Runs, held
 
 LARGE = st.integers(-(2**62) + 1, 2**62 - 1)
 RUNS = st.lists(st.tuples(LARGE | st.integers(-2, 2), st.integers(1, 40)), min_size=1, max_size=6)
@@ -130,3 +131,37 @@ def test_a_product_with_another_functional_is_another() -> None:
     held = StepRows()
     held.append(np.arange(7))
     assert held.products(sums(one)).tolist() != [slow_product(np.arange(7), other)]
+
+
+@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 40)), min_size=1, max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_wide_attributes_have_functionals_of_vectors(runs: list[tuple[int, int]]) -> None:
+    """Along a wide one: linear, 1 on ones, and the same whether a vector is kept as runs or not."""
+    size = WIDE + 500
+    vector = np.zeros(size, np.int64)
+    head = expanded(runs)
+    vector[: len(head)] = head
+    vector[len(head) :] = np.arange(size - len(head)) * runs[0][0]
+    functionals, numbers = Functionals({"a": size}), np.arange(4)
+    ones = functionals.products("a", np.ones(size, np.int64), numbers)
+    assert ones.tolist() == [1, 1, 1, 1]
+    kept = held(vector)
+    assert isinstance(kept, Runs)
+    by_runs = functionals.products("a", kept, numbers)
+    assert by_runs.tolist() == functionals.products("a", vector, numbers).tolist()
+    rough = np.arange(size) ** 3 % 1_009  # of no few runs
+    assert not isinstance(held(rough), Runs)
+    both = functionals.products("a", vector + rough, numbers).astype(np.int64)
+    alone = functionals.products("a", rough, numbers).astype(np.int64)
+    assert ((both - by_runs - alone) % PRIME == 0).all()
+    rows = StepRows()
+    for one in (kept, rough):
+        rows.append(one)
+    expected = [int(by_runs[2]), int(alone[2])]
+    assert rows.products_at(functionals.sums_at("a", 2, rows.places)).tolist() == expected
+    assert rows.products(functionals.sums("a", 2)).tolist() == expected
+    # The definition: third sums of a vector r of residues, with Σ v_i r_i.
+    sums_of_sums = functionals.sums("a", 2).astype(np.int64)
+    for _ in range(3):
+        sums_of_sums = np.diff(sums_of_sums, prepend=0) % PRIME
+    assert slow_product(vector, sums_of_sums.astype(np.int32)) == expected[0]

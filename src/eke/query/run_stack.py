@@ -1,0 +1,90 @@
+"""Inner products of vectors in runs, by closed sums over the stretches that two of them share.
+
+Where two runs overlap, on n values around a middle m, each is p(m) + p′(m)·u + p″(m)/2·u², and
+Σ 1 = n, Σ u² = n(n² − 1)/12, Σ u⁴ = n(n² − 1)(3n² − 7)/240, while odd powers cancel. In doubles
+this is as exact as a product entry by entry, and costs as much for ten million values as for ten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eke.arrays import FloatArray
+from eke.query.growing import GrowingMatrix, GrowingVector
+from eke.query.parts import Parts
+from eke.query.runs import Runs, Vector
+from eke.query.view import made_of
+
+
+class RunStack:
+    """Vectors in runs along one attribute, each of one term."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._terms = GrowingVector(np.int64)
+        self._starts = GrowingVector(np.int64)  # the first piece of each
+        self._pieces: GrowingMatrix[np.int64] = GrowingMatrix(np.int64, 5)  # with where they stop
+
+    def __len__(self) -> int:
+        return len(self._terms)
+
+    def parts(self) -> Parts:
+        """Everything in it, as arrays."""
+        return {
+            "terms": self._terms.array,
+            "starts": self._starts.array,
+            "pieces": self._pieces.array,
+        }
+
+    @classmethod
+    def from_parts(cls, size: int, parts: Parts) -> RunStack:
+        return made_of(
+            cls,
+            _size=size,
+            _terms=GrowingVector.of(parts["terms"]),
+            _starts=GrowingVector.of(parts["starts"]),
+            _pieces=GrowingMatrix.of(parts["pieces"]),
+        )
+
+    def append(self, term: int, runs: Runs) -> None:
+        """Keep the vector of a term."""
+        self._terms.extend(term)
+        self._starts.extend(len(self._pieces))
+        for piece, stop in zip(runs.pieces, runs.stops, strict=True):
+            self._pieces.append(np.array([*piece, stop]))
+
+    def write_means(self, vector: Vector, into: FloatArray) -> None:
+        """The mean of each vector held · this one, into the places of their terms."""
+        if not len(self):
+            return
+        if not isinstance(vector, Runs):
+            stops = [*self._starts.array[1:].tolist(), len(self._pieces)]
+            for term, start, stop in zip(self._terms.array, self._starts.array, stops, strict=True):
+                held = [(a, b, c, d) for a, b, c, d, _ in self._pieces.array[start:stop].tolist()]
+                into[term] = Runs(self._size, held).dense() @ (vector / self._size)
+            return
+        pieces = self._pieces.array.astype(np.float64)
+        total = np.zeros(len(pieces))
+        for piece, stop in zip(vector.pieces, vector.stops, strict=True):
+            total += _overlaps(pieces, np.array([*piece, stop], np.float64))
+        into[self._terms.array] = np.add.reduceat(total, self._starts.array) / self._size
+
+
+def _overlaps(pieces: FloatArray, other: FloatArray) -> FloatArray:  # (pieces,)
+    """Σ over the values that each piece and another one share, of the product of their entries."""
+    first = np.maximum(pieces[:, 0], other[0])
+    n = np.maximum(np.minimum(pieces[:, 4], other[4]) - first, 0.0)
+    middle = first + (n - 1.0) / 2.0
+    p0, p1, p2 = _around(pieces.T, middle)
+    q0, q1, q2 = _around(other, middle)
+    squares = n * (n * n - 1.0) / 12.0
+    fourths = squares * (3.0 * n * n - 7.0) / 20.0
+    total: FloatArray = n * p0 * q0 + squares * (p1 * q1 + p0 * q2 + p2 * q0) + fourths * p2 * q2
+    return total
+
+
+def _around(piece: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(p(m), p′(m), p″(m)/2)."""
+    start, d0, d1, d2, _ = piece
+    k = middle - start
+    return d0 + d1 * k + d2 * k * (k - 1.0) / 2.0, d1 + d2 * (k - 0.5), d2 / 2.0 + 0.0 * k

@@ -1,0 +1,58 @@
+"""A column of hundreds of thousands of numbers is asked like any other, in as little room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eke
+from eke.session.records import described
+
+ROWS, TOP = 2_000, 3_000.0
+DOMAIN = eke.Domain(
+    x=eke.Numeric(0, TOP, step=0.01, null="bucket", outside="never"), g=eke.Integer(0, 1)
+)
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.Generator(np.random.PCG64(4))
+    cents = rng.integers(0, 300_001, ROWS)
+    return pd.DataFrame({"x": (cents / 100).round(2), "g": rng.integers(0, 2, ROWS)})
+
+
+def test_answers_room_and_reading(table: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "wide.eke"
+    session = eke.create(path, table, DOMAIN, epsilon=1e6)
+    inside = table[table.x.between(10, 50.01)]
+    asked = {
+        "SELECT AVG(x) FROM t": (table.x.mean(), 1.0),
+        "SELECT COUNT(*) FROM t WHERE x BETWEEN 10 AND 50.01": (len(inside), 0.2),
+        "SELECT SUM(x) FROM t WHERE x > 2999.99 OR x = 17.5": (
+            table.x[(table.x > 2999.99) | (table.x == 17.5)].sum(),
+            5.0,
+        ),
+    }
+    for sql, (truth, within) in asked.items():
+        answer = session.ask(sql, within=within, confidence=0.999)
+        assert abs(answer.value - truth) <= 4 * within, sql
+    rows = session.ask("SELECT g, AVG(x) FROM t GROUP BY g", within=2).to_pandas()
+    assert rows["AVG(x)"].to_numpy() == pytest.approx(table.groupby("g").x.mean(), abs=20)
+    assert path.stat().st_size < 150_000
+    again = eke.open(path, data=table)
+    for sql, (_, within) in asked.items():
+        free = again.ask(sql, within=within, confidence=0.999)
+        assert free.cost == 0, sql
+        assert free.value == pytest.approx(session.ask(sql, within=within, confidence=0.999).value)
+
+
+def test_a_history_reads_the_same_from_its_documents() -> None:
+    domain = eke.Domain(x=eke.Integer(-5, 70_000), g=eke.Integer(0, 1))
+    total = eke.total("x", x=(3, 60_000)).on(domain)
+    for query in (eke.count(x=(10, 5_001), g=1).on(domain), total):
+        assert described(domain, query.to_document()) == query.description
+    assert total.description == "sum(x) where x 3–60000"
+    assert len(str(total.to_document())) < 200
