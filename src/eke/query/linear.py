@@ -45,6 +45,7 @@ from eke.query.vector import (
     absolute_sum,
     dyadic_exponent,
     grid_step,
+    height,
     on_grid,
     to_fraction,
 )
