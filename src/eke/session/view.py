@@ -25,6 +25,9 @@ class View(ViewTable):
             DataFrames and Arrow tables, or `PostgreSQLTable`s of one server. Instead of them a
             DuckDB file or the address of a PostgreSQL database whose tables the SELECT names.
 
+    Attributes:
+        plan: what was read of the SELECT: its columns, joins, and what follows from them.
+
     Raises:
         SqlError: when the SELECT is not one that a view may be.
         DataError: when a table is of no known kind.

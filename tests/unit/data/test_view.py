@@ -235,7 +235,7 @@ def test_postgresql_counts_a_view_alike(database: str, tmp_path: Path) -> None:
         for unit in (None, eke.Unit("tailnum", rows=1000)):
             assert counts(open_source(view, DOMAIN, unit)) == exact(frames)
             assert eke.check(view, DOMAIN, unit=unit).rows == exact(frames).total()
-    path = tmp_path / "pg.eke"
+    path, view, unit = tmp_path / "pg.eke", eke.View(FLIGHTS, database), eke.Unit("tailnum", 1000)
     eke.create(path, view, DOMAIN, epsilon=1e6, unit=unit)
     assert eke.open(path).ask(eke.count(), within=1)
     with psycopg.connect(database) as connection:
@@ -266,7 +266,7 @@ def test_what_a_promise_would_not_cover_is_not_created(tmp_path: Path) -> None:
     view = eke.View(FLIGHTS, flights())
     for options in ({"neighbours": "replace_one"}, {"unit": eke.Unit("wing")}):
         with pytest.raises(PrivacyError):
-            eke.create(tmp_path / "a.eke", view, DOMAIN, epsilon=1, **options)  # type: ignore[arg-type]
+            eke.create(tmp_path / "a.eke", view, DOMAIN, epsilon=1, **options)
     twice = eke.View(
         "SELECT x.month FROM f AS x JOIN f AS y ON x.a = y.a",
         {"f": pd.DataFrame({"a": [1], "month": [1]})},

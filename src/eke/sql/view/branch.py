@@ -26,7 +26,7 @@ class TableUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class TableJoin:
     """A join: pairs of equal expressions, of tables before it and of its own, and conditions."""
 
     use: TableUse
@@ -36,11 +36,11 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ViewBranch:
     """One SELECT: where its rows come from, and an expression for each column of the view."""
 
     first: TableUse
-    links: tuple[Link, ...]
+    links: tuple[TableJoin, ...]
     columns: tuple[tuple[str, exp.Expr], ...]
     where: exp.Expr | None
 
@@ -75,7 +75,7 @@ class BranchReader:
         self._dialect = dialect
         self._table_named = table_named
 
-    def read(self, select: exp.Select) -> Branch:
+    def read(self, select: exp.Select) -> ViewBranch:
         """The branch that a SELECT of allow-listed nodes is."""
         source = select.args.get("from_")
         if source is None:
@@ -83,7 +83,7 @@ class BranchReader:
         first = self._use(source.this)
         uses = [first]
         merged: dict[str, str] = {}
-        links: list[Link] = []
+        links: list[TableJoin] = []
         for join in select.args.get("joins") or ():
             use = self._use(join.this)
             if use.alias.casefold() in {before.alias.casefold() for before in uses}:
@@ -96,7 +96,7 @@ class BranchReader:
         if where is not None:
             self._tie(where, uses, merged)
         columns = tuple(self._column(item, uses, merged) for item in select.expressions)
-        return Branch(first, tuple(links), columns, None if where is None else where.this)
+        return ViewBranch(first, tuple(links), columns, None if where is None else where.this)
 
     def _use(self, node: exp.Expr) -> TableUse:
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
@@ -109,13 +109,13 @@ class BranchReader:
         alias = node.args.get("alias")
         return TableUse(table, self.name(node.this if alias is None else alias.this))
 
-    def _link(self, join: exp.Join, uses: list[TableUse], merged: dict[str, str]) -> Link:
+    def _link(self, join: exp.Join, uses: list[TableUse], merged: dict[str, str]) -> TableJoin:
         side, kind = join.args.get("side") or "", join.args.get("kind") or ""
         if (side, kind) not in {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}:
             raise self._text.error(join.this, f"{side or kind} JOIN: {INNER_OR_LEFT}")
         if join.args.get("using"):
             pairs = [self._using(key, uses, merged) for key in join.args["using"]]
-            return Link(uses[-1], side == "LEFT", tuple(pairs), ())
+            return TableJoin(uses[-1], side == "LEFT", tuple(pairs), ())
         if join.args.get("on") is None:
             raise self._text.error(join.this, f"every row with every row: {INNER_OR_LEFT}")
         self._tie(join.args["on"], uses, merged)
@@ -130,7 +130,7 @@ class BranchReader:
                 raise self._text.error(condition, _EQUALITIES)
         if not pairs:
             raise self._text.error(join.args["on"], _EQUALITIES)
-        return Link(uses[-1], side == "LEFT", tuple(pairs), tuple(conditions))
+        return TableJoin(uses[-1], side == "LEFT", tuple(pairs), tuple(conditions))
 
     def _using(
         self, key: exp.Expr, uses: list[TableUse], merged: dict[str, str]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from eke.sql.view.branch import Branch, aliases_of
+from eke.sql.view.branch import ViewBranch, aliases_of
 
 Forms = dict[str, frozenset[str]]
 """Of each alias, the expressions of its rows that are equal to the id; none if it has none."""
@@ -38,7 +38,7 @@ class _Equalities:
         return frozenset(_bare(e) for e in equal.values() if aliases_of(e) == {alias})
 
 
-def carriers(branches: Sequence[Branch], place: int) -> tuple[tuple[str, ...], str]:
+def carriers(branches: Sequence[ViewBranch], place: int) -> tuple[tuple[str, ...], str]:
     """The tables that carry a column of the view, or why it cannot be an id."""
     roles: dict[str, set[frozenset[str]]] = {}
     for branch in branches:
@@ -58,7 +58,7 @@ def carriers(branches: Sequence[Branch], place: int) -> tuple[tuple[str, ...], s
     return tuple(table for table, ways in roles.items() if any(ways)), ""
 
 
-def _no_id(branch: Branch, node: exp.Expr) -> str:
+def _no_id(branch: ViewBranch, node: exp.Expr) -> str:
     aliases = aliases_of(node)
     if len(aliases) != 1:
         return "it must be made of the columns of one table"
@@ -70,13 +70,13 @@ def _no_id(branch: Branch, node: exp.Expr) -> str:
     return ""
 
 
-def _inner(branch: Branch) -> int:
+def _inner(branch: ViewBranch) -> int:
     """How many joins there are before the first LEFT JOIN."""
     lefts = [place for place, link in enumerate(branch.links) if link.is_left]
     return min(lefts, default=len(branch.links))
 
 
-def _forms(branch: Branch, node: exp.Expr) -> Forms:
+def _forms(branch: ViewBranch, node: exp.Expr) -> Forms:
     equalities, inner = _Equalities(), _inner(branch)
     for link in branch.links[:inner]:
         for pair in link.pairs:

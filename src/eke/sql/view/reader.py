@@ -16,7 +16,7 @@ from eke.privacy.view import Dialect, ViewColumn, ViewPlan
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.place import SqlText
 from eke.sql.tree import tree_of
-from eke.sql.view.branch import Branch, BranchReader
+from eke.sql.view.branch import BranchReader, ViewBranch
 from eke.sql.view.carrying import carriers
 from eke.sql.view.vocabulary import check_dialect, check_nodes
 from eke.sql.view.writer import ViewWriter
@@ -85,7 +85,7 @@ def _selects(text: SqlText, tree: exp.Expr) -> list[exp.Select]:
     return parts[::-1]
 
 
-def _check_columns(text: SqlText, branches: Sequence[Branch]) -> None:
+def _check_columns(text: SqlText, branches: Sequence[ViewBranch]) -> None:
     names = [name.casefold() for name, _ in branches[0].columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -94,14 +94,14 @@ def _check_columns(text: SqlText, branches: Sequence[Branch]) -> None:
         raise text.error(0, "all parts of UNION ALL need the same number of columns")
 
 
-def _columns(branches: Sequence[Branch]) -> Iterator[ViewColumn]:
+def _columns(branches: Sequence[ViewBranch]) -> Iterator[ViewColumn]:
     for place, (name, _) in enumerate(branches[0].columns):
         sources = {pair for branch in branches for pair in branch.sources(branch.columns[place][1])}
         carried_by, problem = carriers(branches, place)
         yield ViewColumn(name, tuple(sorted(sources)), carried_by, problem)
 
 
-def _row_problem(branches: Sequence[Branch]) -> str:
+def _row_problem(branches: Sequence[ViewBranch]) -> str:
     firsts = [branch.first.table for branch in branches]
     for table in firsts:
         if firsts.count(table) > 1:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from eke.privacy.view import Dialect, ViewJoin, base_name
-from eke.sql.view.branch import Branch, Link, TableUse
+from eke.sql.view.branch import TableJoin, TableUse, ViewBranch
 
 
 class ViewWriter:
@@ -23,19 +23,19 @@ class ViewWriter:
         self._dialect = dialect
         self._names = {table: base_name(place) for place, table in enumerate(tables)}
 
-    def select(self, branches: Sequence[Branch]) -> str:
+    def select(self, branches: Sequence[ViewBranch]) -> str:
         """The whole view."""
         names = [name for name, _ in branches[0].columns]
         return " UNION ALL ".join(self._branch(branch, names) for branch in branches)
 
-    def keys(self, branch: Branch) -> str:
+    def keys(self, branch: ViewBranch) -> str:
         """A SELECT of both sides of all equalities of a branch, which is never run."""
         sides = [side for link in branch.links for pair in link.pairs for side in pair]
         listed = ", ".join(f"{self._tame(s)} AS {self._name(f'k{n}')}" for n, s in enumerate(sides))
         sources = ", ".join(map(self._table, branch.uses))
         return f"SELECT {listed} FROM {sources}" if sides else ""  # noqa: S608 -- names are quoted
 
-    def join(self, link: Link) -> ViewJoin:
+    def join(self, link: TableJoin) -> ViewJoin:
         """A join, with the SELECT that finds a key that occurs more than once."""
         keys = [self._tame(after) for _, after in link.pairs]
         wanted = [f"{key} IS NOT NULL" for key in keys]
@@ -47,7 +47,7 @@ class ViewWriter:
         shown = ", ".join(after.sql(dialect=self._dialect) for _, after in link.pairs)
         return ViewJoin(link.use.table, shown, repeated)
 
-    def _branch(self, branch: Branch, names: Sequence[str]) -> str:
+    def _branch(self, branch: ViewBranch, names: Sequence[str]) -> str:
         expressions = [node for _, node in branch.columns]
         listed = ", ".join(
             f"{self._tame(node)} AS {self._name(name)}"
