@@ -66,7 +66,7 @@ SECTIONS = (
     ),
     Section(
         "Naming a file",
-        ("CsvFile", "ParquetFile", "PostgreSQLTable", "SparkTable", "DuckDBFile"),
+        ("CsvFile", "ParquetFile", "PostgreSQLTable", "SparkTable", "DuckDBFile", "View"),
         "A path is enough when its ending says what it is. These say how to read it.",
     ),
     Section(

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Preview,
         Release,
         Session,
+        View,
         check,
         create,
         simultaneous,
@@ -93,6 +94,7 @@ __all__ = [
     "Session",
     "SparkTable",
     "Unit",
+    "View",
     "Workload",
     "__version__",
     "all_marginals",
@@ -147,7 +149,7 @@ _HOMES = {
     "eke.query": ("constant", "count", "marginal", "moment", "table", "total"),
     "eke.question": ("deviation", "mean", "median", "quantile", "ratio", "root", "variance"),
     "eke.session": (
-        *("Answer", "Budget", "History", "Preview", "Release", "Session"),
+        *("Answer", "Budget", "History", "Preview", "Release", "Session", "View"),
         *("check", "create", "simultaneous", "write_report"),
     ),
 }

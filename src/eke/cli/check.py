@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import eke
@@ -16,10 +15,11 @@ from eke.cli.options import (
     Null,
     RawTable,
     RowsOfId,
-    TableName,
+    TableNames,
+    ViewFile,
 )
 from eke.cli.screen import errors, output, working
-from eke.cli.table_file import table_file
+from eke.cli.table_file import table_and_domain
 from eke.codec.printed import json_text
 from eke.errors import DomainError
 
@@ -30,18 +30,20 @@ EXAMPLES = """\
 Examples:
   $ eke check people.csv people.yaml
   $ eke check visits.parquet visits.yaml --unit patient --rows 3
+  $ eke check trips.yaml --view trips.sql --table flights=flights.csv --table planes=planes.csv
 """
 
 
 def check(
     table: RawTable,
-    domain: DomainFile,
+    domain: DomainFile = None,
     unit: IdColumn = None,
     rows: RowsOfId = 1,
     columns: Columns = None,
     null: Null = None,
     delimiter: Delimiter = None,
-    table_name: TableName = None,
+    tables: TableNames = None,
+    view: ViewFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Count what a domain does to a table, for its curator alone.
@@ -49,12 +51,12 @@ def check(
     The counts are exact and private: they are for you, who may read the table, and not to be
     passed on. Nothing is stored or spent.
     """
-    name = (table_name or "table") if "://" in table else Path(table).name
+    csv = {"columns": columns, "null": null, "delimiter": delimiter}
     with failures(as_json=as_json):
-        data = table_file(table, columns=columns, null=null, delimiter=delimiter, table=table_name)
-        with working(f"Checking {name}"):
+        given, declared = table_and_domain(table, domain, view=view, tables=tables, **csv)
+        with working(f"Checking {given.name}"):
             unit_of_rows = None if unit is None else eke.Unit(unit, rows=rows)
-            checked = eke.check(data, domain, unit=unit_of_rows)
+            checked = eke.check(given.data, declared, unit=unit_of_rows)
         if as_json:
             output().raw(json_text(checked.to_dict()))
         else:

@@ -9,24 +9,25 @@ import typer
 
 import eke
 from eke.cli.failure import failures
-from eke.cli.options import AsJson, Columns, Delimiter, Null, TableName
+from eke.cli.options import AsJson, Columns, Delimiter, Null, TableNames, ViewFile
 from eke.cli.screen import errors, output, working
-from eke.cli.table_file import table_file
+from eke.cli.table_file import given_table
 from eke.codec.printed import json_text
 from eke.errors import DataError
 
 EXAMPLES = """\
 Examples:
   $ eke draft people.csv -o people.yaml
+  $ eke draft --view trips.sql --table flights=flights.csv --table planes=planes.csv
   $ eke draft adult.data.gz --columns age,workclass,sex --null "?" -o adult.yaml
 """
 
 
 def draft(
     table: Annotated[
-        Path,
+        Path | None,
         typer.Argument(metavar="TABLE", help="A CSV, Parquet or DuckDB file.", show_default=False),
-    ],
+    ] = None,
     target: Annotated[Path, typer.Option("--output", "-o", help="The YAML file to write.")] = Path(
         "domain.yaml"
     ),
@@ -36,7 +37,8 @@ def draft(
     columns: Columns = None,
     null: Null = None,
     delimiter: Delimiter = None,
-    table_name: TableName = None,
+    tables: TableNames = None,
+    view: ViewFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Read a table and write a draft of its domain, to be checked.
@@ -47,13 +49,16 @@ def draft(
     with failures(as_json=as_json):
         if target.exists() and not force:
             raise DataError(f"{target} exists; choose another --output, or replace it with --force")
-        with working(f"Reading {table.name}"):
-            drafted = eke.data.draft_file(
-                table_file(
-                    table, columns=columns, null=null, delimiter=delimiter, table=table_name
-                ),
-                target,
-            )
+        given = given_table(
+            None if table is None else str(table),
+            view=view,
+            tables=tables,
+            columns=columns,
+            null=null,
+            delimiter=delimiter,
+        )
+        with working(f"Reading {given.name}"):
+            drafted = eke.data.draft_file(given.data, target)
         if as_json:
             output().raw(
                 json_text(

@@ -22,10 +22,11 @@ from eke.cli.options import (
     Policy,
     RawTable,
     RowsOfId,
-    TableName,
+    TableNames,
+    ViewFile,
 )
 from eke.cli.screen import output, working
-from eke.cli.table_file import table_file
+from eke.cli.table_file import table_and_domain
 from eke.codec.printed import json_text
 from eke.errors import DomainError
 
@@ -33,6 +34,8 @@ EXAMPLES = """\
 Examples:
   $ eke init people.csv people.yaml --epsilon 1
   $ eke init visits.parquet visits.yaml --rho 0.05 --unit patient --rows 3
+  $ eke init trips.yaml --view trips.sql --table flights=flights.csv --table planes=planes.csv \
+      --epsilon 1 --unit tailnum --rows 50
   $ eke init adult.data.gz adult.yaml --epsilon 1 --columns age,sex --null "?"
 """
 _DRAFT = "# DRAFT"
@@ -40,7 +43,7 @@ _DRAFT = "# DRAFT"
 
 def init(
     table: RawTable,
-    domain: DomainFile,
+    domain: DomainFile = None,
     epsilon: Annotated[
         float | None, typer.Option(help="The limit, as pure differential privacy.")
     ] = None,
@@ -69,7 +72,8 @@ def init(
     columns: Columns = None,
     null: Null = None,
     delimiter: Delimiter = None,
-    table_name: TableName = None,
+    tables: TableNames = None,
+    view: ViewFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect a table: make a dataset with a privacy limit.
@@ -80,21 +84,22 @@ def init(
     """
     if (epsilon is None) == (rho is None):
         raise typer.BadParameter("give one limit: --epsilon or --rho", param_hint="--epsilon")
-    name = (table_name or "table") if "://" in table else Path(table).name
-    place = target or f"{name.removesuffix('.gz').rsplit('.', 1)[0]}.eke"
+    csv = {"columns": columns, "null": null, "delimiter": delimiter}
     with failures(as_json=as_json):
-        _require_confirmed(domain)
-        data = table_file(table, columns=columns, null=null, delimiter=delimiter, table=table_name)
+        given, declared = table_and_domain(table, domain, view=view, tables=tables, **csv)
+        name, data = given.name, given.data
+        place = target or f"{name.removesuffix('.gz').rsplit('.', 1)[0]}.eke"
+        _require_confirmed(declared)
         counted = None if unit is None else eke.Unit(unit, rows=rows)
         with working(f"Checking {name}"):
-            checked = eke.check(data, domain, unit=counted)
+            checked = eke.check(data, declared, unit=counted)
         if not allow_loss:
             require_little_loss(checked, quiet=as_json)
         with working(f"Reading {name}"):
             session = eke.create(
                 place,
                 data,
-                domain,
+                declared,
                 epsilon=epsilon,
                 rho=rho,
                 neighbours=neighbours,
@@ -122,6 +127,8 @@ def init(
             f"{len(session.domain)} attributes, {session.domain.size:,} cells, "
             f"limit {budget.measure} {budget.limit:g}."
         )
+        if isinstance(data, eke.View):
+            screen.print(screen.escape(data.promise(counted, neighbours).sentence()))
         question = f"SELECT COUNT(*) FROM {'t' if '://' in place else Path(place).stem}"  # noqa: S608 - shown, not run
         screen.print(
             f'[dim]Next: eke ask {screen.escape(shown)} "{screen.escape(question)}" -w 100[/]'

@@ -104,12 +104,12 @@ RawTable: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL.",
+        help="A CSV, Parquet or DuckDB file, or a PostgreSQL URL; none if --table says all.",
         show_default=False,
     ),
 ]
 DomainFile: TypeAlias = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
         metavar="DOMAIN", help="The YAML or JSON file of the domain.", show_default=False
     ),
@@ -133,8 +133,23 @@ Columns: TypeAlias = Annotated[
 Delimiter: TypeAlias = Annotated[
     str | None, typer.Option("--delimiter", help="CSV: what stands between fields.")
 ]
-TableName: TypeAlias = Annotated[
-    str | None, typer.Option("--table", help="DuckDB, PostgreSQL: which table.")
+TableNames: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="NAME|NAME=FILE",
+        help="DuckDB, PostgreSQL: which table. With --view: a table of it; repeatable.",
+    ),
+]
+ViewFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--view",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="A SELECT over several tables, instead of one table.",
+    ),
 ]
 
 

@@ -2,14 +2,86 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 import eke
 from eke.errors import DataError
 
 if TYPE_CHECKING:
     from eke.data import CsvFile, DuckDBFile, PostgreSQLTable
+
+
+@dataclass(frozen=True, slots=True)
+class GivenTable:
+    """The table that a command is given, as `eke.create` takes it, with a name to show."""
+
+    name: str
+    data: Path | CsvFile | DuckDBFile | PostgreSQLTable | eke.View
+
+
+def table_and_domain(
+    place: str, domain: Path | None, *, view: Path | None, tables: list[str] | None, **csv: Any
+) -> tuple[GivenTable, Path]:
+    """The table and the domain of a command; with a view and all its tables, DOMAIN stands first.
+
+    Privacy: a view reads what --table and TABLE name, and nothing that stands in its text.
+    """
+    if domain is None and view is not None:
+        return given_table(None, view=view, tables=tables, **csv), Path(place)
+    if domain is None:
+        raise typer.BadParameter("name the domain after the table", param_hint="DOMAIN")
+    return given_table(place, view=view, tables=tables, **csv), domain
+
+
+def given_table(
+    place: str | None,
+    *,
+    view: Path | None,
+    tables: list[str] | None,
+    columns: str | None,
+    null: list[str] | None,
+    delimiter: str | None,
+) -> GivenTable:
+    """The table at a place, or the view over tables of a database or of files."""
+    if view is None:
+        if place is None:
+            raise typer.BadParameter("name a table, or a --view", param_hint="TABLE")
+        if len(tables or ()) > 1:
+            raise typer.BadParameter("several tables need a --view", param_hint="--table")
+        table = tables[0] if tables else None
+        name = (table or "table") if "://" in place else Path(place).name
+        data = table_file(place, columns=columns, null=null, delimiter=delimiter, table=table)
+        return GivenTable(name, data)
+    statement = view.read_text("utf-8", "replace")
+    if place is not None:
+        if tables:
+            raise typer.BadParameter(
+                "the view's tables are in TABLE, or each is given with --table", param_hint="TABLE"
+            )
+        return GivenTable(view.name, eke.View(statement, place))
+    if columns is not None:
+        raise typer.BadParameter("a view has several tables", param_hint="--columns")
+    places = {}
+    for text in tables or ():
+        name, equals, file = text.partition("=")
+        if not equals or name in places:
+            raise typer.BadParameter("give each table once: NAME=FILE", param_hint="--table")
+        if not _is_text(file):
+            places[name] = table_file(file, columns=None, null=None, delimiter=None, table=None)
+            continue
+        places[name] = table_file(file, columns=None, null=null, delimiter=delimiter, table=None)
+    return GivenTable(view.name, eke.View(statement, places))
+
+
+def _is_text(file: str) -> bool:
+    try:
+        return isinstance(eke.data.files.file_from_path(file), eke.CsvFile)
+    except DataError:
+        return True  # options that say how to read a text make it one
 
 
 def table_file(

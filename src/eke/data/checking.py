@@ -24,6 +24,7 @@ from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile, file_from
 from eke.data.identity import no_equality
 from eke.data.memory import memory_table
 from eke.data.opening import NO_TABLE
+from eke.data.postgresql_engine import PostgreSQLEngine
 from eke.data.reduction import ID, code_column, fates_of_rows, ids_compare
 from eke.data.reopening import known_file
 from eke.data.scan import scan_file
@@ -31,6 +32,8 @@ from eke.data.sealed import Engine, OpenEngine, SealedEngine
 from eke.data.server_source import server_engine, table_of_reference
 from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
 from eke.data.table_check import ColumnCheck, TableCheck, UnitCheck
+from eke.data.view import ViewTable, check_keys, scan_view
+from eke.data.view_source import VIEW, known_view
 from eke.domain import Attribute, Domain
 from eke.domain.fate import Fate
 from eke.errors import DataError
@@ -147,8 +150,16 @@ def _raw_table(
         with scan_file(source) as scan:
             wanted = wanted_columns(tuple(scan.columns), domain, unit)
             yield _RawTable(scan.table(wanted, ID), scan.engine, isinstance(source, CsvFile))
-    elif isinstance(source, (PostgreSQLTable, SparkTable)):
+    elif isinstance(source, ViewTable) and source.plan.dialect == "duckdb":
+        with scan_view(source) as scan:
+            if unit is None:
+                check_keys(source.plan, scan.engine)
+            wanted = wanted_columns(tuple(scan.columns), domain, unit)
+            yield _RawTable(scan.table(wanted, ID), scan.engine, source.from_text)
+    elif isinstance(source, (PostgreSQLTable, SparkTable, ViewTable)):
         with server_engine(source) as engine:
+            if isinstance(engine, PostgreSQLEngine):
+                engine.check_view(unit)
             wanted = wanted_columns(engine.names, domain, unit)
             yield _RawTable(engine.table(wanted, identity=ID), engine)
     elif isinstance(source, ibis.expr.types.Table):
@@ -181,7 +192,9 @@ def _named(source: object, table: str | None) -> object:
     return source
 
 
-def _of_reference(reference: Mapping[str, object]) -> DataFile | PostgreSQLTable | SparkTable:
+def _of_reference(
+    reference: Mapping[str, object],
+) -> DataFile | PostgreSQLTable | SparkTable | ViewTable:
     if reference.get("kind") in ("memory", "ibis"):
         raise DataError(
             "this dataset was created from a table in memory or behind Ibis, which eke does not "
@@ -189,4 +202,6 @@ def _of_reference(reference: Mapping[str, object]) -> DataFile | PostgreSQLTable
         )
     if reference.get("kind") in ("postgresql", "spark"):
         return table_of_reference(reference)
+    if reference.get("kind") == VIEW:
+        return known_view(reference)[0]
     return known_file(reference)[0]

@@ -129,7 +129,7 @@ def is_spelled(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True for a column of texts that `spelled_number` has something to read in."""
     if isinstance(attribute.placing, Days):
         return bool(dtype.is_string())
-    return from_text and not takes_text(attribute)
+    return from_text and not takes_text(attribute) and bool(dtype.is_string())
 
 
 def takes_text(attribute: Attribute) -> bool:
@@ -139,6 +139,7 @@ def takes_text(attribute: Attribute) -> bool:
 
 def is_readable(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True unless no value of this column type could ever be a declared value."""
+    from_text = from_text and bool(dtype.is_string())  # a view may have columns of other types
     if isinstance(attribute.placing, Days) and not from_text:
         return holds_days(dtype)
     if takes_text(attribute) or from_text:

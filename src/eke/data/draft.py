@@ -22,6 +22,7 @@ from eke.data.files import CsvFile, DuckDBFile, ParquetFile, file_from_path
 from eke.data.memory import MemoryTable, memory_table
 from eke.data.scan import scan_file
 from eke.data.sealed import Engine, OpenEngine, SealedEngine
+from eke.data.view import ViewTable, scan_view
 from eke.domain import Attribute, Domain
 from eke.errors import DataError
 
@@ -115,6 +116,12 @@ def _opened(data: object) -> Iterator[_Table]:
             names = {f"c{place}": name for place, name in enumerate(scan.columns)}
             held = scan.engine.hold(scan.table(names))
             yield _Table(scan.engine, held, names, isinstance(data, CsvFile))
+        return
+    if isinstance(data, ViewTable) and data.plan.dialect == "duckdb":
+        with scan_view(data) as scan:
+            names = {f"c{place}": name for place, name in enumerate(scan.columns)}
+            held = scan.engine.hold(scan.table(names))
+            yield _Table(scan.engine, held, names, data.from_text)
         return
     if isinstance(data, ibis.expr.types.Table):
         names = {f"c{place}": name for place, name in enumerate(data.columns)}

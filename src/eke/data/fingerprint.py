@@ -72,3 +72,9 @@ def size_and_time(path: str) -> tuple[int, int]:
     except OSError:
         raise DataError(f"there is no file {path}; check the path") from None
     return status.st_size, status.st_mtime_ns
+
+
+def check_untouched(path: str, fingerprint: Fingerprint) -> None:
+    """Raise when size or time of a file are no longer those of its fingerprint."""
+    if size_and_time(path) != (fingerprint.size, fingerprint.mtime_ns):
+        raise DataError(CHANGED)

@@ -29,7 +29,7 @@ from eke.data.files import (
 from eke.data.fingerprint import (
     CHANGED,
     Fingerprint,
-    size_and_time,
+    check_untouched,
     take_fingerprint,
 )
 from eke.data.grouping import scan_sets
@@ -44,13 +44,15 @@ from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
 from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
 from eke.data.source import Rows
+from eke.data.view import ViewTable
+from eke.data.view_source import VIEW, open_view, reopen_view
 from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
 NO_TABLE = (
     "cannot open this kind of object as a table; give a path, eke.CsvFile, a pandas or polars "
-    "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable or eke.SparkTable"
+    "DataFrame, an Arrow table, an Ibis table, eke.PostgreSQLTable, eke.SparkTable or eke.View"
 )
 
 
@@ -114,6 +116,8 @@ def _reopen(
         return opened
     if reference.get("kind") in ("postgresql", "spark"):
         return reopen_server(reference, domain, unit, data=data)
+    if reference.get("kind") == VIEW:
+        return reopen_view(reference, domain, unit, data=data)
     return reopened_file(reference, *known_file(reference, data), domain, unit)
 
 
@@ -146,6 +150,8 @@ def _open(
         return _file_source(source, take_fingerprint(source.path), domain, unit, sample)
     if isinstance(source, (PostgreSQLTable, SparkTable)):
         return open_server(source, domain, unit, sample)
+    if isinstance(source, ViewTable):
+        return open_view(source, domain, unit, sample)
     if isinstance(source, ibis.expr.types.Table):
         return _ibis_source(source, domain, unit, sample)
     memory = memory_table(source)
@@ -168,15 +174,15 @@ def _file_source(
         notes = notes_on_types(scan.table(wanted, ID), domain, from_text=from_text)
 
     def read() -> Cells:
-        _check_untouched(file.path, fingerprint)
+        check_untouched(file.path, fingerprint)
         with scan_file(file) as scan:
             raw = scan.table(wanted, ID)
             cells = count_cells(raw, domain, unit, scan.engine, sample=sample, from_text=from_text)
-        _check_untouched(file.path, fingerprint)
+        check_untouched(file.path, fingerprint)
         return cells
 
     def in_order() -> Rows:
-        _check_untouched(file.path, fingerprint)
+        check_untouched(file.path, fingerprint)
         with scan_file(file) as scan:
             return list_rows(scan.table(wanted, ID), domain, scan.engine, from_text=from_text)
 
@@ -185,11 +191,11 @@ def _file_source(
     if not isinstance(file, CsvFile) and file.collect == "marginals":
 
         def scan_all(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
-            _check_untouched(file.path, fingerprint)
+            check_untouched(file.path, fingerprint)
             with scan_file(file) as scan:
                 rows = kept_rows(scan.table(wanted, ID), domain, unit, sample=sample)
                 scanned = scan_sets(rows, sets, domain, scan.engine, None)
-            _check_untouched(file.path, fingerprint)
+            check_untouched(file.path, fingerprint)
             return scanned.tables
 
         return MarginalSource(
@@ -201,11 +207,6 @@ def _file_source(
             notes=notes,
         )
     return CellSource(domain, unit, read=read, reference=reference, notes=notes, list_rows=in_order)
-
-
-def _check_untouched(path: str, fingerprint: Fingerprint) -> None:
-    if size_and_time(path) != (fingerprint.size, fingerprint.mtime_ns):
-        raise DataError(CHANGED)
 
 
 def _memory_source(

@@ -23,7 +23,10 @@ from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
 from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
 from eke.data.server_table import PostgreSQLTable
+from eke.data.view import NO_PLAN, ViewTable, check_key_types, repeated_key
 from eke.errors import DataError
+from eke.privacy.unit import Unit
+from eke.privacy.view import base_name
 
 _AWAY = (
     "the PostgreSQL server of the protected table cannot be reached, or refuses this user or "
@@ -54,6 +57,13 @@ LEFT JOIN pg_catalog.pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype
 WHERE a.attrelid = %s::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 
+_TYPES = "SELECT oid::bigint, typname, typtype::text FROM pg_catalog.pg_type"
+# What casts to texts and from moments depend on.
+_SETTINGS = (
+    *("SET LOCAL TIME ZONE 'UTC'", "SET LOCAL DateStyle = 'ISO, YMD'"),
+    *("SET LOCAL IntervalStyle = 'postgres'", "SET LOCAL extra_float_digits = 1"),
+)
+
 _PLAIN = {
     "int2": "int16",
     "int4": "int32",
@@ -81,17 +91,24 @@ class _ServerColumn:
 
 
 class PostgreSQLEngine:
-    """One read-only transaction on the server of a table; use it in a with block."""
+    """One read-only transaction on the server of a table, or of a view of tables there."""
 
-    __slots__ = ("_columns", "_connection", "_raw", "_relation")
+    __slots__ = ("_bases", "_columns", "_connection", "_plan", "_raw", "_relation")
 
-    def __init__(self, table: PostgreSQLTable) -> None:
+    def __init__(self, table: PostgreSQLTable, view: ViewTable | None = None) -> None:
         self._connection = _connect(table)
         self._raw = ""
+        self._bases: list[str] = []
+        self._plan = None if view is None else view.plan
         try:
-            schema, name, number = self._find(table)
-            self._relation = f"{quoted_name(schema)}.{quoted_name(name)}"
-            self._columns = {n: _column(n, *kind) for n, *kind in self._rows(_COLUMNS, [number])}
+            if view is None:
+                self._relation, number = self._find(table)
+                listed = self._rows(_COLUMNS, [number])
+                self._columns = {name: _column(name, *kind) for name, *kind in listed}
+            else:
+                self._columns = self._open_view(view)
+                # The fence keeps expressions of the view from being computed at each mention.
+                self._relation = f"({view.plan.select}{self.fence}) AS eke_view"
         except BaseException:
             self._connection.close()
             raise
@@ -176,8 +193,38 @@ class PostgreSQLEngine:
             return False
         return True
 
+    def check_view(self, unit: Unit | None) -> None:
+        """Raise unless joins compare without rounding and, without a unit, by unique keys."""
+        if self._plan is None:
+            return
+        for keys in self._plan.keys:
+            check_key_types([kind[0] for _, *kind in self._types(keys)])
+        for join in self._plan.joins if unit is None else ():
+            if self._rows(f"WITH {', '.join(self._bases)} {join.repeated}", None):
+                raise repeated_key(join.table, join.key)
+
+    def _open_view(self, view: ViewTable) -> dict[str, _ServerColumn]:
+        """The columns of a view; what is read as text or compared by a setting reads alike."""
+        for setting in _SETTINGS:
+            self._connection.execute(setting)
+        for place, base in enumerate(view.bases):
+            relation, _ = self._find(base)
+            rows = f"SELECT * FROM {relation}"  # noqa: S608 -- quoted
+            self._bases.append(f"{base_name(place)} AS NOT MATERIALIZED ({rows})")
+        return {name: _column(name, *kind) for name, *kind in self._types(view.plan.select)}
+
+    def _types(self, select: str) -> list[Any]:
+        """Names and types of the columns of a SELECT over the tables of a view."""
+        sql = f"WITH {', '.join(self._bases)} SELECT * FROM ({select}) AS typed LIMIT 0"  # noqa: S608 -- ours
+        try:
+            columns = _shielded(lambda: self._connection.execute(sql).description)
+        except DataError:
+            raise DataError(NO_PLAN) from None
+        types = {number: (name, kind) for number, name, kind in self._rows(_TYPES, [])}
+        return [(c.name, *types[c.type_code], _modifier(c)) for c in columns]
+
     def _with_raw(self) -> str:
-        return f"{quoted_name(_RAW)} AS ({self._raw})"
+        return ", ".join([*self._bases, f"{quoted_name(_RAW)} AS ({self._raw})"])
 
     def _copy(self, sql: str, types: Mapping[str, str]) -> Any:
         reader = _CopyReader(types)
@@ -189,7 +236,7 @@ class PostgreSQLEngine:
                 reader.take(block)
         return reader.table()
 
-    def _find(self, table: PostgreSQLTable) -> tuple[str, str, int]:
+    def _find(self, table: PostgreSQLTable) -> tuple[str, int]:
         tables = self._rows(_TABLES, [])
         matching = [
             (schema, name, number)
@@ -197,14 +244,15 @@ class PostgreSQLEngine:
             if table.table in (None, name, f"{schema}.{name}")
         ]
         if len(matching) == 1:
-            return matching[0]
+            schema, name, number = matching[0]
+            return f"{quoted_name(schema)}.{quoted_name(name)}", number
         known = ", ".join(f"{schema}.{name}" for schema, name, _ in tables) or "none at all"
         raise DataError(
             f"name one table of the database with table=..., for instance schema.table; it has: "
             f"{known}"
         )
 
-    def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
+    def _rows(self, sql: str, values: Sequence[object] | None) -> list[Any]:
         return _shielded(lambda: self._connection.execute(sql, values).fetchall())
 
 
@@ -268,6 +316,13 @@ def _numeric(column: str, modifier: int) -> tuple[str, str]:
         f"ELSE {column}::float8 END"
     )
     return tame, "float64"
+
+
+def _modifier(column: Any) -> int:
+    """What `pg_attribute` says of a column of a result: precision and scale of a NUMERIC."""
+    if column.precision is None or column.scale is None:
+        return -1
+    return (int(column.precision) << 16 | int(column.scale) & 0x7FF) + 4
 
 
 def _moment(column: str) -> str:

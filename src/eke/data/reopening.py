@@ -21,7 +21,7 @@ from eke.errors import DataError
 from eke.privacy.unit import Unit
 
 _SECRETS = ("size", "mtime_ns", "sha256", ROW_KEY)
-_ELSEWHERE = ("memory", "ibis", "postgresql", "spark")
+_ELSEWHERE = ("memory", "ibis", "postgresql", "spark", "view")
 
 
 def reopen_source(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,6 @@ from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
 from eke.errors import DataError
 
 _VIEW = "raw"
-_VIEW_OF_FILE = "file"
 _BLANKS = "' ' || chr(9)"
 _LONGEST_LINE = 16 * 2**20
 _LARGEST = "9" * 38
@@ -73,21 +72,35 @@ class Scan:
 @contextmanager
 def scan_file(file: DataFile) -> Iterator[Scan]:
     """A sealed engine that can read this file and no other, closed at the end of the block."""
-    if not Path(file.path).is_file():
-        raise DataError(f"there is no file {file.path}; check the path")
-    log = file.path + ".wal"
-    if isinstance(file, DuckDBFile) and Path(log).exists():
-        raise DataError(
-            f"{file.path} has changes that are not written yet ({log}); close the program that "
-            "uses it, or run CHECKPOINT in it, and try again"
-        )
-    with SealedEngine([file.path, log] if isinstance(file, DuckDBFile) else [file.path]) as engine:
-        if isinstance(file, CsvFile):
-            yield _scan_text(engine, file)
-        elif isinstance(file, ParquetFile):
-            yield _scan_parquet(engine, file)
-        else:
-            yield _scan_typed(engine, _attached_table(engine, file))
+    with SealedEngine(files_to_read([file])) as engine:
+        yield scan_within(engine, file, "protected")
+
+
+def files_to_read(files: Sequence[DataFile]) -> list[str]:
+    """The paths that an engine must be allowed to read for these tables; raises if one is not."""
+    paths = []
+    for file in files:
+        if not Path(file.path).is_file():
+            raise DataError(f"there is no file {file.path}; check the path")
+        paths.append(file.path)
+        if isinstance(file, DuckDBFile):
+            log = file.path + ".wal"
+            if Path(log).exists():
+                raise DataError(
+                    f"{file.path} has changes that are not written yet ({log}); close the program "
+                    "that uses it, or run CHECKPOINT in it, and try again"
+                )
+            paths.append(log)
+    return paths
+
+
+def scan_within(engine: SealedEngine, file: DataFile, name: str) -> Scan:
+    """The table of a file that an engine can read, which may keep something under this name."""
+    if isinstance(file, CsvFile):
+        return _scan_text(engine, file)
+    if isinstance(file, ParquetFile):
+        return _scan_parquet(engine, file, name)
+    return scan_typed(engine, _attached_table(engine, file, name))
 
 
 def _scan_text(engine: SealedEngine, file: CsvFile) -> Scan:
@@ -152,11 +165,18 @@ def _header(file: CsvFile) -> tuple[str, ...]:
     return names
 
 
-def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
-    engine.run(f"ATTACH {text_literal(file.path)} AS protected (READ_ONLY)")
+def _attached_table(engine: SealedEngine, file: DuckDBFile, name: str) -> str:
+    # A file can be attached once only, and a view may read several of its tables.
+    attached = engine.run(
+        f"SELECT database_name FROM duckdb_databases() WHERE path = {text_literal(file.path)}"  # noqa: S608 -- quoted
+    )
+    if attached:
+        name = attached[0][0]
+    else:
+        engine.run(f"ATTACH {text_literal(file.path)} AS {name} (READ_ONLY)")
     tables = engine.run(
-        "SELECT table_schema, table_name FROM information_schema.tables "
-        "WHERE table_catalog = 'protected' ORDER BY ALL"
+        "SELECT table_schema, table_name FROM information_schema.tables "  # noqa: S608 -- ours
+        f"WHERE table_catalog = '{name}' ORDER BY ALL"
     )
     if file.table is None:
         matching = tables
@@ -169,27 +189,28 @@ def _attached_table(engine: SealedEngine, file: DuckDBFile) -> str:
             f"it has: {known}"
         )
     schema, table = matching[0]
-    return f"protected.{quoted_name(schema)}.{quoted_name(table)}"
+    return f"{name}.{quoted_name(schema)}.{quoted_name(table)}"
 
 
-def _scan_parquet(engine: SealedEngine, file: ParquetFile) -> Scan:
+def _scan_parquet(engine: SealedEngine, file: ParquetFile, name: str) -> Scan:
     path = text_literal(file.path)
     rounded = _columns_of_parquet(engine, file, _ROUNDED)
     if not _columns_of_parquet(engine, file, _MILLISECONDS):
         relation = f"read_parquet({path}, hive_partitioning = false)"
-        return _scan_typed(engine, relation, rounded)
+        return scan_typed(engine, relation, rounded)
     # The engine's own reader fails on milliseconds far from today: one row would be enough to keep
     # all others from being counted. Arrow's reader passes them on as they are.
-    zoned = engine.attach_parquet(_VIEW_OF_FILE, file.path)
-    return _scan_typed(engine, _VIEW_OF_FILE, rounded, zoned)
+    zoned = engine.attach_parquet(name, file.path)
+    return scan_typed(engine, name, rounded, zoned)
 
 
-def _scan_typed(
+def scan_typed(
     engine: SealedEngine,
     relation: str,
     rounded: frozenset[str] = frozenset(),
     told_in_utc: frozenset[str] = frozenset(),
 ) -> Scan:
+    """A relation of the engine whose columns have types."""
     kinds = engine.describe(relation)
     columns = {name: _typed_column(name, kind) for name, kind in kinds}
     ids = {name: quoted_name(name) for name in columns}

@@ -30,6 +30,7 @@ from eke.data.server_table import (
 )
 from eke.data.source import ROW_KEY
 from eke.data.spark_engine import SparkEngine
+from eke.data.view import ViewTable
 from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
@@ -47,7 +48,7 @@ def open_server(
     """A table of a server, read once: its cells, or its digest."""
     stored = {**table_to_document(table), **stored_sample(sample)}
     if table.collect == "cells":
-        cells, notes = _read_cells(table, domain, unit, sample)
+        cells, notes = read_cells(table, domain, unit, sample)
         reference = {**stored, _DIGEST: cells.sha256()}
         return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
     point = SecretPoint.draw(domain)
@@ -77,7 +78,7 @@ def reopen_server(
         return _marginal_source(table, domain, unit, stored)
 
     def read() -> Cells:
-        cells, _ = _read_cells(table, domain, unit, sample)
+        cells, _ = read_cells(table, domain, unit, sample)
         if cells.sha256() != stored.get(_DIGEST):
             raise DataError(CHANGED)
         return cells
@@ -136,16 +137,21 @@ def _scan(
         return scan_sets(rows, sets, domain, engine, point), notes
 
 
-def _read_cells(
-    table: ServerTable, domain: Domain, unit: Unit | None, sample: RowSample | None
+def read_cells(
+    table: ServerTable | ViewTable, domain: Domain, unit: Unit | None, sample: RowSample | None
 ) -> tuple[Cells, list[str]]:
+    """The cells of a server's table or view, and what its curator should know of its columns."""
     with server_engine(table) as engine:
+        if isinstance(engine, PostgreSQLEngine):
+            engine.check_view(unit)
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
         return count_cells(raw, domain, unit, engine, sample=sample), notes
 
 
-def server_engine(table: ServerTable) -> PostgreSQLEngine | SparkEngine:
+def server_engine(table: ServerTable | ViewTable) -> PostgreSQLEngine | SparkEngine:
     """The engine of a table, for a with block."""
+    if isinstance(table, ViewTable):
+        return PostgreSQLEngine(table.bases[0], table)
     return PostgreSQLEngine(table) if isinstance(table, PostgreSQLTable) else SparkEngine(table)

@@ -171,11 +171,31 @@ class NewUnit(Body):
     rows: int = Field(ge=1, le=1_000_000)
 
 
-class NewDataset(Body):
-    """A dataset to be made from a file in the server's folder."""
+_FileName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class NewView(Body):
+    """A SELECT over files in the server's folder, by the names that it calls them."""
+
+    sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)
+    tables: dict[_FileName, _FileName] = Field(min_length=1, max_length=20)
+
+
+class _FileOrView(Body):
+    file: _FileName | None = None
+    view: NewView | None = None
+
+    @model_validator(mode="after")
+    def _has_a_table(self) -> Self:
+        if (self.file is None) == (self.view is None):
+            raise ValueError("give a file or a view")
+        return self
+
+
+class NewDataset(_FileOrView):
+    """A dataset to be made from a file in the server's folder, or a view over several."""
 
     name: str = Field(min_length=1, max_length=64)
-    file: str = Field(min_length=1, max_length=200)
     domain: dict[str, Any]
     epsilon: _Positive | None = None
     rho: _Positive | None = None
@@ -183,7 +203,5 @@ class NewDataset(Body):
     unit: NewUnit | None = None
 
 
-class Drafted(Body):
-    """A file whose domain is to be drafted."""
-
-    file: str = Field(min_length=1, max_length=200)
+class Drafted(_FileOrView):
+    """A file, or a view over several, whose domain is to be drafted."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from eke.session.release.price import Price
     from eke.session.release.released import Release, ReleasedTable
     from eke.session.session import Session
+    from eke.session.view import View
 
 __all__ = [
     "Advice",
@@ -52,6 +53,7 @@ __all__ = [
     "ReleasedTable",
     "Session",
     "TableEstimate",
+    "View",
     "Within",
     "check",
     "check_dataset",
@@ -88,5 +90,6 @@ if not TYPE_CHECKING:
             "release.price": "Price",
             "release.released": "Release ReleasedTable",
             "session": "Session",
+            "view": "View",
         },
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from eke.data import TableCheck, check_table
+from eke.data.view import ViewTable
 from eke.domain import Domain, read_domain
 from eke.errors import PrivacyError
 from eke.ledger import Ledger
@@ -52,6 +53,8 @@ def check(
         raise PrivacyError('unit must be an eke.Unit, e.g. eke.Unit("patient", rows=3)')
     declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
     check_functions(declared)
+    if isinstance(data, ViewTable):
+        data.promise(unit)
     return check_table(data, declared, unit, table=table)
 
 

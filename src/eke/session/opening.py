@@ -48,7 +48,7 @@ def create(
         path: where the dataset is kept; it must be new. For several machines it is an address
             instead, `postgresql://host/base?dataset=adult`.
         data: the table: a CSV, Parquet or DuckDB file, a pandas or polars frame, an Arrow table, a
-            table of PostgreSQL or Spark.
+            table of PostgreSQL or Spark, a `View`.
         domain: the `Domain`, or a file that describes it.
         epsilon: the limit under pure differential privacy, with Laplace noise.
         rho: the limit under zero-concentrated differential privacy, with Gaussian noise.
@@ -79,6 +79,7 @@ def create(
     from importlib.metadata import version  # noqa: PLC0415
 
     from eke.data import check_table, open_source  # noqa: PLC0415
+    from eke.data.view import ViewTable  # noqa: PLC0415
 
     limit = Limit.of(epsilon, rho)
     relation = check_neighbours(neighbours)
@@ -92,6 +93,8 @@ def create(
         )
     declared = domain if isinstance(domain, Domain) else read_domain(Path(domain))
     check_functions(declared)
+    if isinstance(data, ViewTable):
+        data.promise(unit, relation)
     if declared.has_claims:
         checked = check or check_table(data, declared, unit, table=table)
         if checked.contradictions():

@@ -24,18 +24,18 @@ class TooTangled(Exception):
     """The parser went back so often that the text is no question."""
 
 
-def trees_of(text: str) -> list[exp.Expr | None]:
+def trees_of(text: str, dialect_name: str = DIALECT) -> list[exp.Expr | None]:
     """The syntax trees of a text, one a statement; `TooTangled` after too many attempts."""
-    dialect = Dialect.get_or_raise(DIALECT)
+    dialect = Dialect.get_or_raise(dialect_name)
     tokens = dialect.tokenize(text)
-    parser = _parser_class()(dialect=dialect)
+    parser = _parser_class(dialect_name)(dialect=dialect)
     parser.tokens_left = _TIMES_BACK * len(tokens) + _FEW_BACK
     return cast("list[exp.Expr | None]", parser.parse(tokens, text))
 
 
 @cache
-def _parser_class() -> Any:
-    base: type[Parser] = Dialect.get_or_raise(DIALECT).parser_class
+def _parser_class(dialect_name: str) -> Any:
+    base: type[Parser] = Dialect.get_or_raise(dialect_name).parser_class
 
     class Counting(base):  # type: ignore[valid-type, misc]
         """The parser of the dialect, which may go back over so many tokens."""

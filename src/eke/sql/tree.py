@@ -134,8 +134,17 @@ def parsed(
     allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
 ) -> exp.Select:
     """The tree of one SELECT made of allow-listed nodes and arguments."""
+    tree = tree_of(text, cleaned)
+    _check_nodes(text, tree, tokens, allowed)
+    if not isinstance(tree, exp.Select):
+        raise text.error(0, "a question is one SELECT; write SELECT COUNT(*) FROM …")
+    return tree
+
+
+def tree_of(text: SqlText, cleaned: str, dialect: str = DIALECT) -> exp.Expr:
+    """The tree of one statement, of whatever nodes the parser makes of it."""
     try:
-        trees = trees_of(cleaned)
+        trees = trees_of(cleaned, dialect)
     except SqlglotError as problem:
         raise _unreadable(text, problem) from None
     except TooTangled:
@@ -152,9 +161,6 @@ def parsed(
         ) from None
     if len(trees) != 1 or trees[0] is None:
         raise text.error(0, "one statement at a time; write a single SELECT")
-    _check_nodes(text, trees[0], tokens, allowed)
-    if not isinstance(trees[0], exp.Select):
-        raise text.error(0, "a question is one SELECT; write SELECT COUNT(*) FROM …")
     return trees[0]
 
 

@@ -43,7 +43,7 @@ from eke.service.permission import (
     roles,
 )
 from eke.service.state import State, state_of
-from eke.session import create
+from eke.session import View, create
 
 router = APIRouter(prefix="/api/v1", tags=["curating"])
 _TABLES = re.compile(r"[^/\\\0]+\.(csv|tsv|csv\.gz|parquet|duckdb)")
@@ -138,9 +138,9 @@ def files(request: Request) -> dict[str, Any]:
 @router.post("/drafts", **roles(*CURATING, also=require_whole_server))
 def draft(request: Request, body: Drafted) -> dict[str, Any]:
     """A domain drafted from the table itself: private until a curator has checked every value."""
-    path = _table(state_of(request), body.file)
+    table = _table_of(state_of(request), body)
     try:
-        drafted = draft_domain(path)
+        drafted = draft_domain(table)
     except DataError:
         raise Problem(422, "InvalidRequest", "this file cannot be read as a table") from None
     return finite({"domain": domain_to_document(drafted.domain), "notes": list(drafted.notes)})
@@ -148,9 +148,9 @@ def draft(request: Request, body: Drafted) -> dict[str, Any]:
 
 @router.post("/datasets", status_code=201, **roles(*CURATING, also=require_whole_server))
 def new_dataset(request: Request, who: Who, body: NewDataset) -> dict[str, Any]:
-    """A new protected dataset, made from a file in the server's folder."""
+    """A new protected dataset, made from a file in the server's folder or a view over several."""
     state = state_of(request)
-    table = _table(state, body.file)
+    table = _table_of(state, body)
     if not NAME.fullmatch(body.name):
         raise Problem(422, "InvalidRequest", "a name has letters, digits or any of . _ -")
     if state.datasets.get(body.name) is not None:
@@ -175,6 +175,18 @@ def _folder(state: State) -> FilePath:
     if state.settings.folder is None:
         raise ServiceError("this server makes no datasets; start it with --folder")
     return state.settings.folder
+
+
+def _table_of(state: State, body: Drafted | NewDataset) -> FilePath | View:
+    """The file or the view that a curator names.
+
+    Privacy: The SQL of a view names tables, and each of these is a file in the folder that the
+    curator could protect by itself; nothing in the text can name another.
+    """
+    if body.view is None:
+        return _table(state, body.file or "")
+    tables = {name: _table(state, file) for name, file in body.view.tables.items()}
+    return View(body.view.sql, tables)
 
 
 def _table(state: State, name: str) -> FilePath:

@@ -1,0 +1,242 @@
+"""View tables: a view that was read (`ViewPlan`) with its tables, and its rows in a sealed engine.
+
+Each table becomes a relation of the engine under a name of ours, with the values that the table
+holds, times with a zone told in UTC; the view is a SELECT over these that eke has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile, file_from_path
+from eke.data.memory import MemoryTable, memory_table
+from eke.data.scan import Scan, files_to_read, scan_typed, scan_within
+from eke.data.sealed import SealedEngine, quoted_name
+from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
+from eke.errors import DataError
+from eke.privacy.unit import Unit
+from eke.privacy.view import Dialect, ViewPlan, ViewPromise, base_name
+
+_VIEW = "eke_view"
+_WHOLE = frozenset(
+    (
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "int2", "int4", "int8"),
+    )
+)
+_TEXTS = frozenset(("text", "varchar"))
+_ONE_TYPE = (str, bool, int, float)
+
+NO_PLAN = (
+    "the engine cannot carry out this view; check that its functions and operators fit the types "
+    "of the columns. All columns of a text file are texts: write CAST(year AS INTEGER) > 2000"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ViewTable:
+    """A view and its tables by name: files, tables in memory, or tables of one server.
+
+    Privacy: The plan was read from a text by `eke.sql.view`; nothing else may make one.
+    """
+
+    plan: ViewPlan
+    tables: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.plan.statement!r}; of {', '.join(self.plan.tables)})"
+
+    def promise(self, unit: Unit | None = None, neighbours: str = "add_remove") -> ViewPromise:
+        """What a dataset of this view would protect, and which tables it takes for public."""
+        return self.plan.promise(unit, neighbours)
+
+    @property
+    def bases(self) -> tuple[Any, ...]:
+        """The tables in the order of the plan."""
+        return tuple(self.tables[name] for name in self.plan.tables)
+
+    @property
+    def files(self) -> dict[str, DataFile]:
+        """Those of the tables that are files."""
+        return {name: table for name, table in self.tables.items() if _is_file(table)}
+
+    @property
+    def from_text(self) -> bool:
+        """Whether texts of it may come from a text file, where they spell numbers."""
+        return any(isinstance(table, CsvFile) for table in self.tables.values())
+
+
+def named_tables(tables: Mapping[str, object]) -> tuple[Dialect, dict[str, Any]]:
+    """The tables that a view is given, each of a kind that eke opens, and whose SQL it speaks."""
+    named = {name: _table(table) for name, table in tables.items()}
+    if not named or not all(isinstance(name, str) and name for name in named):
+        raise DataError("a view needs its tables by name: tables={'visits': 'visits.csv', ...}")
+    if any(isinstance(table, SparkTable) for table in named.values()):
+        raise DataError(
+            "views of Spark tables are made in Spark: create a view there, and protect it with "
+            "eke.SparkTable"
+        )
+    on_server = [table for table in named.values() if isinstance(table, PostgreSQLTable)]
+    if on_server and (len(on_server) < len(named) or len({t.address for t in on_server}) > 1):
+        raise DataError("all tables of a view are on one server, or none is")
+    places = [
+        id(table.data) if isinstance(table, MemoryTable) else table for table in named.values()
+    ]
+    if len(set(places)) < len(places):
+        raise DataError("two names of the view stand for one table; use one name for it")
+    return "postgres" if on_server else "duckdb", named
+
+
+def tables_of_database(database: str | Path, names: Sequence[str]) -> dict[str, Any]:
+    """The tables of a PostgreSQL database or a DuckDB file, by the names that they have there."""
+    if is_postgresql_address(database):
+        return {name: PostgreSQLTable(str(database), name) for name in names}
+    return {name: file_from_path(database, name) for name in names}
+
+
+def _table(table: object) -> Any:
+    if isinstance(table, (CsvFile, ParquetFile, DuckDBFile, PostgreSQLTable, SparkTable)):
+        return table
+    if is_postgresql_address(table):
+        raise DataError("name the table of the server with eke.PostgreSQLTable(address, table)")
+    if isinstance(table, (str, Path)):
+        return file_from_path(table)
+    memory = memory_table(table)
+    if memory is None:
+        raise DataError("a table of a view is a path, eke.CsvFile, a DataFrame or an Arrow table")
+    return memory
+
+
+def _is_file(table: object) -> bool:
+    return isinstance(table, (CsvFile, ParquetFile, DuckDBFile))
+
+
+@contextmanager
+def scan_view(view: ViewTable) -> Iterator[Scan]:
+    """A sealed engine that can read the files of a view and no others, with the view's columns.
+
+    Privacy: What fails here depends on names and types of columns, which are public.
+    """
+    with SealedEngine(files_to_read(list(view.files.values()))) as engine:
+        rounded: set[tuple[str, str]] = set()
+        for place, name in enumerate(view.plan.tables):
+            table = view.tables[name]
+            if isinstance(table, MemoryTable):
+                columns, inexact = _attach_memory(engine, table, place)
+            else:
+                columns, inexact = _attach_file(engine, table, place)
+            _check_uses(view.plan, name, columns)
+            rounded |= {(name, column.casefold()) for column in inexact}
+        for keys in view.plan.keys:
+            check_key_types(_kinds(engine, keys))
+        _plan(engine, f"CREATE TEMP VIEW {_VIEW} AS {view.plan.select}")
+        lossy = frozenset(
+            column.name
+            for column in view.plan.columns
+            if any((table, source.casefold()) in rounded for table, source in column.sources)
+        )
+        yield scan_typed(engine, _VIEW, lossy)
+
+
+def check_keys(plan: ViewPlan, engine: SealedEngine) -> None:
+    """Raise unless the key of each joined table is unique there.
+
+    Privacy: With unique keys a row of the first table makes at most one row of the view, whatever
+    its values are. The tables that are looked at here are those that are taken for public.
+    """
+    for join in plan.joins:
+        if engine.run(join.repeated):
+            raise repeated_key(join.table, join.key)
+
+
+def repeated_key(table: str, key: str) -> DataError:
+    """The refusal of a join that may multiply rows."""
+    return DataError(
+        f"{key} occurs more than once in {table!r}, so that one row may make several rows of the "
+        "view; join by a column that is unique there, or name the id column of a unit, of which "
+        "so many rows are counted"
+    )
+
+
+def check_key_types(kinds: Sequence[str]) -> None:
+    """Raise unless both sides of each equality, listed in pairs, are compared without rounding."""
+    for before, after in zip(kinds[::2], kinds[1::2], strict=True):
+        alike = before == after or {before, after} <= _WHOLE or {before, after} <= _TEXTS
+        if not alike:
+            raise DataError(
+                f"a join compares a column of type {before} with one of type {after}, which would "
+                "have to be converted; CAST one of them to the type of the other"
+            )
+
+
+def _attach_file(
+    engine: SealedEngine, file: DataFile, place: int
+) -> tuple[list[str], frozenset[str]]:
+    scan = scan_within(engine, file, f"place{place}")
+    forms = dict(scan.columns)
+    if not isinstance(file, CsvFile):
+        kinds = dict(engine.describe(scan.relation))
+        # Columns as they are, so that ids stay what they are; but no collation, for a join of two
+        # columns would compare by that of either.
+        plain = {
+            name: f'{form} COLLATE "C"' if kinds[name] == "VARCHAR" else form
+            for name, form in scan.ids.items()
+        }
+        forms = {name: forms[name] if name in scan.zoned else plain[name] for name in forms}
+    listed = ", ".join(f"{form} AS {quoted_name(name)}" for name, form in forms.items())
+    relation = f"SELECT {listed} FROM {scan.relation}"  # noqa: S608 -- names are quoted
+    engine.run(f"CREATE TEMP VIEW {base_name(place)} AS {relation}")
+    return list(forms), scan.rounded
+
+
+def _attach_memory(
+    engine: SealedEngine, table: MemoryTable, place: int
+) -> tuple[list[str], frozenset[str]]:
+    arrays = {name: _typed(table.column(name)) for name in table.names}
+    present = {name: array for name, array in arrays.items() if array is not None}
+    engine.register(base_name(place), pa.table(present))
+    inexact = {name for name, array in present.items() if pa.types.is_timestamp(array.type)}
+    return list(present), frozenset(inexact)
+
+
+def _typed(column: Any) -> Any | None:
+    """An Arrow column of one type; None for objects of several types."""
+    if not isinstance(column, list):
+        return column
+    kinds = {type(value) for value in column if value is not None}
+    if len(kinds) > 1 or not kinds <= set(_ONE_TYPE):
+        return None
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        return None
+
+
+def _check_uses(plan: ViewPlan, table: str, columns: Sequence[str]) -> None:
+    known = {column.casefold() for column in columns}
+    for name in (column for used, column in plan.uses if used == table):
+        if name.casefold() not in known:
+            raise DataError(
+                f"table {table!r} of the view has no column {name!r} of one type; its columns are: "
+                f"{', '.join(columns)}"
+            )
+
+
+def _plan(engine: SealedEngine, sql: str) -> None:
+    try:
+        engine.run(sql)
+    except DataError:
+        raise DataError(NO_PLAN) from None
+
+
+def _kinds(engine: SealedEngine, select: str) -> list[str]:
+    try:
+        return [kind for _, kind, *_ in engine.run(f"DESCRIBE {select}")]
+    except DataError:
+        raise DataError(NO_PLAN) from None

@@ -1,0 +1,90 @@
+"""Writing: the SQL of a view for its engine, every expression total where the engine allows it.
+
+Privacy: An expression that fails on one row would keep all others from being counted. DuckDB makes
+NULL of a failing expression (TRY); casts are tried there and in Spark, and nothing is divided by
+zero anywhere. What is left to fail, in PostgreSQL and Spark, fails when the view is read, which is
+before anything is charged, with one fixed message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from eke.privacy.view import Dialect, ViewJoin, base_name
+from eke.sql.view.branch import TableJoin, TableUse, ViewBranch
+
+
+class ViewWriter:
+    """Writes the branches of one view for one engine."""
+
+    def __init__(self, dialect: Dialect, tables: Sequence[str]) -> None:
+        self._dialect = dialect
+        self._names = {table: base_name(place) for place, table in enumerate(tables)}
+
+    def select(self, branches: Sequence[ViewBranch]) -> str:
+        """The whole view."""
+        names = [name for name, _ in branches[0].columns]
+        return " UNION ALL ".join(self._branch(branch, names) for branch in branches)
+
+    def keys(self, branch: ViewBranch) -> str:
+        """A SELECT of both sides of all equalities of a branch, which is never run."""
+        sides = [side for link in branch.links for pair in link.pairs for side in pair]
+        listed = ", ".join(f"{self._tame(s)} AS {self._name(f'k{n}')}" for n, s in enumerate(sides))
+        sources = ", ".join(map(self._table, branch.uses))
+        return f"SELECT {listed} FROM {sources}" if sides else ""  # noqa: S608 -- names are quoted
+
+    def join(self, link: TableJoin) -> ViewJoin:
+        """A join, with the SELECT that finds a key that occurs more than once."""
+        keys = [self._tame(after) for _, after in link.pairs]
+        wanted = [f"{key} IS NOT NULL" for key in keys]
+        wanted += [self._condition(condition) for condition in link.conditions]
+        repeated = (
+            f"SELECT 1 FROM {self._table(link.use)} WHERE {' AND '.join(wanted)} "  # noqa: S608 -- as above
+            f"GROUP BY {', '.join(keys)} HAVING COUNT(*) > 1 LIMIT 1"
+        )
+        shown = ", ".join(after.sql(dialect=self._dialect) for _, after in link.pairs)
+        return ViewJoin(link.use.table, shown, repeated)
+
+    def _branch(self, branch: ViewBranch, names: Sequence[str]) -> str:
+        expressions = [node for _, node in branch.columns]
+        listed = ", ".join(
+            f"{self._tame(node)} AS {self._name(name)}"
+            for name, node in zip(names, expressions, strict=True)
+        )
+        text = f"SELECT {listed} FROM {self._table(branch.first)}"  # noqa: S608 -- names are quoted
+        for link in branch.links:
+            pairs = [f"{self._tame(a)} = {self._tame(b)}" for a, b in link.pairs]
+            pairs += [self._condition(condition) for condition in link.conditions]
+            kind = "LEFT JOIN" if link.is_left else "JOIN"
+            text += f" {kind} {self._table(link.use)} ON {' AND '.join(pairs)}"
+        return text if branch.where is None else f"{text} WHERE {self._condition(branch.where)}"
+
+    def _table(self, use: TableUse) -> str:
+        return f"{self._name(self._names[use.table])} AS {self._name(use.alias)}"
+
+    def _name(self, name: str) -> str:
+        return exp.to_identifier(name, quoted=True).sql(dialect=self._dialect)
+
+    def _condition(self, node: exp.Expr) -> str:
+        tame = self._tame(node)
+        return tame if tame.startswith("TRY(") else f"({tame})"
+
+    def _tame(self, node: exp.Expr) -> str:
+        """SQL of an expression; NULL where it has no value, if the engine can say that."""
+        sql = node.copy().transform(self._total).sql(dialect=self._dialect, identify=True)
+        plain = isinstance(node, (exp.Column, exp.Literal, exp.Null, exp.Boolean))
+        return sql if plain or self._dialect != "duckdb" else f"TRY({sql})"
+
+    def _total(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, (exp.Div, exp.IntDiv, exp.Mod)) and not _is_number(node.expression):
+            zero = exp.Literal.number(0)
+            node.set("expression", exp.Nullif(this=node.expression, expression=zero))
+        if isinstance(node, (exp.Cast, exp.TryCast)) and self._dialect != "postgres":
+            return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
+        return node
+
+
+def _is_number(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and float(node.this) != 0
