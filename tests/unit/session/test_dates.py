@@ -112,6 +112,13 @@ def test_weekdays_of_ten_years_are_groups() -> None:
         assert parse(text, domain).rows == groups
 
 
+def test_hours_and_days_of_a_year_of_hours_are_groups() -> None:
+    domain = eke.Domain(at=eke.Timestamp("2013-01-01", "2013-12-31", "hour", null="bucket"))
+    keys = ("EXTRACT(hour FROM at)", "CAST(at AS DATE)", "date_trunc('month', at)", "at")
+    for key, groups in zip(keys, (25, 366, 13, 8761), strict=True):
+        assert parse(f"SELECT {key} AS k, COUNT(*) FROM t GROUP BY k", domain).rows == groups
+
+
 def test_days_of_one_year_by_number_are_the_days(session: eke.Session) -> None:
     """A key that only has other names for the values of a column costs and takes what it does."""
     text = "SELECT {} AS k, COUNT(*) AS n FROM t GROUP BY k"
