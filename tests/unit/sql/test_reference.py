@@ -19,7 +19,7 @@ DOMAIN = (
     Domain(
         dict(compact_domain().attributes),
         day=Date("2012-01-01", "2013-12-31"),
-        at=Timestamp("2012-01-01", "2013-12-31", "hour"),
+        at=Timestamp("2013-01-01", "2013-12-31", "hour"),
         opens=Time(step="15 minutes"),
     )
     .with_lookups(*LOOKUPS)
