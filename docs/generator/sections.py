@@ -52,7 +52,8 @@ SECTIONS = (
     Section(
         "Describing a table",
         (
-            *("Domain", "Categorical", "Boolean", "Integer", "Numeric", "Binned", "Date"),
+            *("Domain", "Categorical", "Boolean", "Integer", "Numeric", "Binned"),
+            *("Date", "Timestamp", "Time"),
             *("domain.Attribute", "Replace", "Lookup", "read_lookup", "read_domain"),
             *("write_domain", "Unit"),
         ),
@@ -109,7 +110,8 @@ SECTIONS = (
 # How a kind of column serves data engines, files and SQL is told in `eke.domain.attribute`; the
 # page is for whoever writes questions and reads answers.
 SHOWN = {
-    **dict.fromkeys(("Categorical", "Boolean", "Integer", "Numeric", "Binned", "Date"), ()),
+    **dict.fromkeys(("Categorical", "Boolean", "Integer", "Numeric", "Binned"), ()),
+    **dict.fromkeys(("Date", "Timestamp", "Time"), ()),
     "domain.Attribute": ("declared", "labels", "size", "has_bucket", "drops", "code"),
 }
 """Of which classes only some members are shown."""

@@ -14,7 +14,7 @@ What a raw value is, by column type:
 - FLOAT and DOUBLE are themselves, and NaN is missing; a DECIMAL with fraction digits is the DOUBLE
   next to it;
 - text is text, or, in a text file, the number or truth value that it spells (`spelled_number`);
-- dates, times and texts are the days that they name (`days`), to attributes that have days;
+- dates, times and texts are the moments that they name (`moments`), to attributes of such;
 - anything else (lists, bytes, ..., and dates to other attributes) is a value outside every domain,
   like text in a column of numbers.
 """
@@ -28,10 +28,16 @@ from typing import Any
 
 import ibis
 
-from eke.data.days import day_number, day_of_told, holds_days, is_missing, told_moment
+from eke.data.moments import (
+    holds_moments,
+    is_missing,
+    step_number,
+    step_of_told,
+    told_moment,
+)
 from eke.domain import Attribute
 from eke.domain.fate import Fate
-from eke.domain.placing import ROUNDING, Cut, Days, Floored, Listed, Placing, Stepped
+from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Moments, Placing, Stepped
 from eke.errors import DataError
 
 NUMBER = (
@@ -85,7 +91,7 @@ def fate_expression(column: Any, attribute: Attribute, *, spelled: bool = False)
 
 def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
     """All that a raw value can be, the first that holds; the last one takes whatever is left."""
-    if spelled and isinstance(attribute.placing, Days):
+    if spelled and isinstance(attribute.placing, Moments):
         raw = _Raw(is_missing(column), None, None)
     else:
         raw = _Raw(column.isnan(), column, None) if spelled else _raw(column)
@@ -100,13 +106,13 @@ def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Bran
 def spelled_number(column: Any, attribute: Attribute) -> Any:
     """The DOUBLE that a text spells, NaN where it is missing, NULL where it spells none.
 
-    Of an attribute that has days, what the text tells (`days.told_moment`).
+    Of an attribute of moments, what the text tells (`moments.told_moment`).
 
     The pattern keeps out what only the engine would take for a number, such as 1_000. Blanks are
     stripped only where there may be some, for that takes the engine longer than all the rest.
     """
     placing = attribute.placing
-    if isinstance(placing, Days):
+    if isinstance(placing, Moments):
         return told_moment(column, placing)
     values = placing.values if isinstance(placing, Listed) else ()
     if any(abs(int(value)) >= _EXACT for value in values):
@@ -127,7 +133,7 @@ def spelled_number(column: Any, attribute: Attribute) -> Any:
 
 def is_spelled(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True for a column of texts that `spelled_number` has something to read in."""
-    if isinstance(attribute.placing, Days):
+    if isinstance(attribute.placing, Moments):
         return bool(dtype.is_string())
     return from_text and not takes_text(attribute) and bool(dtype.is_string())
 
@@ -140,8 +146,8 @@ def takes_text(attribute: Attribute) -> bool:
 def is_readable(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True unless no value of this column type could ever be a declared value."""
     from_text = from_text and bool(dtype.is_string())  # a view may have columns of other types
-    if isinstance(attribute.placing, Days) and not from_text:
-        return holds_days(dtype)
+    if isinstance(attribute.placing, Moments) and not from_text:
+        return holds_moments(dtype, attribute.placing)
     if takes_text(attribute) or from_text:
         return bool(dtype.is_string())
     return bool(dtype.is_boolean() or dtype.is_numeric())
@@ -165,10 +171,10 @@ def _raw(column: Any) -> _Raw:
 def _found(raw: _Raw, column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
     """The branches of all values that have a place, or lie below or above all places."""
     beyond = _code(attribute.beyond[0]), _code(attribute.beyond[1])
-    if isinstance(attribute.placing, Days):
-        days = attribute.placing
-        number = (day_of_told if spelled else day_number)(column, days)
-        return [] if number is None else _whole_branches(number, days.low, days.high, beyond)
+    if isinstance(attribute.placing, Moments):
+        moments = attribute.placing
+        number = (step_of_told if spelled else step_number)(column, moments)
+        return [] if number is None else _whole_branches(number, moments.low, moments.high, beyond)
     if takes_text(attribute):
         texts = attribute.declared if raw.text is not None else ()
         return [_declared(raw.text == v, _code(n)) for n, v in enumerate(texts)]
@@ -185,8 +191,8 @@ def _number_branches(number: Any, placing: Placing, beyond: tuple[Any, Any]) -> 
             return _bin_branches(number, edges, beyond)
         case Listed(values):
             return [_declared(_equals(number, int(v)), _code(n)) for n, v in enumerate(values)]
-        case Days():
-            raise TypeError("days are found by `days`")
+        case Moments():
+            raise TypeError("moments are found by `moments`")
 
 
 def _declared(condition: Any, code: Any) -> _Branch:

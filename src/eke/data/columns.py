@@ -8,7 +8,7 @@ from typing import Any
 from eke.data.coding import is_readable
 from eke.data.reduction import ID, code_column
 from eke.domain import Domain
-from eke.domain.placing import Days
+from eke.domain.placing import Moments
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
@@ -48,11 +48,11 @@ def notes_on_types(
 
 
 def check_moments(raw: Any, domain: Domain) -> None:
-    """Raise when a Date is a column of an Ibis table that has a zone: back ends differ in it."""
+    """Raise when moments are a column of an Ibis table that has a zone: back ends differ in it."""
     types = dict(raw.schema().items())
     for place, (name, attribute) in enumerate(domain.attributes):
         dtype = types[code_column(place)]
-        if isinstance(attribute.placing, Days) and getattr(dtype, "timezone", None):
+        if isinstance(attribute.placing, Moments) and getattr(dtype, "timezone", None):
             raise DataError(
                 f"column {name!r} holds times with a zone, which back ends of Ibis treat "
                 "differently; make it a date or a time without zone in the expression"

@@ -6,6 +6,7 @@ It looks at the different values of a column and how often each occurs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -16,7 +17,14 @@ import ibis
 import numpy as np
 
 from eke.data.coding import FALSE_WORDS, TRUE_WORDS, spelled_number
-from eke.data.days import day_number, day_of_told, is_missing, told_moment
+from eke.data.moments import (
+    FIRST_SECOND,
+    LAST_SECOND,
+    is_missing,
+    step_number,
+    step_of_told,
+    told_moment,
+)
 from eke.data.round_edges import round_bounds, round_edges, round_step, tidy
 from eke.data.sealed import Engine
 from eke.domain import (
@@ -29,10 +37,15 @@ from eke.domain import (
     Numeric,
     Replace,
     Rule,
+    Time,
+    Timestamp,
 )
 from eke.domain.date import MOST_DAYS
-from eke.domain.placing import Days
+from eke.domain.placing import Moments
 from eke.domain.rule import EXACT, number_text
+from eke.domain.step import UNITS
+from eke.domain.timestamp import MOST_STEPS
+from eke.domain.zone import DAY, FIRST
 
 MISSING_WORDS = ("na", "n/a", "n.a.", "null", "none", "nan", "?", "-", ".", "missing")
 _WIDEST = 10_000  # values of a column of numbers, unless bins are wanted
@@ -45,7 +58,8 @@ _EMPTY = "left out: it holds no values"
 _ID = (
     "If it names the individuals to protect, make it the unit; ids and free text are no attributes"
 )
-_ANY_DAY = Days(date.min.toordinal(), date.max.toordinal(), None, "UTC")
+_ANY_MOMENT = Moments(FIRST_SECOND, LAST_SECOND, 1, None, "UTC")
+_ANY_CLOCK = Moments(0, DAY - 1, 1, None, None, is_clock=True)
 _DERIVE = "derive what matters from it (the year, the month, a category) and add that as a column"
 _USUAL = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 _PERSONAL = {"name", "email", "mail", "phone", "telephone", "address", "street", "ssn", "passport"}
@@ -58,8 +72,8 @@ class ColumnDraft:
     """One column while it is drafted: where its values are, its name, and what is wanted.
 
     `counted` are its different values (`v`), numbers as doubles and dates and times as numbers of
-    days, how often each occurs (`n`), and for the texts of a text file the numbers that they spell
-    (`x`); None where its type has no attribute.
+    seconds, how often each occurs (`n`), and for the texts of a text file the numbers that they
+    spell (`x`); None where its type has no attribute.
     """
 
     engine: Engine
@@ -91,8 +105,8 @@ class ColumnDraft:
             if from_text and kind.is_string():
                 grouped = grouped.mutate(x=spelled_number(grouped.v, Integer(0, 0)))
             counted = engine.hold(grouped)
-        elif kind.is_date() or kind.is_timestamp():
-            column = day_number(values, _ANY_DAY)
+        elif kind.is_date() or kind.is_timestamp() or kind.is_time():
+            column = step_number(values, _ANY_CLOCK if kind.is_time() else _ANY_MOMENT)
             counted = engine.hold(
                 column.name("v").as_table().group_by("v").aggregate(n=ibis._.count())
             )
@@ -104,9 +118,11 @@ class ColumnDraft:
         if counted is None:
             return None, f"left out: type {self.kind} has no attribute of its own; {_DERIVE}"
         if self.kind.is_date() or self.kind.is_timestamp():
-            return self._dates(
+            return self._moments(
                 counted, in_utc=bool(self.kind.is_timestamp() and self.kind.timezone)
             )
+        if self.kind.is_time():
+            return self._clocks(counted)
         if self.kind.is_string():
             if self.missing:
                 present = ~counted.v.isin(self.missing)
@@ -137,26 +153,29 @@ class ColumnDraft:
     # -- texts ---------------------------------------------------------------------------------
 
     def _text(self, texts: Any) -> Drafted:
-        present, distinct, missing, words, others, dates = self._row(
+        present, distinct, missing, words, others, dates, clocks = self._row(
             texts,
             texts.n.sum(where=texts.v.notnull()),
             texts.v.count(),
             texts.n.sum(where=texts.v.isnull()),
             texts.v.lower().isin([*TRUE_WORDS, *FALSE_WORDS]).sum(),
             texts.x.isnull().sum() if self.from_text else ibis.literal(0),
-            (texts.v.notnull() & told_moment(texts.v, _ANY_DAY).notnull()).sum(),
+            *(
+                (texts.v.notnull() & told_moment(texts.v, kind).notnull()).sum()
+                for kind in (_ANY_MOMENT, _ANY_CLOCK)
+            ),
         )
         null: Rule = "bucket" if missing else "never"
         if not present:
             return None, _EMPTY
-        if self.from_text and words == distinct:
-            return Boolean(null, "never"), "true or false, spelled out"
-        if self.from_text and not others:
-            return self._number(texts.select(v="x", n="n"))
+        if self.from_text and (words == distinct or not others):
+            truth = Boolean(null, "never"), "true or false, spelled out"
+            return truth if words == distinct else self._number(texts.select(v="x", n="n"))
         personal = distinct > _FEW and self._words & _PERSONAL
-        if dates == distinct or personal:
-            people = None, f"left out: it identifies people. {_ID}"
-            return self._dates_of(texts) if dates == distinct else people
+        if distinct in (dates, clocks):
+            return self._told(texts, is_clock=clocks == distinct)
+        if personal:
+            return None, f"left out: it identifies people. {_ID}"
         if distinct > self.max_categories:
             return self._many_texts(texts, present, distinct, null)
         listed = self.engine.fetch(texts.filter(texts.v.notnull()).select("v"))["v"].to_pylist()
@@ -191,39 +210,61 @@ class ColumnDraft:
             return None, _EMPTY
         return Boolean("bucket" if missing else "never", "never"), "true or false"
 
-    # -- days ----------------------------------------------------------------------------------
+    # -- moments -------------------------------------------------------------------------------
 
-    def _dates_of(self, texts: Any) -> Drafted:
-        """Days that texts spell; they are in UTC if any of them says how far it is from there."""
-        told = self.engine.hold(texts.select(told=told_moment(texts.v, _ANY_DAY), n="n"))
+    def _told(self, texts: Any, *, is_clock: bool) -> Drafted:
+        """Moments that texts spell; they are in UTC if any says how far it is from there."""
+        kind = _ANY_CLOCK if is_clock else _ANY_MOMENT
+        told = self.engine.hold(texts.select(told=told_moment(texts.v, kind), n="n"))
         is_zoned = ~is_missing(told.told) & (told.told % 2 != 0)
-        days = told.select(
-            v=ibis.cases((~is_missing(told.told), day_of_told(told.told, _ANY_DAY))), n="n"
+        seconds = told.select(
+            v=ibis.cases((~is_missing(told.told), step_of_told(told.told, kind))), n="n"
         )
         (zoned,) = self._row(told, is_zoned.sum())
-        return self._dates(days, in_utc=bool(zoned))
+        return self._clocks(seconds) if is_clock else self._moments(seconds, in_utc=bool(zoned))
 
-    def _dates(self, days: Any, *, in_utc: bool) -> Drafted:
-        """Days, between the first and the last day of the years that occur."""
-        present, missing, low, high = self._row(
-            days,
-            days.n.sum(where=days.v.notnull()),
-            days.n.sum(where=days.v.isnull()),
-            days.v.min(),
-            days.v.max(),
-        )
+    def _moments(self, seconds: Any, *, in_utc: bool) -> Drafted:
+        """Days or hours, between the first and the last day of the years that occur."""
+        present, missing, low, high, *off = self._seconds(seconds, ("day", "hour"))
         if not present:
             return None, _EMPTY
         # A text may tell a moment of the first or last day that is beyond the calendar in UTC.
-        ends = [min(max(int(end), _ANY_DAY.low), _ANY_DAY.high) for end in (low, high)]
+        ends = [min(max(int(end), FIRST_SECOND), LAST_SECOND) // DAY + FIRST for end in (low, high)]
         first, last = (date.fromordinal(end) for end in ends)
         first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
+        days = (last - first).days + 1
         bounds = f"{first} to {last} is too long, declare it as a Date between closer bounds"
-        if (last - first).days >= MOST_DAYS or first.year < 2 or last.year > 9998:
+        if days > MOST_DAYS or first.year < 2 or last.year > 9998:
             return None, f"left out: it holds dates; {bounds}"
-        zone = "UTC" if in_utc else None
-        note = "days of whole years" + (", beginning in UTC; write your own zone" if zone else "")
-        return Date(first, last, "bucket" if missing else "never", "never", zone=zone), note
+        zone, null = "UTC" if in_utc else None, _null(missing)
+        where = ", beginning in UTC; write your own zone" if zone else ""
+        if not off[0] or 24 * days > MOST_STEPS:
+            cut = "; a time counts for its day" if off[0] else ""
+            return Date(first, last, null, "never", zone=zone), f"days of whole years{where}{cut}"
+        finer = "; a time counts for its hour, or write a shorter step" if off[1] else ""
+        hours = Timestamp(first, last, "hour", null, "never", zone=zone)
+        return hours, f"hours of whole years{where}{finer}"
+
+    def _clocks(self, seconds: Any) -> Drafted:
+        """Times of day, by the longest step that holds them all, or by minutes."""
+        present, missing, _, high, *off = self._seconds(seconds, ("hour", "minute"))
+        if not present:
+            return None, _EMPTY
+        step = "minute" if off[0] else "hour"
+        note = f"times of day by the {step}" + ("; seconds are cut off" if off[1] else "")
+        outside: Rule = "clamp" if high >= DAY else "never"  # some engines know 24:00
+        return Time(step=step, null=_null(missing), outside=outside), note
+
+    def _seconds(self, seconds: Any, units: Sequence[str]) -> tuple[Any, ...]:
+        """How many there are and how many are missing, the ends, and how many are off each unit."""
+        return self._row(
+            seconds,
+            seconds.n.sum(where=seconds.v.notnull()),
+            seconds.n.sum(where=seconds.v.isnull()),
+            seconds.v.min(),
+            seconds.v.max(),
+            *((seconds.v % UNITS[unit] != 0).sum() for unit in units),
+        )
 
     # -- numbers -------------------------------------------------------------------------------
 
@@ -325,3 +366,7 @@ class ColumnDraft:
         result = self.engine.fetch(table.aggregate(**named))
         values = (result[name].to_pylist()[0] for name in named)
         return tuple(int(v or 0) if v is None or isinstance(v, Decimal) else v for v in values)
+
+
+def _null(missing: int) -> Rule:
+    return "bucket" if missing else "never"

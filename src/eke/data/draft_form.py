@@ -21,7 +21,7 @@ _HEADER = """\
 #
 # null:    what becomes of a missing value: never (there is none, and eke makes sure of it), drop
 #          (the row is not counted), bucket (a cell of its own) or {replace: value}
-# outside: the same for values that are not listed; numbers and dates may also clamp to the nearest
+# outside: the same for values that are not listed; numbers and times may also clamp to the nearest
 """
 _CHECK = {
     "categorical": "every value that can occur, also if it did not, and none that only a few have",
@@ -30,8 +30,10 @@ _CHECK = {
     "binned": "edges that somebody would choose who has not seen the data",
     "boolean": "the rules only",
     "date": "the first and the last day that can occur, not those that did",
+    "timestamp": "the first and the last step that can occur, not those that did, and its length",
+    "time": "the first and the last step of a day that can occur, and its length",
 }
-_CLAMPS = ("integer", "numeric", "binned", "date")
+_CLAMPS = ("integer", "numeric", "binned", "date", "timestamp", "time")
 _COMMENT_AT = 20  # the column where comments begin, where there is room
 _BREAKS = "\x85\u2028\u2029"  # Unicode's own, which end a line of YAML
 

@@ -19,7 +19,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eke.data.days import FIRST_SECOND, LAST_SECOND
 from eke.data.id_mark import MARK, marks
 from eke.data.identity import (
     comparable_column,
@@ -28,6 +27,7 @@ from eke.data.identity import (
     numbered,
     plain_values,
 )
+from eke.data.moments import FIRST_SECOND, LAST_SECOND
 from eke.data.reduction import ID, code_column
 from eke.data.sealed import shielded
 from eke.domain import Attribute, Domain
@@ -170,7 +170,7 @@ def _plain(array: Any) -> Column:
         return array.cast(pa.decimal128(max(dtype.precision, dtype.scale), dtype.scale))
     if pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or dtype == pa.string_view():
         return array.cast(pa.large_string())
-    if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype):
+    if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype) or pa.types.is_time(dtype):
         return _moments(array)
     if (
         pa.types.is_boolean(dtype)
@@ -184,6 +184,8 @@ def _plain(array: Any) -> Column:
 
 def _moments(array: Any) -> Any:
     """Times by seconds, within the years that every engine knows; those with a zone in UTC."""
+    if pa.types.is_time(array.type):
+        return array.cast(pa.time64("us"), safe=False)  # nanoseconds are cut off
     dtype = pa.timestamp("ms") if pa.types.is_date64(array.type) else array.type
     units = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
     whole = pc.fill_null(array.cast(pa.int64()), 0).to_numpy()

@@ -18,9 +18,9 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from eke.data.days import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
+from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
 from eke.data.server_table import PostgreSQLTable
 from eke.data.view import NO_PLAN, ViewTable, check_key_types, repeated_key
@@ -71,7 +71,7 @@ _PLAIN = {
     "float4": "float32",
     "float8": "float64",
 }
-_TIMES = {"date": "date", "timestamp": "timestamp(6)"}
+_TIMES = {"date": "date", "timestamp": "timestamp(6)", "time": "time"}
 _TEXTS = ("text", "varchar", "bpchar", "name", "citext")
 # Numbers that DOUBLE PRECISION rounds to infinity or to zero; casting them is an error.
 _TOO_LARGE = 2**1024 - 2**970

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eke.data.days import FIRST_SECOND, LAST_SECOND
 from eke.data.files import CsvFile, DataFile, DuckDBFile, ParquetFile
 from eke.data.id_mark import MARK, duckdb_mark
+from eke.data.moments import FIRST_SECOND, LAST_SECOND
 from eke.data.sealed import SealedEngine, quoted_name, shielded, text_literal
 from eke.errors import DataError
 
@@ -248,6 +248,12 @@ def _typed_column(name: str, dtype: str) -> str:
         return _moment(column, dtype)
     if dtype in ("TIMESTAMP_S", "TIMESTAMP_MS"):
         return _within_the_calendar(column, dtype)
+    if (
+        dtype == "TIME WITH TIME ZONE"
+    ):  # without a day it is a time of no place; outside all domains
+        return f"CASE WHEN {column} IS NOT NULL THEN ''::BLOB END"
+    if dtype == "TIME_NS":
+        return f"TRY_CAST(left({column}::VARCHAR, 8) AS TIME)"  # a cast of its own would round up
     if dtype not in ("HUGEINT", "UHUGEINT"):
         return column
     # 128-bit integers have 39 digits, one more than the widest type Ibis knows. Beyond 38 digits

@@ -19,7 +19,7 @@ import ibis
 import pyarrow as pa
 from ibis.backends.sql.datatypes import DuckDBType
 
-from eke.data.days import ZONED_TYPE
+from eke.data.moments import ZONED_TYPE
 from eke.errors import DataError
 
 FAILURE = (
@@ -75,7 +75,7 @@ class SealedEngine:
         return shielded(lambda: self._connection.execute(sql).fetchall())
 
     def register(self, name: str, arrow: Any) -> Any:
-        """The Ibis table of an Arrow table; moments with a zone are told in UTC (`days`)."""
+        """The Ibis table of an Arrow table; moments with a zone are told in UTC (`moments`)."""
         schema, zoned = _plain(arrow.schema)
         plain = arrow if schema.equals(arrow.schema) else arrow.cast(schema)
         shielded(lambda: self._connection.register(name, plain))

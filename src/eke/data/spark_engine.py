@@ -17,9 +17,9 @@ from typing import Any, Self
 
 import ibis
 
-from eke.data.days import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.id_mark import MARK, spark_mark
 from eke.data.identity import no_equality
+from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.sealed import UNKNOWN, shielded
 from eke.data.server_table import SparkTable
 from eke.errors import DataError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
@@ -62,13 +62,13 @@ def literal(value: Any) -> str:
         return "TRUE" if plain else "FALSE"
     if isinstance(plain, str):
         return _text(plain)
-    if isinstance(plain, date) and not isinstance(plain, datetime):
-        return _text(plain.isoformat())  # one token, and what a date may be compared with
+    if isinstance(plain, (date, time)):
+        return _text(str(plain))  # one token, and what a date or a time may be compared with
     if isinstance(plain, (int, float, Decimal)):
         return _number(plain)
     raise NotSupportedError(
         f"a {type(value).__name__} cannot be a parameter; give None, a truth value, a number, "
-        "a text or a date"
+        "a text, a date or a time"
     )
 
 

@@ -6,6 +6,7 @@ from eke.domain.attribute import Attribute, Label, plain_label
 from eke.domain.binned import Binned
 from eke.domain.boolean import Boolean
 from eke.domain.categorical import Categorical
+from eke.domain.clock import Time
 from eke.domain.date import Date
 from eke.domain.document import domain_from_document, domain_to_document
 from eke.domain.integer import Integer
@@ -14,6 +15,7 @@ from eke.domain.lookup_file import read_lookup
 from eke.domain.numeric import Numeric
 from eke.domain.product import Domain, described_columns
 from eke.domain.rule import Replace, Rule
+from eke.domain.timestamp import Timestamp
 
 if TYPE_CHECKING:
     from eke.domain.file import read_domain, write_domain
@@ -31,6 +33,8 @@ __all__ = [
     "Numeric",
     "Replace",
     "Rule",
+    "Time",
+    "Timestamp",
     "described_columns",
     "domain_from_document",
     "domain_to_document",

@@ -26,7 +26,9 @@ from eke.errors import DomainError, QueryError
 Label: TypeAlias = str | int | float | bool | tuple[float, float] | None
 End: TypeAlias = float | Fraction | None
 """One end of a range; None leaves it open."""
-SqlKind: TypeAlias = Literal["number", "midpoint", "category", "truth", "text", "day"]
+SqlKind: TypeAlias = Literal[
+    "number", "midpoint", "category", "truth", "text", "day", "moment", "clock"
+]
 """What a column is in SQL: an exact number, the middle of a bin, a number only to compare, ..."""
 
 BUCKET_TEXT = "missing"
@@ -231,19 +233,23 @@ class Attribute(ABC):
             raise QueryError("the ends of a range must be numbers or None, not text, True or NaN")
         return cast("End", bound)
 
+    def last_end(self, end: object) -> End:
+        """The same of the upper end."""
+        return self.range_end(end)
+
     def end_text(self, end: End) -> str:
         """One end of a range as people write it."""
         return end_text(end)
 
-    def day_numbers(self) -> list[int]:
-        """The number of each day, 1970-01-01 being 0; for columns that SQL takes for days."""
-        raise DomainError("only a Date has days")
+    def step_numbers(self) -> tuple[list[int], int]:
+        """(numbers, seconds): the step of each code since 1970 or midnight, and how long one is."""
+        raise DomainError("only days, moments and times of day have steps")
 
     def codes_between(self, low: End, high: End) -> slice:
         """The codes of a range, low not above high."""
         del low, high
         raise QueryError(
-            "ranges need an Integer, Numeric, Binned or Date attribute; list the values instead: "
+            "ranges need an attribute of numbers, days or times; list the values instead: "
             + self._declared_text()
         )
 

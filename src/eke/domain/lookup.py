@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any, Literal, TypeAlias
 
 from eke.domain.rule import EXACT, is_storable, plain
@@ -165,6 +165,8 @@ def _cell(lookup: str, column: str, value: object) -> Cell:
     if isinstance(python_value, date):
         midnight = isinstance(python_value, datetime) and python_value.time() == datetime.min.time()
         python_value = python_value.date().isoformat() if midnight else python_value.isoformat()  # type: ignore[attr-defined]
+    if isinstance(python_value, time):
+        python_value = python_value.isoformat()
     if isinstance(python_value, float) and math.isnan(python_value):
         return None
     fits = isinstance(python_value, str) and is_storable(python_value)

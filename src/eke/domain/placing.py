@@ -65,20 +65,23 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
-    """Days from low to high, by numbers (0001-01-01 is 1): code = number − low.
+class Moments:
+    """Moments from step low to step high, counted from 1970: code = floor(second / step) − low.
 
-    `form` says how texts spell a day, None for ISO 8601; `zone` where the days of moments begin.
+    `form` says how texts spell a moment, None for ISO 8601; `zone` whose clocks tell the second.
+    Steps of times of day (`is_clock`) are counted from midnight.
     """
 
     low: int
     high: int
+    step: int  # in seconds
     form: str | None
     zone: str | None
+    is_clock: bool = False
 
     @property
     def is_text(self) -> bool:
         return True
 
 
-Placing: TypeAlias = Listed | Floored | Stepped | Cut | Days
+Placing: TypeAlias = Listed | Floored | Stepped | Cut | Moments

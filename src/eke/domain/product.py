@@ -64,7 +64,7 @@ class Domain:
             if not isinstance(attribute, Attribute):
                 raise DomainError(
                     f"attribute {name!r} must be a Categorical, Boolean, Integer, Numeric, "
-                    "Binned or Date"
+                    "Binned, Date, Timestamp or Time"
                 )
         by_name = {str(name): attribute for name, attribute in pairs}
         object.__setattr__(self, "attributes", tuple(by_name.items()))

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, time
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -27,12 +27,12 @@ class Replace:
         0
     """
 
-    value: str | int | float | bool | date
+    value: str | int | float | bool | date | time
 
     def __post_init__(self) -> None:
-        # A day is its text, as in the labels of a Date.
-        is_day = isinstance(self.value, date) and not isinstance(self.value, datetime)
-        python_value = self.value.isoformat() if is_day else plain(self.value)  # type: ignore[union-attr]
+        # A day, a moment or a time of day is its text, as in the labels of its column.
+        is_told = isinstance(self.value, (date, time))
+        python_value = str(self.value) if is_told else plain(self.value)
         if not isinstance(python_value, (str, int, float)):
             raise DomainError(
                 "Replace needs a declared value, a text or a number, not "
@@ -80,7 +80,7 @@ def _moment(value: Any) -> object:
 
 
 def check_rules(null: Rule, outside: Rule, *, clamps: bool) -> None:
-    """Raise unless both are rules; only numbers and days can be clamped."""
+    """Raise unless both are rules; only numbers, days and times can be clamped."""
     if not isinstance(null, Replace) and null not in ("drop", "bucket", "never"):
         raise DomainError(
             f"null must be 'drop', 'bucket', 'never' or eke.Replace(value), not {null!r}"

@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, time
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +137,9 @@ def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
     import pandas as pd  # noqa: PLC0415 - slow to load
 
     values = attribute.cell_values
-    if isinstance(values[0], date):
+    if isinstance(values[0], datetime):
+        return np.array(values, "datetime64[us]")[codes]
+    if isinstance(values[0], (date, time)):
         return np.array(values, object)[codes]  # pandas has dates as objects, files as dates
     if None in values or isinstance(values[0], str):
         return pd.array([values[code] for code in codes])
@@ -148,5 +150,5 @@ def _filled(values: list[Any]) -> Any:
     """A column of plain values, of one type where None is among them, too."""
     import pandas as pd  # noqa: PLC0415 - slow to load
 
-    has_gaps = None in values and not any(isinstance(value, date) for value in values)
+    has_gaps = None in values and not any(isinstance(value, (date, time)) for value in values)
     return pd.array(values) if has_gaps or isinstance((*values, None)[0], str) else values

@@ -50,7 +50,7 @@ def _value_code(attribute: Attribute, value: object) -> int:
 def _range_codes(attribute: Attribute, ends: tuple[Any, ...]) -> slice:
     if len(ends) != 2:
         raise QueryError("a range is a pair (low, high); for a choice of values use a list")
-    low, high = (attribute.range_end(end) for end in ends)
+    low, high = attribute.range_end(ends[0]), attribute.last_end(ends[1])
     if low is not None and high is not None and low > high:
         raise QueryError(
             f"the range {attribute.end_text(low)} to {attribute.end_text(high)} is empty; "

@@ -9,17 +9,24 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
-from eke.domain.day_text import written_day
 from eke.sql import numeric
-from eke.sql.dates import as_day, literal_day
 from eke.sql.diagram import Diagram, Leaf
 from eke.sql.grouping import labelled
+from eke.sql.moments import (
+    as_moment,
+    clock_of,
+    day_of,
+    label_text,
+    literal_moment,
+    written_number,
+)
 from eke.sql.place import echo
 from eke.sql.polynomial import TooLarge
 from eke.sql.texts import short
 from eke.sql.value import (
-    Day,
     Missing,
+    Moment,
+    MomentKind,
     Number,
     Reading,
     Text,
@@ -41,6 +48,15 @@ _TRUTHS = {
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
 _MOST_DIGITS = 20
+_MOMENTS: dict[str, MomentKind] = {
+    "DATE": "day",
+    "TIME": "clock",
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), "moment"),
+}
+_ZONED = (
+    "timestamps are told by the clocks of the declared zone and have none of their own; write "
+    "TIMESTAMP"
+)
 _NO_DATES = (
     "dates become no other type here; take a part, as in EXTRACT(month FROM d), or a number of "
     "days, as in d - DATE '2013-01-01'"
@@ -56,8 +72,10 @@ def cast(reading: Reading, node: exp.Expr, value: Value) -> Value:
     name = type_name(node)
     if isinstance(value, Missing):
         return value
-    if name == "DATE" or isinstance(value, Day):
-        return _as_date(reading, node, value)
+    if name in ("TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMETZ"):
+        raise reading.error(node, _ZONED)
+    if name in _MOMENTS or isinstance(value, Moment):
+        return _as_moment(reading, node, value)
     if name in _TEXTS:
         return as_text(reading, node, value)
     if name == "BOOLEAN":
@@ -71,7 +89,7 @@ def _as_number(reading: Reading, node: exp.Expr, name: str, value: Value) -> Num
         raise reading.error(
             node,
             f"CAST to {echo(name)} is not supported; the types are INTEGER, DOUBLE, DECIMAL, "
-            "VARCHAR, BOOLEAN and DATE",
+            "VARCHAR, BOOLEAN, DATE, TIMESTAMP and TIME",
         )
     number = _as_plain_number(reading, node, value)
     if name in _REALS:
@@ -86,7 +104,7 @@ def as_text(reading: Reading, node: exp.Expr, value: Value) -> Value:
     """The value as it is spelled."""
     if isinstance(value, (Text, Missing)):
         return value
-    if isinstance(value, Day):
+    if isinstance(value, Moment):
         raise reading.error(node, _NO_DATES)
     if isinstance(value, Truth):
         return Text(reading.diagrams.mapped(_spelled_truth, value.labels))
@@ -101,15 +119,18 @@ def as_text(reading: Reading, node: exp.Expr, value: Value) -> Value:
     return Text(reading.diagrams.mapped(_spelled_number, steps))
 
 
-def _as_date(reading: Reading, node: exp.Expr, value: Value) -> Value:
-    """A date itself, or the one that a text in quotation marks spells."""
-    if type_name(node) != "DATE":
+def _as_moment(reading: Reading, node: exp.Expr, value: Value) -> Value:
+    """A date or a time as another of them, or the one that a text in quotation marks spells."""
+    kind = _MOMENTS.get(type_name(node))
+    if kind is None:
         raise reading.error(node, _NO_DATES)
+    if isinstance(value, Moment) and value.kind == "moment" and kind != "moment":
+        return (day_of if kind == "day" else clock_of)(reading, node, value)
     if isinstance(node, exp.TryCast) and isinstance(value, Text) and is_literal(value):
         written = reading.diagrams.labels(value.labels)[0]
-        if written is None or written_day(str(written)) is None:
+        if written is None or written_number(str(written), kind) is None:
             return Missing()
-    return value if isinstance(value, Day) else Day(as_day(reading, node, value))
+    return as_moment(reading, node, value, kind)
 
 
 def _as_truth(reading: Reading, node: exp.Expr, value: Value) -> Value:
@@ -187,15 +208,21 @@ def _has_halves(reading: Reading, number: Number) -> bool:
     return bool((whole % divisor == divisor // 2).any())
 
 
-def written_date(reading: Reading, node: exp.Expr) -> str | None:
-    """The text of DATE '2013-01-31', however it is written; None for other expressions."""
-    if not isinstance(node, exp.Cast) or type_name(node) != "DATE":
-        return None
+def written_label(reading: Reading, node: exp.Expr) -> str | None:
+    """The label of DATE '2013-01-31' and the like, however it is written; None for others."""
+    kind = _MOMENTS.get(type_name(node)) if isinstance(node, exp.Cast) else None
     inner = node.this
-    if not isinstance(inner, exp.Literal) or not inner.args.get("is_string"):
+    if kind is None or not isinstance(inner, exp.Literal) or not inner.args.get("is_string"):
         return None
-    literal_day(reading, node, str(inner.this))
-    return str(inner.this)
+    return label_of(reading, node, str(inner.this), kind)
+
+
+def label_of(reading: Reading, node: exp.Expr, text: str, kind: MomentKind) -> str:
+    """The label of what a text spells."""
+    (number,) = reading.diagrams.labels(
+        literal_moment(reading, node, text, kind).number.steps or reading.diagrams.unknown
+    )
+    return label_text(number, kind)
 
 
 def type_name(node: exp.Expr) -> str:

@@ -11,10 +11,11 @@ from eke.query.blur import NO_BLUR, widest
 from eke.question.logic import both, either
 from eke.sql.diagram import Diagram, Label
 from eke.sql.logic import otherwise, same_as, taken
+from eke.sql.moments import joined_grids, of_one_kind
 from eke.sql.polynomial import constant, summed
 from eke.sql.value import (
-    Day,
     Missing,
+    Moment,
     Number,
     Order,
     Reading,
@@ -40,10 +41,8 @@ def choose(reading: Reading, node: exp.Expr, branches: Branches, default: Value)
             "the results of CASE must be of one kind: all numbers, all texts, all dates or "
             "all TRUE",
         )
-    if kinds == {Day}:
-        numbered = [(c, _day_number(result)) for c, result in branches]
-        chosen_day = choose(reading, node, numbered, _day_number(default))
-        return Day(chosen_day) if isinstance(chosen_day, Number) else chosen_day
+    if kinds == {Moment}:
+        return _moments(reading, node, branches, default)
     if kinds == {Number}:
         numbers = [_number(reading, result) for result in results]
         conditions = [condition for condition, _ in branches]
@@ -52,6 +51,18 @@ def choose(reading: Reading, node: exp.Expr, branches: Branches, default: Value)
     chosen = _labelled(reading, [c for c, _ in branches], labels)
     order = _order(reading, results)
     return Text(chosen, order=order) if kinds == {Text} else Truth(chosen, order=order)
+
+
+def _moments(reading: Reading, node: exp.Expr, branches: Branches, default: Value) -> Value:
+    given = [value for value in (*(v for _, v in branches), default) if isinstance(value, Moment)]
+    moments = of_one_kind(reading, node, given)
+    alike = dict(zip(map(id, given), moments, strict=True))
+    numbers = {key: moment.number for key, moment in alike.items()}
+    numbered = [(c, numbers.get(id(value), value)) for c, value in branches]
+    chosen = choose(reading, node, numbered, numbers.get(id(default), default))
+    if not isinstance(chosen, Number):
+        return chosen
+    return Moment(chosen, moments[0].kind, joined_grids(moments))
 
 
 def _order(reading: Reading, results: Sequence[Value]) -> Order:
@@ -121,12 +132,8 @@ def _number(reading: Reading, value: Value) -> Number:
     return Number(constant(Fraction(0)), diagrams.false, diagrams.unknown, whole=True)
 
 
-def _number_of(value: Number | Day) -> Number:
-    return value.number if isinstance(value, Day) else value
-
-
-def _day_number(value: Value) -> Value:
-    return value.number if isinstance(value, Day) else value
+def _number_of(value: Number | Moment) -> Number:
+    return value.number if isinstance(value, Moment) else value
 
 
 def _labels(reading: Reading, value: Value) -> Diagram:

@@ -19,12 +19,12 @@ from sqlglot import exp
 from eke.query.canonical import DENSE_CELLS
 from eke.question.logic import either
 from eke.sql.bins import cut_message, line_codes
-from eke.sql.dates import as_day
 from eke.sql.diagram import Diagram
 from eke.sql.logic import folded, if_true
+from eke.sql.moments import compared
 from eke.sql.place import echo, listing, suggestion
 from eke.sql.polynomial import constant
-from eke.sql.value import Day, Missing, Number, Reading, Text, Truth, Value, is_literal
+from eke.sql.value import Missing, Moment, Number, Reading, Text, Truth, Value, is_literal
 
 Labels = Callable[[Any, Any], bool | None]
 
@@ -32,10 +32,10 @@ Labels = Callable[[Any, Any], bool | None]
 def _lifted(plain: Callable[[Any, Any], Any]) -> Labels:
     """The comparison of labels: unknown where either is."""
 
-    def compared(first: Any, second: Any) -> bool | None:
+    def on_labels(first: Any, second: Any) -> bool | None:
         return None if first is None or second is None else bool(plain(first, second))
 
-    return compared
+    return on_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def compare(
     """Where a comparison is true, false and unknown."""
     if isinstance(first, Missing) or isinstance(second, Missing):
         raise reading.error(node, "a comparison with NULL is never true; write IS NULL")
-    if isinstance(first, Day) or isinstance(second, Day):
-        first, second = as_day(reading, node, first), as_day(reading, node, second)
+    if isinstance(first, Moment) or isinstance(second, Moment):
+        first, second = (one.number for one in compared(reading, node, (first, second)))
     if isinstance(first, Number) and isinstance(second, Number):
         return _numbers(reading, node, how, first, second)
     if isinstance(first, Text) and isinstance(second, Text):
@@ -83,8 +83,8 @@ def contained(reading: Reading, node: exp.Expr, value: Value, choices: Sequence[
     """Where a value is one of a list, as IN says."""
     if any(isinstance(choice, Missing) for choice in choices):
         raise reading.error(node, "NULL in a list matches nothing; write OR … IS NULL instead")
-    if isinstance(value, Day):
-        value, choices = value.number, [as_day(reading, node, choice) for choice in choices]
+    if isinstance(value, Moment):
+        value, *choices = (one.number for one in compared(reading, node, (value, *choices)))
     numbers = [c for c in choices if isinstance(c, Number) and is_literal(c)]
     if isinstance(value, Number) and value.value is not None and not value.midpoints:
         names = tuple(value.value.attributes)

@@ -18,18 +18,18 @@ from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import DomainError, EkeError, SqlError
-from eke.sql.dates import day_of
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.joining import looked_up
 from eke.sql.lookup import rows_of
+from eke.sql.moments import value_at
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scalar import value_of
 from eke.sql.scope import LazyColumns, Relation, matching
 from eke.sql.tree import parsed
-from eke.sql.value import Day, Missing, Number, Reading, Value, column_value
+from eke.sql.value import Missing, Moment, Number, Reading, Value, column_value
 
 _BEGIN = "SELECT "
 
@@ -139,7 +139,7 @@ def _values(
 ) -> list[Any]:
     """The value of each row, as a table holds it."""
     diagrams = reading.diagrams
-    number = value.number if isinstance(value, Day) else value
+    number = value.number if isinstance(value, Moment) else value
     if not isinstance(number, Number):
         return list(diagrams.chosen(number.labels, codes, rows))  # type: ignore[union-attr]
     if number.steps is not None:
@@ -155,7 +155,7 @@ def _values(
                 part = part * factor[codes[name]].astype(object)
             labels = labels + part
         labels[~diagrams.chosen(number.known, codes, rows).astype(bool)] = None
-    if isinstance(value, Day):
-        return [None if one is None else day_of(one) for one in labels]
+    if isinstance(value, Moment):
+        return [None if one is None else value_at(one, value.kind) for one in labels]
     shown = int if all(one.denominator == 1 for one in every) else float
     return [None if one is None else shown(one) for one in labels]

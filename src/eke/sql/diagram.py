@@ -72,7 +72,8 @@ class Diagrams:
         changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
         stops = [*changes.tolist(), len(codes)]
         starts = [0, *changes.tolist()]
-        return self._branch(self._level[name], stops, [targets[int(codes[s])] for s in starts])
+        chosen = [targets[int(codes[s])] for s in starts]
+        return self._branch(self._level[name], stops, chosen, steps_a_run=1)
 
     def where(self, name: str, chosen: NDArray[np.bool_]) -> Diagram:
         """True for the chosen codes of an attribute, False for the others."""
@@ -90,7 +91,13 @@ class Diagrams:
         slices = [self.from_table(names[1:], targets, part) for part in table]
         return self._branch(self._level[names[0]], range(1, len(slices) + 1), slices)
 
-    def _branch(self, level: int, stops: Sequence[int], targets: Sequence[Diagram]) -> Diagram:
+    def _branch(
+        self,
+        level: int,
+        stops: Sequence[int],
+        targets: Sequence[Diagram],
+        steps_a_run: int = _STEPS_A_RUN,
+    ) -> Diagram:
         kept_stops: list[int] = []
         kept_targets: list[Diagram] = []
         for stop, target in zip(stops, targets, strict=True):
@@ -99,7 +106,7 @@ class Diagrams:
             else:
                 kept_stops.append(stop)
                 kept_targets.append(target)
-        self.effort.spend(_STEPS_A_RUN * len(stops))
+        self.effort.spend(steps_a_run * len(stops))
         if len(kept_targets) == 1:
             return kept_targets[0]
         key = (level, *kept_stops, *kept_targets)

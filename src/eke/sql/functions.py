@@ -17,12 +17,12 @@ from eke.sql import arithmetic, numeric, texts
 from eke.sql.casts import as_text, cast
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare
-from eke.sql.dates import as_day
 from eke.sql.diagram import Diagram
 from eke.sql.logic import negated
+from eke.sql.moments import compared, joined_grids, of_one_kind
 from eke.sql.value import (
-    Day,
     Missing,
+    Moment,
     Number,
     Reading,
     Text,
@@ -88,9 +88,10 @@ def _extreme(reading: Reading, node: exp.Expr, *values: Value) -> Value:
     some = _of_one_kind(reading, node, values)
     if not some:
         return Missing()
-    if isinstance(some[0], Day):
-        days = _extreme(reading, node, *(as_day(reading, node, value) for value in some))
-        return Day(as_number(reading, node, days))
+    if isinstance(some[0], Moment):
+        moments = compared(reading, node, some)
+        number = as_number(reading, node, _extreme(reading, node, *(m.number for m in moments)))
+        return Moment(number, moments[0].kind, joined_grids(moments))
     is_least = isinstance(node, exp.Least)
     extreme: Value = some[0]
     for value in some[1:]:
@@ -204,8 +205,8 @@ def _real(number: Number) -> Number:
 def _of_one_kind(reading: Reading, node: exp.Expr, values: Sequence[Value]) -> list[Value]:
     """The values that are not NULL; beside a date a text in quotation marks is one, too."""
     some: list[Value] = [value for value in values if not isinstance(value, Missing)]
-    if any(isinstance(value, Day) for value in some):
-        return [v if isinstance(v, Day) else Day(as_day(reading, node, v)) for v in some]
+    if any(isinstance(value, Moment) for value in some):
+        return list(of_one_kind(reading, node, some))
     if len({type(value) for value in some}) > 1:
         raise reading.error(
             node,

@@ -17,11 +17,11 @@ from sqlglot import exp
 
 from eke.query import Query, Term
 from eke.question.groups import GroupKey, grouped
-from eke.sql.dates import day_text
 from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
+from eke.sql.moments import label_text
 from eke.sql.polynomial import MOST_TERMS, TooLarge
-from eke.sql.value import Day, Missing, Number, Reading, Value, is_constant_key, weighted_boxes
+from eke.sql.value import Missing, Moment, Number, Reading, Value, is_constant_key, weighted_boxes
 
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
@@ -42,7 +42,6 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
             )
         return GroupKey(name, attribute, declared.labels)
     diagram = labelled(reading, node, value)
-    shown = day_text if isinstance(value, Day) else _plain
     labels = _in_order(reading, value, diagram)
     if len(labels) > MOST_LABELS:
         raise reading.error(
@@ -50,7 +49,7 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
             f"the expression has {len(labels):,} different values and at most {MOST_LABELS:,} "
             "groups are made of one; use wider groups",
         )
-    told = tuple(None if v is None else shown(v) for v in labels)
+    told = tuple(None if v is None else _shown(value, v) for v in labels)
     renamed = _renamed_column(reading, diagram, labels)
     if renamed is not None:
         return GroupKey(name, renamed, told)
@@ -102,7 +101,7 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
     """The value of each cell as a label; equal keys have the same diagram."""
     if isinstance(value, Missing) or is_constant_key(value):
         raise reading.error(node, "a constant makes only one group; leave it out")
-    if isinstance(value, Day):
+    if isinstance(value, Moment):
         return labelled(reading, node, value.number)
     if not isinstance(value, Number):
         return value.labels
@@ -181,7 +180,9 @@ def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tu
     return tuple(parts)
 
 
-def _plain(label: Any) -> Any:
+def _shown(value: Value, label: Any) -> Any:
+    if isinstance(value, Moment):
+        return label_text(label, value.kind)
     if isinstance(label, Fraction):
         return int(label) if label.denominator == 1 else float(label)
     return label

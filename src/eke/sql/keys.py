@@ -10,7 +10,7 @@ from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
 from eke.sql.scope import Relation, matching
 from eke.sql.tree import name_of
-from eke.sql.value import Reading, Value
+from eke.sql.value import Moment, MomentKind, Reading, Value
 
 Items = list[tuple[str, exp.Expr]]
 _PLACE = "GROUP BY takes columns, CASE, the names of selected expressions and their places"
@@ -27,6 +27,7 @@ class Keys:
         self._items = items
         self._marks: list[object] = []  # what identifies each key: its column or its diagram
         self.found: list[GroupKey] = []
+        self.kinds: list[MomentKind | None] = []  # of dates and times, which labels are texts of
         for node in group.args["expressions"] if group is not None else ():
             self._add(node)
 
@@ -62,6 +63,7 @@ class Keys:
         if mark in self._marks:
             return
         self.found.append(group_key(self._reading, node, name, value))
+        self.kinds.append(value.kind if isinstance(value, Moment) else None)
         self._marks.append(mark)
 
     def _mark(self, node: exp.Expr, value: Value) -> object:

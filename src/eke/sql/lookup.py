@@ -21,19 +21,29 @@ from sqlglot import exp
 
 from eke.domain import Lookup
 from eke.domain.attribute import as_whole
-from eke.domain.day_text import written_day
 from eke.domain.lookup import Cell
 from eke.errors import DomainError
 from eke.query.canonical import DENSE_CELLS
 from eke.query.vector import SAFE
-from eke.sql.dates import day_number
 from eke.sql.diagram import Diagram, Label
+from eke.sql.moments import written_number
 from eke.sql.polynomial import tabled
-from eke.sql.value import Day, Missing, Number, Reading, Text, Truth, Value, known_part
+from eke.sql.value import (
+    Missing,
+    Moment,
+    MomentKind,
+    Number,
+    Reading,
+    Text,
+    Truth,
+    Value,
+    known_part,
+)
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?")
 _TRUTHS = {"true": True, "false": False}
 Codes = NDArray[np.int64]
+Kind = type[Value] | MomentKind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +96,7 @@ class FoundRows:
 def rows_of(reading: Reading, node: exp.Expr, lookup: Lookup, keys: Sequence[Value]) -> FoundRows:
     """The row of a lookup that each cell finds by the values of its keys."""
     try:
-        places = _places(lookup, tuple(type(key) for key in keys))
+        places = _places(lookup, tuple(map(_kind, keys)))
     except DomainError as problem:
         raise reading.error(node, str(problem)) from None
     behind = [_attributes(reading, node, key) for key in keys]
@@ -114,7 +124,7 @@ def _attributes(reading: Reading, node: exp.Expr, value: Value) -> tuple[str, ..
     """The attributes behind the value of a key."""
     if isinstance(value, Missing):
         raise reading.error(node, "NULL equals no key; join with a column")
-    number = value.number if isinstance(value, Day) else value
+    number = value.number if isinstance(value, Moment) else value
     if not isinstance(number, Number):
         return reading.diagrams.attributes(number.labels)
     if number.midpoints:
@@ -136,7 +146,7 @@ def _labels(reading: Reading, value: Value, names: tuple[str, ...]) -> list[Labe
     shape = reading.domain.sizes(names)
     cells = math.prod(shape)
     codes = dict(zip(names, np.indices(shape).reshape(len(names), cells), strict=True))
-    number = value.number if isinstance(value, Day) else value
+    number = value.number if isinstance(value, Moment) else value
     if isinstance(number, (Text, Truth)):
         return list(diagrams.chosen(number.labels, codes, cells))
     if isinstance(number, Number) and number.steps is not None:
@@ -154,8 +164,12 @@ def _diagram(
     return reading.diagrams.from_table(names, leaves, codes)
 
 
+def _kind(key: Value) -> Kind:
+    return key.kind if isinstance(key, Moment) else type(key)
+
+
 @lru_cache(maxsize=32)
-def _places(lookup: Lookup, kinds: tuple[type[Value], ...]) -> dict[tuple[Label, ...], int]:
+def _places(lookup: Lookup, kinds: tuple[Kind, ...]) -> dict[tuple[Label, ...], int]:
     """The place of each row by its key, as values of these kinds; rows of other kinds find none."""
     places: dict[tuple[Label, ...], int] = {}
     for place, row in enumerate(lookup.rows):
@@ -170,16 +184,15 @@ def _places(lookup: Lookup, kinds: tuple[type[Value], ...]) -> dict[tuple[Label,
     return places
 
 
-def _as(kind: type[Value], cell: Cell) -> Label:
+def _as(kind: Kind, cell: Cell) -> Label:
     """A key of a lookup as the label that values of a kind have; None if it can be none of them."""
     if kind is Text:
         return cell if isinstance(cell, str) else None
     if kind is Truth:
         truth = _TRUTHS.get(cell.lower()) if isinstance(cell, str) else cell
         return truth if isinstance(truth, bool) else None
-    if kind is Day:
-        day = written_day(cell) if isinstance(cell, str) else None
-        return None if day is None else day_number(day)
+    if isinstance(kind, str):
+        return written_number(cell, kind) if isinstance(cell, str) else None
     if isinstance(cell, str):
         return Fraction(cell) if _NUMBER.fullmatch(cell) else None
     return None if isinstance(cell, bool) else _fraction(cell)

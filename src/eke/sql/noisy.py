@@ -9,7 +9,7 @@ from eke.question.formula import Constant, Formula, Key
 from eke.question.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
 from eke.question.rank import Ranking, RankOf
 from eke.sql.aggregate import Aggregates
-from eke.sql.casts import written_date
+from eke.sql.casts import label_of, written_label
 from eke.sql.comparison import COMPARISONS
 from eke.sql.finishing import has_aggregate, taken_off
 from eke.sql.keys import Items, Keys
@@ -108,13 +108,21 @@ class NoisyClauses:
         raise self._reading.error(node, f"this is not a condition on the result; {_HAVING}")
 
     def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
-        first, second = self._operand(left), self._operand(right)
+        operands = self._operand(left), self._operand(right)
+        first, second = (self._beside(node, *pair) for pair in (operands, operands[::-1]))
         kinds = self._kind(node, first), self._kind(node, second)
         if kinds[0] != kinds[1]:
             raise self._reading.error(
                 node, f"{sign} compares {kinds[0]} with {kinds[1]}; compare values of one kind"
             )
         return Compared(sign, first, second)
+
+    def _beside(self, node: exp.Expr, operand: Formula, other: Formula) -> Formula:
+        """The operand; a text beside a key of dates or times as that key would show it."""
+        kind = self._keys.kinds[other.index] if isinstance(other, Key) else None
+        if kind is None or not isinstance(operand, Constant) or not isinstance(operand.number, str):
+            return operand
+        return Constant(label_of(self._reading, node, operand.number, kind))
 
     def _operand(self, node: exp.Expr) -> Formula:
         """A formula: a selected name, an aggregate, a key, or a constant."""
@@ -124,9 +132,9 @@ class NoisyClauses:
         meant = node if place is None else self._items[place][1]
         if isinstance(meant, exp.Literal) and meant.args.get("is_string"):
             return Constant(str(meant.this))
-        day = written_date(self._reading, meant)
-        if day is not None:  # which a key shows as a text
-            return Constant(day)
+        label = written_label(self._reading, meant)
+        if label is not None:  # a key shows dates and times as texts
+            return Constant(label)
         if isinstance(meant, exp.Boolean):
             return Constant(bool(meant.this))
         if isinstance(meant, exp.Null):

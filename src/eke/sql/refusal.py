@@ -52,7 +52,11 @@ _DATES = (
     "of a date there is EXTRACT(month FROM d), date_trunc('month', d), d + INTERVAL 7 DAY and "
     "d - DATE '2013-01-31'; write one of these"
 )
-_NOW = "a question means the same whenever it is asked; write the date itself: DATE '2013-01-31'"
+_NOW = (
+    "a question means the same whenever it is asked; write the date itself: DATE '2013-01-31', or "
+    "TIMESTAMP '2013-01-31 05:00'"
+)
+_ZONE = "timestamps are told by the clocks of the declared zone; leave AT TIME ZONE out"
 
 # Type name -> (keyword that marks the place, sentence).
 _NODES: dict[str, tuple[str, str]] = {
@@ -100,13 +104,13 @@ _NODES: dict[str, tuple[str, str]] = {
     "GroupingSets": ("GROUPING", _SETS),
     "Placeholder": ("", "parameters are not filled in here; write the value itself"),
     "Interval": ("INTERVAL", "an interval is added to a date, as in d + INTERVAL 7 DAY"),
-    **dict.fromkeys(
-        ("CurrentDate", "CurrentTimestamp", "CurrentTime", "CurrentDatetime"), ("", _NOW)
-    ),
+    **dict.fromkeys(("CurrentDate", "CurrentTimestamp", "CurrentTime"), ("", _NOW)),
+    **dict.fromkeys(("CurrentDatetime", "Localtime", "Localtimestamp"), ("", _NOW)),
+    "AtTimeZone": ("AT", _ZONE),
     **dict.fromkeys(("DateDiff", "DateAdd", "DateSub", "TsOrDsAdd", "Date"), ("", _DATES)),
-    **dict.fromkeys(
-        ("Dayname", "Monthname", "TimeToStr", "LastDay", "DateFromParts"), ("", _DATES)
-    ),
+    **dict.fromkeys(("Dayname", "Monthname", "TimeToStr", "LastDay"), ("", _DATES)),
+    **dict.fromkeys(("DateFromParts", "TimestampFromParts", "DateBin"), ("", _DATES)),
+    **dict.fromkeys(("TimeToUnix", "TimestampDiff", "TimestampAdd"), ("", _DATES)),
     "Hint": ("", "hints are not supported; remove them"),
     "Var": ("ALL", "ALL is not supported here; name the columns"),
 }

@@ -1,7 +1,7 @@
 """Scalar expressions: from the syntax tree to values over cells.
 
 Columns, literals, arithmetic, CASE, conditions and functions. What a node means is decided in
-`value`, `arithmetic`, `comparison`, `choice`, `logic`, `functions` and `dates`; this file only
+`value`, `arithmetic`, `comparison`, `choice`, `logic`, `functions` and `moments`; this file only
 walks the tree.
 """
 
@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from eke.errors import SqlError
 from eke.question.logic import both, either
-from eke.sql import arithmetic, dates
+from eke.sql import arithmetic, moments
 from eke.sql.choice import choose
 from eke.sql.comparison import COMPARISONS, compare, contained, like
 from eke.sql.diagram import Diagram
@@ -25,8 +25,8 @@ from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, find_column
 from eke.sql.tree import left_chain
 from eke.sql.value import (
-    Day,
     Missing,
+    Moment,
     Number,
     Reading,
     Text,
@@ -146,12 +146,12 @@ def _chain(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     for operator, operand in rest:
         sign = -1 if operator is exp.Sub else 1
         if isinstance(operand, exp.Interval):
-            total = dates.shifted(reading, operand, total, operand, sign)
+            total = moments.shifted(reading, operand, total, operand, sign)
             continue
         value = value_of(reading, relation, operand)
         reading.effort.turn_to(operand)
-        if operator in (exp.Add, exp.Sub) and (isinstance(total, Day) or isinstance(value, Day)):
-            total = dates.combined(reading, operand, total, value, sign)
+        if operator in (exp.Add, exp.Sub) and Moment in (type(total), type(value)):
+            total = moments.combined(reading, operand, total, value, sign)
             continue
         before, number = as_number(reading, first, total), as_number(reading, operand, value)
         if operator is exp.Mul:
@@ -179,12 +179,12 @@ def _part(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
         part = NAMED_PARTS[str(node.this).lower()] or str(named[0].this)
     else:
         part, operand = DATE_PARTS[type(node)], node.this
-    return dates.part_of(reading, node, part, value_of(reading, relation, operand))
+    return moments.part_of(reading, node, part, value_of(reading, relation, operand))
 
 
 def _truncated(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
     value = value_of(reading, relation, node.this)
-    return dates.truncated(reading, node, str(node.args["unit"].this), value)
+    return moments.truncated(reading, node, str(node.args["unit"].this), value)
 
 
 def _connective(reading: Reading, relation: Relation, node: exp.Expr) -> Value:

@@ -18,7 +18,7 @@ from eke.sql.diagram import Diagram
 from eke.sql.pattern import BadPattern, Pattern
 from eke.sql.place import echo, listing
 from eke.sql.polynomial import TooLarge
-from eke.sql.value import Day, Number, Reading, Text, Truth, Value, is_literal, known_part
+from eke.sql.value import Moment, Number, Reading, Text, Truth, Value, is_literal, known_part
 
 MOST_LETTERS = 1_000
 """Letters of a text that a function makes."""
@@ -295,7 +295,7 @@ def _mapped(
 
 
 def _texts(reading: Reading, node: exp.Expr, value: Value) -> list[str]:
-    if isinstance(value, Day):
+    if isinstance(value, Moment):
         raise reading.error(
             node,
             f"{_word(node)} takes a text; of a date take a part, as in EXTRACT(month FROM d)",

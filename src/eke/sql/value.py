@@ -1,7 +1,7 @@
 """Values: what a scalar expression is in every cell of the domain.
 
-A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth`, `Day` or
-`Missing`.
+A column, a literal, arithmetic and CASE all become one of `Number`, `Text`, `Truth`,
+`Moment` or `Missing`.
 Each knows where it is NULL, so that sums skip and comparisons propagate NULLs as SQL does.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from sqlglot import exp
 
-from eke.domain import Domain
+from eke.domain import Attribute, Domain
 from eke.domain.placing import Floored
 from eke.errors import SqlError
 from eke.query.blur import NO_BLUR, Blur
@@ -117,11 +117,29 @@ class Truth:
     order: Order = None
 
 
+MomentKind: TypeAlias = Literal["day", "moment", "clock"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The steps that moments of a column are known by, by the numbers at which they begin."""
+
+    step: int
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Day:
-    """A date in every cell: the number of its day, 1970-01-01 being 0, or NULL where that is."""
+class Moment:
+    """A date, a timestamp or a time of day in every cell, or NULL where its number is.
+
+    The number counts days since 1970, seconds since 1970, or seconds since midnight. `grids` are
+    set where it is only the beginning of the step that the table's own moment is in.
+    """
 
     number: Number
+    kind: MomentKind
+    grids: frozenset[Grid] = frozenset()
 
     @property
     def attribute(self) -> str | None:
@@ -137,7 +155,7 @@ class Missing:
     """The literal NULL."""
 
 
-Value: TypeAlias = Number | Text | Truth | Day | Missing
+Value: TypeAlias = Number | Text | Truth | Moment | Missing
 
 
 def literal_number(reading: Reading, number: Fraction, *, whole: bool = False) -> Number:
@@ -164,12 +182,8 @@ def as_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
     if isinstance(value, Text):
         named = f"the column {value.attribute!r} holds texts" if value.attribute else "this is text"
         raise reading.error(node, f"{named}; calculate with numbers only")
-    if isinstance(value, Day):
-        raise reading.error(
-            node,
-            "dates cannot be summed or averaged; take a part, as in AVG(EXTRACT(month FROM d)), or "
-            "a number of days, as in AVG(d - DATE '2013-01-01')",
-        )
+    if isinstance(value, Moment):
+        raise reading.error(node, _NO_SUMS[value.kind])
     raise reading.error(node, "nothing can be calculated with NULL; leave it out")
 
 
@@ -190,9 +204,8 @@ def column_value(reading: Reading, name: str) -> Value:
         return Number(
             numbers, known, line=line, midpoints=middles, blur=blur, attribute=name, whole=whole
         )
-    if attribute.sql_kind == "day":
-        numbers = column(name, attribute.day_numbers())
-        return Day(Number(numbers, known, attribute=name, whole=True))
+    if attribute.sql_kind in ("day", "moment", "clock"):
+        return _moment(name, attribute, known)
     is_category = attribute.sql_kind == "category"
     labels = [Fraction(v) if is_category else v for v in attribute.declared]  # type: ignore[arg-type]
     leaves = [diagrams.leaf(label) for label in labels]
@@ -206,10 +219,22 @@ def column_value(reading: Reading, name: str) -> Value:
     return Text(diagram, name)
 
 
+def _moment(name: str, attribute: Attribute, known: Diagram) -> Moment:
+    numbers, step = attribute.step_numbers()
+    if attribute.sql_kind == "day":
+        return Moment(Number(column(name, numbers), known, attribute=name, whole=True), "day")
+    seconds = [step * number for number in numbers]
+    grid = Grid(step, seconds[0], seconds[attribute.size - attribute.has_bucket - 1])
+    number = Number(column(name, seconds), known, attribute=name, whole=True)
+    return Moment(
+        number, "moment" if attribute.sql_kind == "moment" else "clock", frozenset([grid])
+    )
+
+
 def known_part(reading: Reading, value: Value) -> Diagram:
     """True where a value is not NULL, False elsewhere."""
     diagrams = reading.diagrams
-    if isinstance(value, Day):
+    if isinstance(value, Moment):
         return value.number.known
     if isinstance(value, Number):
         return value.known
@@ -256,8 +281,18 @@ def is_constant_key(value: Value) -> bool:
 
 def is_literal(value: Value) -> bool:
     """True for a value that is the same in every cell."""
-    if isinstance(value, Day):
+    if isinstance(value, Moment):
         return is_literal(value.number)
     if isinstance(value, Number):
         return isinstance(value.steps, Leaf)
     return isinstance(value, Missing) or isinstance(value.labels, Leaf)
+
+
+_NO_SUMS = {
+    "day": "dates cannot be summed or averaged; take a part, as in AVG(EXTRACT(month FROM d)), or "
+    "a number of days, as in AVG(d - DATE '2013-01-01')",
+    "moment": "timestamps cannot be summed or averaged; take a part, as in AVG(EXTRACT(hour FROM "
+    "t)), or a number of days, as in AVG(CAST(t AS DATE) - DATE '2013-01-01')",
+    "clock": "times of day cannot be summed or averaged; take a part, as in "
+    "AVG(EXTRACT(hour FROM t))",
+}

@@ -78,8 +78,11 @@ DATE_PARTS: dict[type[exp.Expr], str] = {
     exp.DayOfWeek: "dow",
     exp.DayOfWeekIso: "isodow",
     exp.DayOfYear: "doy",
+    exp.Hour: "hour",
+    exp.Minute: "minute",
+    exp.Second: "second",
 }
-"""Functions of a date, and the part of it that they are."""
+"""Functions of a date or a time, and the part of it that they are."""
 
 NAMED_PARTS = {"date_part": "", "datepart": "", "weekday": "dow", "isoyear": "isoyear"}
 """Functions that the parser has no node for; the first two are told the part that is wanted."""

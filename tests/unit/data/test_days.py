@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -21,14 +22,16 @@ import pytest
 
 from eke.data import check_table, open_source
 from eke.data.coding import fate_expression
-from eke.data.days import told_moment
 from eke.data.files import DuckDBFile
+from eke.data.moments import told_moment
 from eke.data.scan import scan_file
-from eke.domain import Attribute, Categorical, Date, Domain, Integer
+from eke.domain import Attribute, Categorical, Date, Domain, Integer, Time
 from eke.domain.fate import Fate
 from eke.domain.zone import DAY, FIRST, distances
 from eke.errors import DataError
 from tests.unit.data.hostile_days import (
+    CLOCK_TEXTS,
+    CLOCKS,
     DATES,
     DAY_TEXTS,
     DAYS,
@@ -36,6 +39,7 @@ from tests.unit.data.hostile_days import (
     KEEPING,
     NO_DAYS,
     TIMES,
+    TIMES_OF_DAY,
     ZONED,
     bare_parts,
 )
@@ -120,7 +124,7 @@ def test_days_of_a_text_file_equal_the_slow_twin(tmp_path: Path) -> None:
     path.write_text("x,one\n" + "".join(f'"{t}",1\n' for t in ["", *texts]), "utf-8")
     for attribute in KEEPING:
         domain = Domain(x=attribute, one=Integer(0, 1))
-        rows = [{"x": t or None, "one": 1} for t in ["", *texts]]
+        rows: list[dict[str, object]] = [{"x": t or None, "one": 1} for t in ["", *texts]]
         assert all_cells(open_source(path, domain)) == cell_counts(rows, domain), attribute
 
 
@@ -267,6 +271,71 @@ def test_far_moments_keep_no_parquet_file_from_being_read(zone: str | None, tmp_
     expected = {(1, 0, 0): 1, (2, 1, 1): 1, (0, 2, 0): 1, (2, 3, 1): 1, (3, 4, 2): 1}
     assert all_cells(open_source(path, domain)) == expected
     assert all_cells(open_source(table, domain)) == expected
+
+
+# -- times of day --------------------------------------------------------------------------------
+
+CLOCK_TABLES: dict[str, Made] = {
+    "objects": lambda v: pd.DataFrame({"x": pd.Series(v, dtype=object)}),
+    "polars": lambda v: pl.DataFrame({"x": pl.Series(v, dtype=pl.Time)}),
+    "arrow us": lambda v: pa.table({"x": pa.array(v, pa.time64("us"))}),
+    "arrow ns": lambda v: pa.table({"x": pa.array(v, pa.time64("us")).cast(pa.time64("ns"))}),
+    "ibis": lambda v: ibis.memtable(pa.table({"x": pa.array(v, pa.time64("us"))})),
+}
+
+
+@pytest.mark.parametrize("kind", CLOCK_TABLES)
+def test_times_of_day_in_memory_equal_the_slow_twin(kind: str) -> None:
+    for attribute in TIMES_OF_DAY:
+        domain = Domain(x=attribute)
+        expected = cell_counts([{"x": v} for v in CLOCKS], domain)
+        assert all_cells(open_source(CLOCK_TABLES[kind](CLOCKS), domain)) == expected, attribute
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_of_day_of_parquet_files_equal_the_slow_twin(unit: str, tmp_path: Path) -> None:
+    whole = [v if v is None or unit[0] != "s" else v.replace(microsecond=0) for v in CLOCKS]
+    kind = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+    clocks = pa.array(whole, pa.time64("us")).cast(kind, safe=False)
+    pq.write_table(pa.table({"x": clocks}), tmp_path / "clocks.parquet")
+    for attribute in TIMES_OF_DAY:
+        domain = Domain(x=attribute)
+        expected = cell_counts([{"x": v} for v in whole], domain)
+        found = all_cells(open_source(tmp_path / "clocks.parquet", domain))
+        assert found == expected, attribute
+
+
+@pytest.mark.parametrize("dtype", ["TIME", "TIME_NS", "TIMETZ"])
+def test_times_of_day_of_a_typed_column_equal_the_slow_twin(dtype: str, tmp_path: Path) -> None:
+    values = [None if v is None else str(v) for v in CLOCKS]
+    file = in_duckdb(tmp_path / "clocks.duckdb", dtype, [*values, "24:00:00"])
+    for attribute in TIMES_OF_DAY:
+        domain = Domain(x=attribute)
+        last = attribute.beyond[1] if dtype != "TIMETZ" else attribute.code(object())
+        zoned = [v if v is None or dtype != "TIMETZ" else object() for v in CLOCKS]
+        expected = Counter((code,) for code in (*map(attribute.code, zoned), last))
+        assert all_cells(open_source(file, domain)) == expected, attribute
+
+
+def test_texts_of_times_of_day_equal_the_slow_twin(tmp_path: Path) -> None:
+    file = in_duckdb(tmp_path / "texts.duckdb", "VARCHAR", [None, *CLOCK_TEXTS])
+    raw = [None, *CLOCK_TEXTS]
+    with scan_file(file) as scan:
+        found = codes_in_engine(scan, TIMES_OF_DAY, text=True)
+    wanted = [[a.code(v) for v in raw] for a in TIMES_OF_DAY]
+    assert_equal_codes(found, wanted, TIMES_OF_DAY, raw)
+    plain = [t for t in CLOCK_TEXTS if t.strip() == t and t]
+    (tmp_path / "t.csv").write_text("x,one\n" + "".join(f'"{t}",1\n' for t in plain), "utf-8")
+    for attribute in TIMES_OF_DAY:
+        domain = Domain(x=attribute, one=Integer(0, 1))
+        expected = cell_counts([{"x": t, "one": 1} for t in plain], domain)
+        assert all_cells(open_source(tmp_path / "t.csv", domain)) == expected, attribute
+
+
+def test_a_column_of_moments_is_no_time_of_day() -> None:
+    table = pa.table({"x": pa.array(TIMES, pa.timestamp("us"))})
+    (note,) = open_source(table, Domain(x=Time(null="bucket", outside="bucket"))).notes
+    assert "is declared Time" in note
 
 
 # -- zones ---------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ from eke.domain import (
     Integer,
     Numeric,
     Replace,
+    Time,
+    Timestamp,
     read_domain,
     write_domain,
 )
@@ -179,7 +181,7 @@ def test_forms_and_json_hold_the_same_domain(tmp_path, name: str) -> None:
     assert form.names == document.names
 
 
-def test_days_are_drafted_by_whole_years(tmp_path) -> None:
+def test_days_and_hours_are_drafted_by_whole_years(tmp_path) -> None:
     moments = pd.DatetimeIndex(["2013-05-01 10:00", "2015-02-03 23:59", "NaT"])
     table = pd.DataFrame(
         {
@@ -187,18 +189,26 @@ def test_days_are_drafted_by_whole_years(tmp_path) -> None:
             "moment": moments.tz_localize("UTC"),
             "text": ["2013-05-01T10:00:00", "2015-02-03", None],
             "told": ["2013-05-01T10:00:00Z", "2015-02-03T05:00+01:00", None],
+            "midnight": ["2013-05-01 00:00:00", "2015-02-03 00:00", None],
+            "clock": ["05:00", "23:59:00", None],
+            "hour": [dt.time(5), dt.time(0), None],
+            "long": ["1900-01-01 05:00", "2015-01-01", None],
             "wide": ["1700-01-01", "2015-01-01", None],
             "endless": ["2015-01-01", "9999-12-31", None],
             "nearly": ["2015-01-01", "2015-02-30", None],
         }
     )
-    expected = Date("2013-01-01", "2015-12-31", "bucket", "never")
-    in_utc = Date("2013-01-01", "2015-12-31", "bucket", "never", zone="UTC")
+    expected = Timestamp("2013-01-01", "2015-12-31", "hour", "bucket", "never")
+    in_utc = Timestamp("2013-01-01", "2015-12-31", "hour", "bucket", "never", zone="UTC")
     table.to_csv(tmp_path / "t.csv", index=False)
     for data in (table, tmp_path / "t.csv"):
         draft = draft_domain(data)
         assert draft.domain["time"] == draft.domain["text"] == expected
         assert draft.domain["moment"] == draft.domain["told"] == in_utc
+        assert draft.domain["midnight"] == Date("2013-01-01", "2015-12-31", "bucket", "never")
+        assert draft.domain["clock"] == Time(step="minute", null="bucket", outside="never")
+        assert draft.domain["hour"] == Time(step="hour", null="bucket", outside="never")
+        assert draft.domain["long"] == Date("1900-01-01", "2015-12-31", "bucket", "never")
         assert isinstance(draft.domain["nearly"], Categorical)
         wide, endless = (note for note in draft.notes if "left out" in note)
         assert '"wide": left out: it holds dates; 1700-01-01 to 2015-12-31 is too long' in wide
@@ -206,20 +216,21 @@ def test_days_are_drafted_by_whole_years(tmp_path) -> None:
         assert open_source(data, draft.domain).counts([()])[0].total == 3
 
 
-def test_the_form_of_days_says_what_to_check(tmp_path) -> None:
+def test_the_form_of_moments_says_what_to_check(tmp_path) -> None:
     table = pd.DataFrame({"told": ["2013-05-01T10:00:00Z", "2015-02-03T05:00+01:00"]})
     draft = draft_file(table, tmp_path / "draft.yaml")
     text = (tmp_path / "draft.yaml").read_text("utf-8")
     lines = [line.strip() for line in text.splitlines()]
     place = lines.index("told:")
     assert lines[place - 2 : place] == [
-        '# "told": days of whole years, beginning in UTC; write your own zone',
-        "# Check: the first and the last day that can occur, not those that did.",
+        '# "told": hours of whole years, beginning in UTC; write your own zone',
+        "# Check: the first and the last step that can occur, not those that did, and its length.",
     ]
-    assert lines[place + 1 : place + 5] == [
-        "type: date",
-        "low: '2013-01-01'",
-        "high: '2015-12-31'",
+    assert lines[place + 1 : place + 6] == [
+        "type: timestamp",
+        "low: '2013-01-01 00:00:00'",
+        "high: '2015-12-31 23:00:00'",
+        "step: hour",
         "zone: UTC",
     ]
     assert "outside: never        # or drop, bucket, clamp, {replace: value}" in lines

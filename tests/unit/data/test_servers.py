@@ -37,17 +37,21 @@ from eke.data.sealed import FAILURE
 from eke.data.source import Collect
 from eke.data.spark_engine import SparkEngine
 from eke.domain import Attribute, Date, Domain, Integer
+from eke.domain.temporal import Temporal
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 from tests.postgresql_server import Server
 from tests.spark_session import running_spark
 from tests.unit.data.hostile_days import (
+    CLOCK_TEXTS,
+    CLOCKS,
     DAY_TEXTS,
     DAYS,
     IN_UTC,
     KEEPING,
     NO_DAYS,
     TIMES,
+    TIMES_OF_DAY,
     ZONED,
     bare_parts,
 )
@@ -311,8 +315,8 @@ def coded(
 def check_codes(
     engine: Any, columns: dict[str, tuple[str, list[Any]]], attributes: list[Attribute]
 ) -> None:
-    # Days are no values outside a Date.
-    attributes = [a for a in attributes if not isinstance(a, Date)]
+    # Days and times are no values outside of these.
+    attributes = [a for a in attributes if not isinstance(a, Temporal)]
     found = coded(engine, {name: name for name in columns}, attributes)
     for name, (kind, values) in columns.items():
         given = [expected_value(kind, value) for value in values]
@@ -474,6 +478,34 @@ def test_days_of_spark_equal_the_slow_twin(spark: Any, tmp_path: Path) -> None:
             check_days(engine, kinds)
     finally:
         spark.conf.unset("spark.sql.session.timeZone")
+
+
+def test_times_of_day_of_postgresql_equal_the_slow_twin(database: str) -> None:
+    length = max(len(CLOCKS), len(CLOCK_TEXTS))
+    run(database, "CREATE TABLE clocks (n integer, clock time, zoned timetz, text text)")
+    with psycopg.connect(database) as connection, connection.cursor() as cursor:
+        for n in range(length):
+            clock, text = ((c[n] if n < len(c) else None) for c in (CLOCKS, CLOCK_TEXTS))
+            cursor.execute("INSERT INTO clocks VALUES (%s, %s, %s, %s)", [n, clock, clock, text])
+        cursor.execute("INSERT INTO clocks VALUES (%s, '24:00', NULL, NULL)", [length])
+    with PostgreSQLEngine(PostgreSQLTable(database, "clocks")) as engine:
+        found = coded(engine, {"clock": "clock", "zoned": "zoned"}, TIMES_OF_DAY)
+        found |= coded(engine, {"text": "text"}, TIMES_OF_DAY, spelled=True)
+    for at, attribute in enumerate(TIMES_OF_DAY):
+        assert found[f"clock_{at}"][: len(CLOCKS)] == [attribute.code(v) for v in CLOCKS]
+        assert found[f"clock_{at}"][length] == attribute.beyond[1]
+        assert found[f"text_{at}"][: len(CLOCK_TEXTS)] == [attribute.code(v) for v in CLOCK_TEXTS]
+        outside = [attribute.code(None if v is None else object()) for v in CLOCKS]
+        assert found[f"zoned_{at}"][: len(CLOCKS)] == outside
+
+
+def test_texts_of_times_of_day_in_spark_equal_the_slow_twin(spark: Any, tmp_path: Path) -> None:
+    rows = pa.table({"n": pa.array(range(len(CLOCK_TEXTS))), "text": CLOCK_TEXTS})
+    pq.write_table(rows, tmp_path / "clocks.parquet")
+    with SparkEngine(SparkTable(parquet=str(tmp_path / "clocks.parquet"))) as engine:
+        found = coded(engine, {"text": "text"}, TIMES_OF_DAY, spelled=True)
+    for at, attribute in enumerate(TIMES_OF_DAY):
+        assert found[f"text_{at}"] == [attribute.code(v) for v in CLOCK_TEXTS]
 
 
 def check_bare_days(engine: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,8 @@ import pytest
 
 import eke
 from eke.domain import domain_from_document, domain_to_document
-from eke.domain.day_text import day_form, iso_day
 from eke.domain.fate import Fate
+from eke.domain.moment_text import day_form, iso_moment
 from eke.errors import DomainError, QueryError
 
 YEAR = eke.Date("2013-01-01", "2013-12-31", null="bucket")
@@ -79,18 +79,19 @@ def test_forms_read_what_strptime_reads(form: str) -> None:
     for n in range(0, 366, 5):
         moment = datetime(2012, 1, 1, 13, 5, 59) + timedelta(days=n)  # noqa: DTZ001
         text = moment.strftime(form)
-        assert day_form(form).day(text) == moment.date()
+        spelled = moment if "%H" in form else datetime.combine(moment, time())
+        assert day_form(form).read(text) == spelled
         for broken in (text + " ", text[:-1] + "x", text.replace("2", "٢"), "3" + text, ""):
-            assert day_form(form).day(broken) is None
-    assert day_form("%d.%m.%Y").day("1.2.2013") == date(2013, 2, 1)
-    assert day_form("%d.%m.%Y").day("30.2.2013") is None
-    assert day_form("%d-%m-%Y %H:%M:%S").day("01-02-2013 24:00:00") is None
+            assert day_form(form).read(broken) is None
+    assert day_form("%d.%m.%Y").read("1.2.2013") == datetime(2013, 2, 1)  # noqa: DTZ001
+    assert day_form("%d.%m.%Y").read("30.2.2013") is None
+    assert day_form("%d-%m-%Y %H:%M:%S").read("01-02-2013 24:00:00") is None
 
 
 def test_iso_texts_of_every_day_are_read() -> None:
     for n in range(0, 3_652_059, 997):
         day = date.fromordinal(n + 1)
-        assert iso_day(day.isoformat()) == day
+        assert iso_moment(day.isoformat()) == datetime.combine(day, time())
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,9 @@ def one(**fields):
     return {"attributes": {"a": fields}}
 
 
+_USE = "use categorical, integer, numeric, binned, boolean, date, timestamp or time"
+
+
 @pytest.mark.parametrize(
     ("document", "advice"),
     [
@@ -90,9 +93,15 @@ def one(**fields):
         ({"attributes": {"a": "boolean"}}, "'a' must be a mapping with a 'type'"),
         ({"attributes": {True: {"type": "boolean"}}}, "put quotes around"),
         ({"attributes": {1: {"type": "boolean"}}}, "put quotes around"),
-        (one(), "use categorical, integer, numeric, binned, boolean or date"),
-        (one(type="text"), "use categorical, integer, numeric, binned, boolean or date"),
-        (one(type=["boolean"]), "use categorical, integer, numeric, binned, boolean or date"),
+        (one(), _USE),
+        (
+            one(type="text"),
+            _USE,
+        ),
+        (
+            one(type=["boolean"]),
+            _USE,
+        ),
         (one(type="categorical"), "lacks 'values'; add it"),
         (one(type="integer", low=1), "lacks 'high'; add it"),
         (one(type="binned"), "lacks 'edges'; add it"),

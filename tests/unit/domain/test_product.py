@@ -76,8 +76,14 @@ wrong: Any = domain_package  # declarations below are wrong on purpose, so types
         (wrong.Domain, "e.g. Domain"),
         (lambda: wrong.Domain({}), "e.g. Domain"),
         (lambda: wrong.Domain([("a", Boolean())]), "mapping of names"),
-        (lambda: wrong.Domain(a=3), "Categorical, Boolean, Integer, Numeric, Binned or Date"),
-        (lambda: wrong.Domain(a=Integer), "Categorical, Boolean, Integer, Numeric, Binned or Date"),
+        (
+            lambda: wrong.Domain(a=3),
+            "Binned, Date, Timestamp or Time",
+        ),
+        (
+            lambda: wrong.Domain(a=Integer),
+            "Binned, Date, Timestamp or Time",
+        ),
         (lambda: wrong.Domain({"": Boolean()}), "1 to 200 characters"),
         (lambda: wrong.Domain({"x" * 201: Boolean()}), "1 to 200 characters"),
         (lambda: wrong.Domain({1: Boolean()}), "put quotes around"),

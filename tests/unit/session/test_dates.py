@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -62,6 +62,39 @@ def test_published_rows_hold_dates(session: eke.Session, tmp_path: Path) -> None
     assert set(written["when"].dropna()) <= {str(day) for day in DAYS}
 
 
+def test_a_table_with_moments_and_times_of_day(folder: Path) -> None:
+    """From a table to answers, a free answer by hours, published rows and their files."""
+    moments = [datetime(2013, 1, 1) + timedelta(minutes=37 * n) for n in range(300)]  # noqa: DTZ001
+    table = pd.DataFrame({"at": moments, "clock": [moment.time() for moment in moments]})
+    domain = eke.Domain(
+        at=eke.Timestamp("2013-01-01", "2013-01-08", "hour", null="bucket"),
+        clock=eke.Time(step="6 hours", null="bucket"),
+    )
+    eke.create(folder / "log.eke", table, domain, epsilon=1e6, analyst="ann")
+    session = eke.open(folder / "log.eke", data=table, analyst="ann")
+    text = "SELECT EXTRACT(hour FROM at) AS h, COUNT(*) AS n FROM t GROUP BY h"
+    session.ask(eke.count().by("at"), 0.05)
+    hours = session.ask(text, 0.5)
+    assert isinstance(hours, eke.Answer)
+    assert hours.cost == 0
+    expected = pd.Series([moment.hour for moment in moments]).value_counts().sort_index().tolist()
+    assert hours.to_pandas()["n"].tolist()[:24] == pytest.approx(expected, abs=0.5)
+    first = session.ask(eke.count(at=("2013-01-01", date(2013, 1, 1)), clock="06:00"), 0.05)
+    assert first.value == pytest.approx(
+        sum(m.day == 1 and 6 <= m.hour < 12 for m in moments), abs=0.5
+    )
+    published = session.publish("max_entropy", epsilon=1000.0, rows=40)
+    rows = published.to_pandas()
+    schema = published.to_arrow().schema
+    assert str(rows["at"].dtype) == "datetime64[us]"
+    assert {type(clock) for clock in rows["clock"].dropna()} == {time}
+    assert pa.types.is_timestamp(schema.field("at").type)
+    assert pa.types.is_time(schema.field("clock").type)
+    assert eke.domain.described_columns(domain)[0]["values"] == (
+        "2013-01-01 00:00:00 to 2013-01-08 23:00:00, by hour"
+    )
+
+
 def test_the_schema_says_date(session: eke.Session) -> None:
     described = eke.domain.described_columns(session.domain)
     assert described[0] == {
@@ -77,6 +110,13 @@ def test_weekdays_of_ten_years_are_groups() -> None:
     for part, groups in (("dow", 8), ("week", 54), ("year", 11), ("doy", 367)):
         text = f"SELECT EXTRACT({part} FROM day) AS k, COUNT(*) FROM t GROUP BY k"
         assert parse(text, domain).rows == groups
+
+
+def test_hours_and_days_of_a_year_of_hours_are_groups() -> None:
+    domain = eke.Domain(at=eke.Timestamp("2013-01-01", "2013-12-31", "hour", null="bucket"))
+    keys = ("EXTRACT(hour FROM at)", "CAST(at AS DATE)", "date_trunc('month', at)", "at")
+    for key, groups in zip(keys, (25, 366, 13, 8761), strict=True):
+        assert parse(f"SELECT {key} AS k, COUNT(*) FROM t GROUP BY k", domain).rows == groups
 
 
 def test_days_of_one_year_by_number_are_the_days(session: eke.Session) -> None:

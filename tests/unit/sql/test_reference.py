@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eke.domain import Date, Domain
+from eke.domain import Date, Domain, Time, Timestamp
 from eke.errors import SqlError
 from eke.sql import guard, parse
 from eke.sql.grouping import MOST_GROUPS
@@ -16,7 +16,12 @@ from tests.sql_public import LOOKUPS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "sql.md").read_text("utf-8")
 DOMAIN = (
-    Domain(dict(compact_domain().attributes), day=Date("2012-01-01", "2013-12-31"))
+    Domain(
+        dict(compact_domain().attributes),
+        day=Date("2012-01-01", "2013-12-31"),
+        at=Timestamp("2013-01-01", "2013-12-31", "hour"),
+        opens=Time(step="15 minutes"),
+    )
     .with_lookups(*LOOKUPS)
     .with_derived(quarter="EXTRACT(quarter FROM day)", trade="classes.sector")
 )

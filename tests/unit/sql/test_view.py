@@ -141,7 +141,8 @@ def test_names_are_quoted_and_folded_as_postgresql_does() -> None:
         (
             (
                 "SELECT a.i FROM a LEFT JOIN z ON a.x = z.x "
-                "LEFT JOIN b ON a.i = b.i AND COALESCE(z.i, 5) = b.i JOIN d ON COALESCE(z.i, 5) = d.i"
+                "LEFT JOIN b ON a.i = b.i AND COALESCE(z.i, 5) = b.i "
+                "JOIN d ON COALESCE(z.i, 5) = d.i"
             ),
             "i",
             {*"ab"},

@@ -50,6 +50,7 @@ function values(attribute) {
   if (attribute.type === "integer") return `whole numbers ${attribute.low} to ${attribute.high}`;
   if (attribute.type === "numeric") return `${attribute.low} to ${attribute.high} in steps of ${attribute.step}`;
   if (attribute.type === "date") return `days ${attribute.low} to ${attribute.high}`;
+  if (attribute.type === "timestamp" || attribute.type === "time") return `${attribute.low} to ${attribute.high} in steps of ${attribute.step}`;
   if (attribute.type === "boolean") return "true or false";
   const all = (attribute.type === "binned" ? attribute.edges : attribute.values) ?? [];
   const text = all.slice(0, 12).map((one) => label(one)).join(", ") + (all.length > 12 ? `, … (${all.length})` : "");

@@ -3,10 +3,10 @@ import { el, failure } from "./dom.js";
 import { input, select } from "./form.js";
 
 const FORMAT = "eke-domain/1";
-const KINDS = [["categorical", "categories"], ["integer", "whole numbers"], ["numeric", "numbers in steps"], ["binned", "numbers in bins"], ["boolean", "true or false"], ["date", "days"]];
+const KINDS = [["categorical", "categories"], ["integer", "whole numbers"], ["numeric", "numbers in steps"], ["binned", "numbers in bins"], ["boolean", "true or false"], ["date", "days"], ["timestamp", "moments in steps"], ["time", "times of day in steps"]];
 const MISSING = [["drop", "leave the row out"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
 const OUTSIDE = [["drop", "leave the row out"], ["clamp", "use the nearest bound"], ["bucket", "count it as missing"], ["never", "there are none"], ["replace", "count it as …"]];
-const USUAL = { categorical: "drop", boolean: "drop", integer: "clamp", numeric: "clamp", binned: "clamp", date: "clamp" };
+const USUAL = { categorical: "drop", boolean: "drop", integer: "clamp", numeric: "clamp", binned: "clamp", date: "clamp", timestamp: "clamp", time: "clamp" };
 
 // A value as one line of text and back: what is a number or a truth value by its looks is one, unless in quotes.
 const PLAIN = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
@@ -45,10 +45,10 @@ function attributeRow(name, found, changed, remove) {
     const is = (...kinds) => kinds.includes(kind.value);
     list.hidden = !is("categorical");
     edges.hidden = !is("binned");
-    bounds.hidden = !is("integer", "numeric", "date");
-    stepping.hidden = !is("numeric");
+    bounds.hidden = !is("integer", "numeric", "date", "timestamp", "time");
+    stepping.hidden = !is("numeric", "timestamp", "time");
     truth.hidden = !is("boolean");
-    outside.allow("clamp", is("integer", "numeric", "binned", "date"));
+    outside.allow("clamp", is("integer", "numeric", "binned", "date", "timestamp", "time"));
   }
 
   function document() {
@@ -61,6 +61,8 @@ function attributeRow(name, found, changed, remove) {
       binned: () => ({ edges: edges.value.split(/[,;\s]+/).filter(Boolean).map((edge) => amount(edge, of("every edge"))) }),
       boolean: () => ({}),
       date: () => ({ low: low.value.trim(), high: high.value.trim(), ...reading }),
+      timestamp: () => ({ low: low.value.trim(), high: high.value.trim(), step: step.value.trim() || "hour", ...reading }),
+      time: () => ({ low: low.value.trim() || "00:00", ...(high.value.trim() && { high: high.value.trim() }), step: step.value.trim() || "hour", ...(found.format && { format: found.format }) }),
     }[kind.value]();
     return [own, { type: kind.value, ...fields, null: missing.document(own), outside: outside.document(own) }];
   }

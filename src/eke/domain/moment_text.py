@@ -1,7 +1,8 @@
-"""Day texts: which texts spell a day, in a form that Python and every data engine read alike.
+"""Moment texts: which texts spell a day, a moment or a time of day, so that all engines agree.
 
-A text is matched against a pattern of the few means that all of them share. Without a declared form
-the text is that of ISO 8601: a date, with or without a time of day and its distance from UTC.
+A text is matched against a pattern of the few means that Python and every data engine share.
+Without a declared form the text is that of ISO 8601: a date, with or without a time of day and its
+distance from UTC; or a time of day alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 from eke.errors import DomainError
@@ -24,10 +25,11 @@ DAY_PATTERN = (
 """All days of the Gregorian calendar from 0001-01-01 to 9999-12-31."""
 DISTANCE = rf"(Z|[+-]{_HOUR}(:?{_SIXTY})?)"
 """How far from UTC the clock was that a text tells the time of."""
-_CLOCK = rf"[T ]{_HOUR}:{_SIXTY}(:{_SIXTY}(\.[0-9]+)?)?"
-NAIVE = f"{DAY_PATTERN}({_CLOCK})?"
-"""The texts that spell a day if no form is declared; year, month and day stand at fixed places."""
-ZONED = f"{DAY_PATTERN}{_CLOCK} ?{DISTANCE}"
+CLOCK = rf"{_HOUR}:{_SIXTY}(:{_SIXTY}(\.[0-9]+)?)?"
+"""The texts that spell a time of day if no form is declared."""
+NAIVE = f"{DAY_PATTERN}([T ]{CLOCK})?"
+"""The texts that spell a day if no form is declared; all numbers stand at fixed places."""
+ZONED = f"{DAY_PATTERN}[T ]{CLOCK} ?{DISTANCE}"
 """The texts that spell a moment, with its distance from UTC."""
 
 _DIRECTIVES = {
@@ -38,27 +40,51 @@ _DIRECTIVES = {
     "M": ("minute", "([0-5][0-9])", "([0-5]?[0-9])"),
     "S": ("second", "([0-5][0-9])", "([0-5]?[0-9])"),
 }
+DAY_PARTS, CLOCK_PARTS = ("year", "month", "day"), ("hour", "minute", "second")
 _PLAIN = "-/., :;_T"  # what may stand between the numbers: nothing that a pattern gives a meaning
 
 
 @dataclass(frozen=True, slots=True)
-class DayForm:
+class MomentForm:
     """A declared form of texts: its pattern, and which of the pattern's groups is which number."""
 
     pattern: str
     groups: Mapping[str, int]
 
-    def day(self, text: str) -> date | None:
-        """The day that a text spells, if it is one."""
+    def read(self, text: str) -> datetime | time | None:
+        """The moment that a text spells, if it is one; of a form without days, the time of day."""
         match = re.fullmatch(self.pattern, text, re.ASCII)
         if match is None:
             return None
-        return _day(*(int(match[self.groups[name]]) for name in ("year", "month", "day")))
+        told = {name: int(match[group]) for name, group in self.groups.items()}
+        hour, minute, second = (told.get(name, 0) for name in CLOCK_PARTS)
+        clock = time(hour, minute, second)
+        if "year" not in told:
+            return clock
+        day = _day(*(told[name] for name in DAY_PARTS))
+        return None if day is None else datetime.combine(day, clock)
 
 
 @lru_cache
-def day_form(form: str) -> DayForm:
-    """The form that directives of `strptime` describe, such as %d.%m.%Y; numbers only.
+def day_form(form: str) -> MomentForm:
+    """The form of days and moments, such as %d.%m.%Y or %Y%m%d %H:%M; numbers only."""
+    made = _form(form)
+    if not set(DAY_PARTS) <= set(made.groups):
+        raise DomainError(_ADVICE.format(form))
+    return made
+
+
+@lru_cache
+def clock_form(form: str) -> MomentForm:
+    """The form of times of day, such as %H.%M; numbers only."""
+    made = _form(form)
+    if "hour" not in made.groups or set(DAY_PARTS) & set(made.groups):
+        raise DomainError(_CLOCK_ADVICE.format(form))
+    return made
+
+
+def _form(form: str) -> MomentForm:
+    """The form that directives of `strptime` describe.
 
     Month and day may be written with one digit where something else than a digit stands on both
     sides, so that there is one way only to read a text.
@@ -80,22 +106,19 @@ def day_form(form: str) -> DayForm:
             raise DomainError(f"the form {form!r} names the {name} twice; write it once")
         groups[name] = len(groups) + 1
         pattern += loose if alone else exact
-    if not {"year", "month", "day"} <= set(groups):
-        raise DomainError(_ADVICE.format(form))
-    return DayForm(pattern, groups)
+    return MomentForm(pattern, groups)
 
 
-def iso_day(text: str) -> date | datetime | None:
-    """The day that an ISO text spells; with a distance from UTC, the moment in UTC."""
+def iso_moment(text: str) -> datetime | None:
+    """The moment that an ISO text spells, by seconds; with a distance from UTC, in UTC."""
     if re.fullmatch(NAIVE, text, re.ASCII) is not None:
-        return written_day(text[:10])
+        day = written_day(text[:10])
+        return None if day is None else datetime.combine(day, _clock(text[11:19]))
     day = written_day(text[:10]) if re.fullmatch(ZONED, text, re.ASCII) is not None else None
     distance = re.search(DISTANCE + "$", text, re.ASCII)
     if day is None or distance is None:
         return None
-    clock = [int(part) for part in re.findall("[0-9]{2}", text[11:19].partition(distance[0])[0])]
-    hours, minutes, seconds = [*clock, 0][:3]
-    moment = datetime(day.year, day.month, day.day, hours, minutes, seconds, tzinfo=UTC)
+    moment = datetime.combine(day, _clock(text[11:19].partition(distance[0])[0]), UTC)
     written = distance[0].lstrip("Z+-").replace(":", "").ljust(4, "0")
     ahead = timedelta(hours=int(written[:2]), minutes=int(written[2:]))
     try:
@@ -104,11 +127,36 @@ def iso_day(text: str) -> date | datetime | None:
         return moment
 
 
+def iso_clock(text: str) -> time | None:
+    """The time of day that an ISO text spells, by seconds."""
+    return _clock(text[:8]) if re.fullmatch(CLOCK, text, re.ASCII) is not None else None
+
+
 def written_day(text: str) -> date | None:
     """The day of a text such as 2013-01-31, as people write it in a question."""
     if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text, re.ASCII) is None:
         return None
     return _day(int(text[:4]), int(text[5:7]), int(text[8:]))
+
+
+def written_moment(text: str) -> datetime | None:
+    """The moment of a text such as 2013-01-31 05:00, as people write it; a day is its midnight."""
+    is_told = re.fullmatch(NAIVE, text, re.ASCII) is not None
+    day, clock = written_day(text[:10]) if is_told else None, written_clock(text[11:] or "00:00")
+    return None if day is None or clock is None else datetime.combine(day, clock)
+
+
+def written_clock(text: str) -> time | None:
+    """The time of day of a text such as 05:00 or 05:00:30.5, as people write it."""
+    clock, fraction = iso_clock(text), text.partition(".")[2]
+    if clock is None or len(fraction) > 6:
+        return None
+    return clock.replace(microsecond=int(fraction.ljust(6, "0")))
+
+
+def _clock(text: str) -> time:
+    hour, minute, second = [*map(int, re.findall("[0-9]{2}", text)), 0, 0, 0][:3]
+    return time(hour, minute, second)
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -121,4 +169,8 @@ def _day(year: int, month: int, day: int) -> date | None:
 _ADVICE = (
     "the form {!r} cannot be read; write numbers only, each once, with signs between them: "
     "%Y, %m and %d, and perhaps %H, %M and %S, as in '%d.%m.%Y'"
+)
+_CLOCK_ADVICE = (
+    "the form {!r} of a time of day cannot be read; write %H, and perhaps %M and %S, each once, "
+    "with signs between them, as in '%H.%M'"
 )
