@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from eke.domain.attribute import End, SqlKind
 from eke.domain.moment_text import day_form, written_day, written_moment
-from eke.domain.placing import Moments, Placing
+from eke.domain.placing import Placing, TimeSteps
 from eke.domain.rule import Rule, check_rules, plain
 from eke.domain.step import checked_step, step_seconds, step_text
 from eke.domain.temporal import Temporal, checked_bounds
@@ -23,7 +23,7 @@ MOST_STEPS = 1_000_000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Timestamp(Temporal):
-    """Moments between two public bounds, by steps; a moment counts for the step that it is in.
+    """TimeSteps between two public bounds, by steps; a moment counts for the step that it is in.
 
     A column holds times, dates (which are midnight), or texts such as 2013-01-31 05:00:00. Its
     labels are texts of the form 2013-01-31 05:00:00, at which a step begins. Year, weekday, hour
@@ -120,7 +120,7 @@ class Timestamp(Temporal):
 
     @property
     def placing(self) -> Placing:
-        return Moments(*self.ends, self.step_seconds, self.format, self.zone)
+        return TimeSteps(*self.ends, self.step_seconds, self.format, self.zone)
 
     def last_end(self, end: object) -> End:
         step = self.range_end(end)
