@@ -23,7 +23,7 @@ MOST_STEPS = 1_000_000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Timestamp(Temporal):
-    """TimeSteps between two public bounds, by steps; a moment counts for the step that it is in.
+    """Moments between two public bounds, by steps; a moment counts for the step that it is in.
 
     A column holds times, dates (which are midnight), or texts such as 2013-01-31 05:00:00. Its
     labels are texts of the form 2013-01-31 05:00:00, at which a step begins. Year, weekday, hour
