@@ -213,7 +213,7 @@ class ColumnDraft:
     # -- moments -------------------------------------------------------------------------------
 
     def _told(self, texts: Any, *, is_clock: bool) -> Drafted:
-        """TimeSteps that texts spell; they are in UTC if any says how far it is from there."""
+        """Moments that texts spell; they are in UTC if any says how far it is from there."""
         kind = _ANY_CLOCK if is_clock else _ANY_MOMENT
         told = self.engine.hold(texts.select(told=told_moment(texts.v, kind), n="n"))
         is_zoned = ~is_missing(told.told) & (told.told % 2 != 0)
