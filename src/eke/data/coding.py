@@ -37,7 +37,7 @@ from eke.data.moments import (
 )
 from eke.domain import Attribute
 from eke.domain.fate import Fate
-from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Moments, Placing, Stepped
+from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Placing, Stepped, TimeSteps
 from eke.errors import DataError
 
 NUMBER = (
@@ -91,7 +91,7 @@ def fate_expression(column: Any, attribute: Attribute, *, spelled: bool = False)
 
 def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
     """All that a raw value can be, the first that holds; the last one takes whatever is left."""
-    if spelled and isinstance(attribute.placing, Moments):
+    if spelled and isinstance(attribute.placing, TimeSteps):
         raw = _Raw(is_missing(column), None, None)
     else:
         raw = _Raw(column.isnan(), column, None) if spelled else _raw(column)
@@ -112,7 +112,7 @@ def spelled_number(column: Any, attribute: Attribute) -> Any:
     stripped only where there may be some, for that takes the engine longer than all the rest.
     """
     placing = attribute.placing
-    if isinstance(placing, Moments):
+    if isinstance(placing, TimeSteps):
         return told_moment(column, placing)
     values = placing.values if isinstance(placing, Listed) else ()
     if any(abs(int(value)) >= _EXACT for value in values):
@@ -133,7 +133,7 @@ def spelled_number(column: Any, attribute: Attribute) -> Any:
 
 def is_spelled(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True for a column of texts that `spelled_number` has something to read in."""
-    if isinstance(attribute.placing, Moments):
+    if isinstance(attribute.placing, TimeSteps):
         return bool(dtype.is_string())
     return from_text and not takes_text(attribute) and bool(dtype.is_string())
 
@@ -146,7 +146,7 @@ def takes_text(attribute: Attribute) -> bool:
 def is_readable(dtype: Any, attribute: Attribute, *, from_text: bool) -> bool:
     """True unless no value of this column type could ever be a declared value."""
     from_text = from_text and bool(dtype.is_string())  # a view may have columns of other types
-    if isinstance(attribute.placing, Moments) and not from_text:
+    if isinstance(attribute.placing, TimeSteps) and not from_text:
         return holds_moments(dtype, attribute.placing)
     if takes_text(attribute) or from_text:
         return bool(dtype.is_string())
@@ -171,7 +171,7 @@ def _raw(column: Any) -> _Raw:
 def _found(raw: _Raw, column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
     """The branches of all values that have a place, or lie below or above all places."""
     beyond = _code(attribute.beyond[0]), _code(attribute.beyond[1])
-    if isinstance(attribute.placing, Moments):
+    if isinstance(attribute.placing, TimeSteps):
         moments = attribute.placing
         number = (step_of_told if spelled else step_number)(column, moments)
         return [] if number is None else _whole_branches(number, moments.low, moments.high, beyond)
@@ -191,7 +191,7 @@ def _number_branches(number: Any, placing: Placing, beyond: tuple[Any, Any]) -> 
             return _bin_branches(number, edges, beyond)
         case Listed(values):
             return [_declared(_equals(number, int(v)), _code(n)) for n, v in enumerate(values)]
-        case Moments():
+        case TimeSteps():
             raise TypeError("moments are found by `moments`")
 
 

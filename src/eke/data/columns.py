@@ -8,7 +8,7 @@ from typing import Any
 from eke.data.coding import is_readable
 from eke.data.reduction import ID, code_column
 from eke.domain import Domain
-from eke.domain.placing import Moments
+from eke.domain.placing import TimeSteps
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 
@@ -52,7 +52,7 @@ def check_moments(raw: Any, domain: Domain) -> None:
     types = dict(raw.schema().items())
     for place, (name, attribute) in enumerate(domain.attributes):
         dtype = types[code_column(place)]
-        if isinstance(attribute.placing, Moments) and getattr(dtype, "timezone", None):
+        if isinstance(attribute.placing, TimeSteps) and getattr(dtype, "timezone", None):
             raise DataError(
                 f"column {name!r} holds times with a zone, which back ends of Ibis treat "
                 "differently; make it a date or a time without zone in the expression"

@@ -41,7 +41,7 @@ from eke.domain import (
     Timestamp,
 )
 from eke.domain.date import MOST_DAYS
-from eke.domain.placing import Moments
+from eke.domain.placing import TimeSteps
 from eke.domain.rule import EXACT, number_text
 from eke.domain.step import UNITS
 from eke.domain.timestamp import MOST_STEPS
@@ -58,8 +58,8 @@ _EMPTY = "left out: it holds no values"
 _ID = (
     "If it names the individuals to protect, make it the unit; ids and free text are no attributes"
 )
-_ANY_MOMENT = Moments(FIRST_SECOND, LAST_SECOND, 1, None, "UTC")
-_ANY_CLOCK = Moments(0, DAY - 1, 1, None, None, is_clock=True)
+_ANY_MOMENT = TimeSteps(FIRST_SECOND, LAST_SECOND, 1, None, "UTC")
+_ANY_CLOCK = TimeSteps(0, DAY - 1, 1, None, None, is_clock=True)
 _DERIVE = "derive what matters from it (the year, the month, a category) and add that as a column"
 _USUAL = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 _PERSONAL = {"name", "email", "mail", "phone", "telephone", "address", "street", "ssn", "passport"}

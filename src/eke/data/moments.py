@@ -30,7 +30,7 @@ from eke.domain.moment_text import (
     clock_form,
     day_form,
 )
-from eke.domain.placing import Moments
+from eke.domain.placing import TimeSteps
 from eke.domain.zone import DAY, FIRST, distances
 from eke.errors import DataError
 
@@ -44,7 +44,7 @@ _MISSING = -(2**62)
 _PAIRS = "".join(f"{number:02}," for number in range(100))
 
 
-def step_number(column: Any, moments: Moments) -> Any:
+def step_number(column: Any, moments: TimeSteps) -> Any:
     """The number of the step of each value, NULL where it is in none; None if none can be.
 
     Not of texts, which are read first (`told_moment`, `step_of_told`).
@@ -67,14 +67,14 @@ def step_number(column: Any, moments: Moments) -> Any:
     return ibis.cases((column.notnull(), number))
 
 
-def holds_moments(dtype: Any, moments: Moments) -> bool:
+def holds_moments(dtype: Any, moments: TimeSteps) -> bool:
     """True for the types of columns that may hold such moments, texts included."""
     if moments.is_clock:
         return bool(dtype.is_string() or dtype.is_time())
     return bool(dtype.is_string() or dtype.is_date() or dtype.is_timestamp())
 
 
-def told_moment(column: Any, moments: Moments) -> Any:
+def told_moment(column: Any, moments: TimeSteps) -> Any:
     """What texts tell, as one whole number, so that an engine can hold it.
 
     Twice the second since 1970 (or midnight) that is told, of whole days that at which they begin;
@@ -105,7 +105,7 @@ def is_missing(told: Any) -> Any:
     return told == _MISSING
 
 
-def step_of_told(told: Any, moments: Moments) -> Any:
+def step_of_told(told: Any, moments: TimeSteps) -> Any:
     """The number of the step of each moment that `told_moment` has read."""
     naive = told // (2 * moments.step)
     if moments.zone is None:
@@ -126,12 +126,12 @@ def _clock(column: Any) -> Any:
     return hour * 3600 + minute * 60 + second
 
 
-def _formed(told: Any, form: MomentForm, moments: Moments) -> Any:
+def _formed(told: Any, form: MomentForm, moments: TimeSteps) -> Any:
     def number(name: str, digits: int) -> Any:
         if name not in form.groups:
             return ibis.literal("0" * digits)
-        found = told.re_extract(f"^{form.pattern}{_END}$", form.groups[name])
-        return ("0" * digits + found).right(digits)
+        spelled = told.re_extract(f"^{form.pattern}{_END}$", form.groups[name])
+        return ("0" * digits + spelled).right(digits)
 
     hour, minute, second = (_digits(number(name, 2), 0) for name in CLOCK_PARTS)
     clock = hour * 3600 + minute * 60 + second
@@ -177,7 +177,7 @@ def _digits(text: Any, start: int) -> Any:
     return ibis.literal(_PAIRS).find(text.substr(start, 2)) // 3
 
 
-def _there(moment: Any, moments: Moments) -> Any:
+def _there(moment: Any, moments: TimeSteps) -> Any:
     """The second that clocks of the zone show at a moment in seconds since 1970."""
     days = (end * moments.step // DAY + FIRST for end in (moments.low, moments.high))
     first, *later = distances(str(moments.zone), *days)

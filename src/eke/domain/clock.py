@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from eke.domain.attribute import SqlKind
 from eke.domain.moment_text import clock_form, iso_clock, written_clock
-from eke.domain.placing import Moments, Placing
+from eke.domain.placing import Placing, TimeSteps
 from eke.domain.rule import Rule, check_rules, plain
 from eke.domain.step import checked_step, step_seconds, step_text
 from eke.domain.temporal import Temporal, checked_bounds
@@ -109,7 +109,7 @@ class Time(Temporal):
 
     @property
     def placing(self) -> Placing:
-        return Moments(*self.ends, self.step_seconds, self.format, None, is_clock=True)
+        return TimeSteps(*self.ends, self.step_seconds, self.format, None, is_clock=True)
 
     def fields(self) -> dict[str, Any]:
         told = {"low": str(self.low), "high": str(self.high), "step": self.step}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from eke.domain.attribute import SqlKind
 from eke.domain.moment_text import day_form, written_day
-from eke.domain.placing import Moments, Placing
+from eke.domain.placing import Placing, TimeSteps
 from eke.domain.rule import Rule, check_rules, plain
 from eke.domain.temporal import Temporal, checked_bounds
 from eke.domain.wall_clock import check_reading, check_year, day_second, wall_second
@@ -97,7 +97,7 @@ class Date(Temporal):
 
     @property
     def placing(self) -> Placing:
-        return Moments(*self.ends, DAY, self.format, self.zone)
+        return TimeSteps(*self.ends, DAY, self.format, self.zone)
 
     def fields(self) -> dict[str, Any]:
         bounds = {"low": self.low.isoformat(), "high": self.high.isoformat()}

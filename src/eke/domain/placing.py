@@ -65,7 +65,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class TimeSteps:
     """Moments from step low to step high, counted from 1970: code = floor(second / step) − low.
 
     `form` says how texts spell a moment, None for ISO 8601; `zone` whose clocks tell the second.
@@ -84,4 +84,4 @@ class Moments:
         return True
 
 
-Placing: TypeAlias = Listed | Floored | Stepped | Cut | Moments
+Placing: TypeAlias = Listed | Floored | Stepped | Cut | TimeSteps

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from eke.domain.attribute import End, SqlKind
 from eke.domain.moment_text import day_form, written_day, written_moment
-from eke.domain.placing import Moments, Placing
+from eke.domain.placing import Placing, TimeSteps
 from eke.domain.rule import Rule, check_rules, plain
 from eke.domain.step import checked_step, step_seconds, step_text
 from eke.domain.temporal import Temporal, checked_bounds
@@ -120,7 +120,7 @@ class Timestamp(Temporal):
 
     @property
     def placing(self) -> Placing:
-        return Moments(*self.ends, self.step_seconds, self.format, self.zone)
+        return TimeSteps(*self.ends, self.step_seconds, self.format, self.zone)
 
     def last_end(self, end: object) -> End:
         step = self.range_end(end)

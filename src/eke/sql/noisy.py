@@ -119,10 +119,11 @@ class NoisyClauses:
 
     def _beside(self, node: exp.Expr, operand: Formula, other: Formula) -> Formula:
         """The operand; a text beside a key of dates or times as that key would show it."""
-        kind = self._keys.kinds[other.index] if isinstance(other, Key) else None
-        if kind is None or not isinstance(operand, Constant) or not isinstance(operand.number, str):
+        kind = None if other.key is None else self._keys.kinds[other.key]
+        text = operand.example([key.labels for key in self._keys.found])
+        if kind is None or operand.key is not None or not isinstance(text, str):
             return operand
-        return Constant(label_of(self._reading, node, operand.number, kind))
+        return Constant(label_of(self._reading, node, text, kind))
 
     def _operand(self, node: exp.Expr) -> Formula:
         """A formula: a selected name, an aggregate, a key, or a constant."""

@@ -8,7 +8,7 @@ from typing import Any
 from eke.data import moments
 from eke.domain import Attribute, Date, Replace, Rule, Time, Timestamp
 from eke.domain.moment_text import clock_form, day_form
-from eke.domain.placing import Moments
+from eke.domain.placing import TimeSteps
 
 DAY_TEXTS = [
     *("2013-01-31", "2012-02-29", "2013-02-29", "2013-02-30", "1900-02-29", "2000-02-29"),
@@ -101,7 +101,10 @@ def bare_parts(column: Any) -> dict[str, Any]:
     None of it may fail on any row, for no engine promises which branches it works out.
     """
     forms = [day_form(form) for form in ("%d.%m.%Y", "%Y%m%d", "%m/%d/%Y %H:%M:%S")]
-    hours, clocks = Moments(0, 1, 3600, None, None), Moments(0, 1, 60, None, None, is_clock=True)
+    hours, clocks = (
+        TimeSteps(0, 1, 3600, None, None),
+        TimeSteps(0, 1, 60, None, None, is_clock=True),
+    )
     told = column + ";"
     return {
         "day": moments._counted(column.left(4), column.substr(5, 2), column.substr(8, 2)),
