@@ -49,9 +49,9 @@ class Column:
         return self.formula.key is not None
 
     @property
-    def is_rank(self) -> bool:
-        """True for a place in an order, which has no accuracy of its own."""
-        return isinstance(self.formula, RankOf)
+    def rank(self) -> int | None:
+        """Where a ranked row holds it, if it is a rank, which has no accuracy of its own."""
+        return self.formula.index if isinstance(self.formula, RankOf) else None
 
     @property
     def is_linear(self) -> bool:

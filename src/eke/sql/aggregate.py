@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -379,9 +379,8 @@ class Aggregates:
         if key not in self._places:
             self._places[key] = self._added(node, query)
         place = self._places[key]
-        same = self.queries[place]
-        if isinstance(same, Query):
-            self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
+        same = cast(Query, self.queries[place])  # windows have no place among these
+        self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
         return place
 
     def _added(self, node: exp.Expr, query: Query | PerRow) -> int:

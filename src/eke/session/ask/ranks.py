@@ -18,7 +18,7 @@ from eke.inference.functional import DRAWS
 from eke.planning import QuestionDemand
 from eke.question import Formula, Question, ResultRow
 from eke.question.outcome import Ordering
-from eke.question.rank import Ranking, RankOf, possible_ranks
+from eke.question.rank import Ranking, possible_ranks
 from eke.session.answer.answer import Cell
 from eke.session.ask.known_cells import KnownCells
 
@@ -57,13 +57,13 @@ def rank_cells(
     ranked = question.ranked(rows)
     cells: dict[int, dict[int, Cell]] = {}
     for column, asked in enumerate(question.columns):
-        if not isinstance(asked.formula, RankOf):
+        if asked.rank is None:
             continue
-        ranking = question.ranks[asked.formula.index - len(question.group_by)]
+        ranking = question.ranks[asked.rank - len(question.group_by)]
         ranges = _ranges(ranking, rows, demand, known)
         cells[column] = {}
         for place, row in enumerate(question.places):
-            rank = ranked[place].keys[asked.formula.index]
+            rank = ranked[place].keys[asked.rank]
             best, worst = (rank, rank) if ranges is None else ranges[place]
             cells[column][row] = Cell(float(rank), float(best), float(worst))
     return cells

@@ -271,7 +271,7 @@ class Request:
     def _accurate(self, row: Sequence[Cell]) -> list[Cell]:
         """The cells of a row whose accuracy is asked for: all but ranks."""
         columns = [column for column in self.question.columns if not column.is_key]
-        return [cell for cell, one in zip(row, columns, strict=True) if not one.is_rank]
+        return [cell for cell, one in zip(row, columns, strict=True) if one.rank is None]
 
     @property
     def _value_columns(self) -> list[int]:
@@ -367,7 +367,7 @@ def _keeps_all(question: Question) -> bool:
 def _by_column(
     question: Question, within: HalfWidth | Mapping[str, HalfWidth]
 ) -> tuple[HalfWidth | None, ...]:
-    plain = [not (column.is_key or column.is_rank) for column in question.columns]
+    plain = [not (column.is_key or column.rank is not None) for column in question.columns]
     names = [column.name for column, asked in zip(question.columns, plain, strict=True) if asked]
     if not isinstance(within, Mapping):
         return tuple(within if asked else None for asked in plain)
