@@ -130,7 +130,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     assert '--null "NA"' in drafted.err
     assert re.search(r'"tailnum": left out: .*make it\s+the\s+unit', drafted.err, re.DOTALL)
     form = made.domain.read_text("utf-8")
-    assert "  time_hour:\n    type: date\n    low: '2013-01-01'\n" in form
+    assert "  time_hour:\n    type: timestamp\n    low: '2013-01-01" in form
     refused = call("init", made.csv, made.domain, "--null", "NA", "--epsilon", EPSILON)
     assert refused.code != 0
     assert "draft" in refused.err

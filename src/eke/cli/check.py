@@ -30,7 +30,7 @@ EXAMPLES = """\
 Examples:
   $ eke check people.csv people.yaml
   $ eke check visits.parquet visits.yaml --unit patient --rows 3
-  $ eke check trips.yaml --view trips.sql --table flights=flights.csv --table planes=planes.csv
+  $ eke check trips.yaml --view trips.sql --table trips=a.csv --table cars=b.csv
 """
 
 

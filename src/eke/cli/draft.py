@@ -18,7 +18,7 @@ from eke.errors import DataError
 EXAMPLES = """\
 Examples:
   $ eke draft people.csv -o people.yaml
-  $ eke draft --view trips.sql --table flights=flights.csv --table planes=planes.csv
+  $ eke draft --view trips.sql --table trips=a.csv --table cars=b.csv
   $ eke draft adult.data.gz --columns age,workclass,sex --null "?" -o adult.yaml
 """
 

@@ -34,8 +34,7 @@ EXAMPLES = """\
 Examples:
   $ eke init people.csv people.yaml --epsilon 1
   $ eke init visits.parquet visits.yaml --rho 0.05 --unit patient --rows 3
-  $ eke init trips.yaml --view trips.sql --table flights=flights.csv --table planes=planes.csv \
-      --epsilon 1 --unit tailnum --rows 50
+  $ eke init trips.yaml --view trips.sql --table trips=trips.csv --epsilon 1
   $ eke init adult.data.gz adult.yaml --epsilon 1 --columns age,sex --null "?"
 """
 _DRAFT = "# DRAFT"

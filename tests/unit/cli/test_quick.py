@@ -256,10 +256,12 @@ def test_no_kind_of_column_makes_them_heavy(tmp_path: Path) -> None:
         "d": eke.Boolean(),
         "e": eke.Categorical("x"),
         "f": eke.Date("2013-01-01", "2013-12-31", zone="Europe/Berlin"),
+        "g": eke.Timestamp("2013-01-01", "2013-12-31", "hour", zone="Europe/Berlin"),
+        "h": eke.Time(step="hour"),
     }
     assert {attribute.kind for attribute in kinds.values()} == set(KINDS)
     table = pd.DataFrame({"a": [1, 2], "b": [0.1, 0.2], "c": [0.5, 1.5], "d": [True] * 2, "e": "x"})
-    table["f"] = "2013-01-31"
+    table["f"], table["g"], table["h"] = "2013-01-31", "2013-01-31 05:00", "05:00"
     path = tmp_path / "all.eke"
     session = eke.create(path, table, eke.Domain(kinds), epsilon=1e6)
     for name in "abc":

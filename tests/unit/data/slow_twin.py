@@ -20,13 +20,13 @@ from eke.domain import (
     Binned,
     Boolean,
     Categorical,
-    Date,
     Domain,
     Integer,
     Numeric,
     Replace,
     Rule,
 )
+from eke.domain.temporal import Temporal
 from eke.privacy.unit import Unit
 from tests.unit.data.hostile_days import dates_with_every_rule
 
@@ -105,7 +105,7 @@ def value_of_text(text: str | None, attribute: Attribute) -> object:
     if text is None:
         return None
     listed = isinstance(attribute, Categorical) and isinstance(attribute.values[0], str)
-    if listed or isinstance(attribute, Date):
+    if listed or isinstance(attribute, Temporal):
         return text
     short = text.strip(" \t\n\r\v\f")
     if isinstance(attribute, Boolean) and short.lower() in _WORDS:

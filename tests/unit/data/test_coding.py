@@ -13,7 +13,8 @@ from eke.data import CsvFile
 from eke.data.coding import code_expression, fate_expression, is_spelled, spelled_number
 from eke.data.files import DuckDBFile
 from eke.data.scan import Scan, scan_file
-from eke.domain import Attribute, Categorical, Date
+from eke.domain import Attribute, Categorical
+from eke.domain.temporal import Temporal
 from eke.errors import DataError
 from tests.unit.data.slow_twin import (
     HOSTILE_FLOATS,
@@ -131,8 +132,9 @@ def test_values_of_other_types_are_outside_and_their_nulls_missing(dtype: str, t
     with duckdb.connect(path) as connection:
         connection.execute(f"CREATE TABLE other (n INTEGER, x {dtype})")
         connection.execute(f"INSERT INTO other VALUES (0, {OTHERS[dtype]}), (1, NULL)")
-    # Only two codes of each matter here, and days are not outside a Date (`test_days.py`).
-    attributes = [a for a in attributes_with_every_rule()[::3] if not isinstance(a, Date)]
+    # Only two codes of each matter here, and days are not outside a Date or a Timestamp
+    # (`test_days.py`).
+    attributes = [a for a in attributes_with_every_rule()[::3] if not isinstance(a, Temporal)]
     with scan_file(DuckDBFile(str(path))) as scan:
         found = codes_in_engine(scan, attributes)
     values = [OUTSIDE, None]

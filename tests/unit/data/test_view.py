@@ -118,7 +118,7 @@ def test_a_dataset_of_a_view_is_opened_again_and_moved(tmp_path: Path) -> None:
     eke.create(tmp_path / "a.eke", eke.View(FLIGHTS, tables), DOMAIN, epsilon=1e6, unit=unit)
     total = exact(frames).total()
     again = eke.open(tmp_path / "a.eke")
-    assert again.ask(eke.count(), within=1).value == pytest.approx(total, abs=1)
+    assert again.ask(eke.count(), within=0.1).value == pytest.approx(total, abs=1)
     assert eke.session.check_dataset(tmp_path / "a.eke").rows == total
     assert "planes" not in str(again.settings)
     other = tmp_path / "other"
