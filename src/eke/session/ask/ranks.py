@@ -106,7 +106,7 @@ def first_sentence(
     names = ["/".join(str(plain_label(label)) for label in keys[row]) for row in others]
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     sure, limit = first["sure"], question.limit
-    odds = f"all at once with probability {confidence:.4g}"
+    odds = f"all at once with probability {confidence:.10g}"
     if not names:
         return (f"The rows shown are the first {limit:,}, {odds}.",)
     told = f"{sure:,} of the {len(body['shown']):,} rows shown are surely among the first {limit:,}"
