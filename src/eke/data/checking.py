@@ -32,7 +32,7 @@ from eke.data.sealed import Engine, OpenEngine, SealedEngine
 from eke.data.server_source import server_engine, table_of_reference
 from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
 from eke.data.table_check import ColumnCheck, TableCheck, UnitCheck
-from eke.data.view import ViewTable, check_keys, scan_view
+from eke.data.view import ViewTable, check_id, check_keys, scan_view
 from eke.data.view_source import VIEW, known_view
 from eke.domain import Attribute, Domain
 from eke.domain.fate import Fate
@@ -154,6 +154,8 @@ def _raw_table(
         with scan_view(source) as scan:
             if unit is None:
                 check_keys(source.plan, scan.engine)
+            else:
+                check_id(source.plan, scan.engine, unit)
             wanted = wanted_columns(tuple(scan.columns), domain, unit)
             yield _RawTable(scan.table(wanted, ID), scan.engine, source.from_text)
     elif isinstance(source, (PostgreSQLTable, SparkTable, ViewTable)):

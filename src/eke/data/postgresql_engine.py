@@ -23,7 +23,7 @@ from eke.data.identity import no_equality
 from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
 from eke.data.server_table import PostgreSQLTable
-from eke.data.view import NO_PLAN, ViewTable, check_key_types, repeated_key
+from eke.data.view import NO_PLAN, ViewTable, check_id_types, check_key_types, repeated_key
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 from eke.privacy.view import base_name
@@ -194,9 +194,13 @@ class PostgreSQLEngine:
         return True
 
     def check_view(self, unit: Unit | None) -> None:
-        """Raise unless joins compare without rounding and, without a unit, by unique keys."""
+        """Raise unless joins compare without rounding, and by unique keys or ids of one type."""
         if self._plan is None:
             return
+        if unit is not None and self._plan.parts:
+            selects = (self._plan.select, *self._plan.parts)
+            types = [{name: kind for name, kind, *_ in self._types(sql)} for sql in selects]
+            check_id_types([names[unit.column] for names in types])
         for keys in self._plan.keys:
             check_key_types([kind[0] for _, *kind in self._types(keys)])
         for join in self._plan.joins if unit is None else ():

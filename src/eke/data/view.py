@@ -27,9 +27,10 @@ _VIEW = "eke_view"
 _WHOLE = frozenset(
     (
         *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
-        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "int2", "int4", "int8"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "int2", "int4", "int8"),
     )
 )
+"""Types that are compared, and put together, as whole numbers; UHUGEINT becomes DOUBLE instead."""
 _TEXTS = frozenset(("text", "varchar"))
 _ONE_TYPE = (str, bool, int, float)
 
@@ -134,7 +135,7 @@ def scan_view(view: ViewTable) -> Iterator[Scan]:
             _check_uses(view.plan, name, columns)
             rounded |= {(name, column.casefold()) for column in inexact}
         for keys in view.plan.keys:
-            check_key_types(_kinds(engine, keys))
+            check_key_types([kind for _, kind in _described(engine, keys)])
         _plan(engine, f"CREATE TEMP VIEW {_VIEW} AS {view.plan.select}")
         lossy = frozenset(
             column.name
@@ -167,12 +168,34 @@ def repeated_key(table: str, key: str) -> DataError:
 def check_key_types(kinds: Sequence[str]) -> None:
     """Raise unless both sides of each equality, listed in pairs, are compared without rounding."""
     for before, after in zip(kinds[::2], kinds[1::2], strict=True):
-        alike = before == after or {before, after} <= _WHOLE or {before, after} <= _TEXTS
-        if not alike:
+        if not _alike({before, after}):
             raise DataError(
                 f"a join compares a column of type {before} with one of type {after}, which would "
                 "have to be converted; CAST one of them to the type of the other"
             )
+
+
+def check_id_types(kinds: Sequence[str]) -> None:
+    """Raise unless the id has one type in all parts of a UNION ALL, and in the result.
+
+    Privacy: Else UNION ALL would convert ids, by which different ones may become equal.
+    """
+    if not _alike(set(kinds)):
+        raise DataError(
+            f"the id of the unit has the types {', '.join(dict.fromkeys(kinds[1:]))} in the parts "
+            "of UNION ALL, where different ids could become equal; CAST all of them to one type"
+        )
+
+
+def check_id(plan: ViewPlan, engine: SealedEngine, unit: Unit) -> None:
+    """`check_id_types` of a view in a sealed engine."""
+    selects = (plan.select, *plan.parts) if plan.parts else ()
+    check_id_types([dict(_described(engine, select))[unit.column] for select in selects])
+
+
+def _alike(kinds: set[str]) -> bool:
+    """Whether values of these types are compared, or put together, without being rounded."""
+    return len(kinds) < 2 or kinds <= _WHOLE or kinds <= _TEXTS
 
 
 def _attach_file(
@@ -235,8 +258,9 @@ def _plan(engine: SealedEngine, sql: str) -> None:
         raise DataError(NO_PLAN) from None
 
 
-def _kinds(engine: SealedEngine, select: str) -> list[str]:
+def _described(engine: SealedEngine, select: str) -> list[tuple[str, str]]:
+    """Names and types of the columns of a SELECT."""
     try:
-        return [kind for _, kind, *_ in engine.run(f"DESCRIBE {select}")]
+        return [(name, kind) for name, kind, *_ in engine.run(f"DESCRIBE {select}")]
     except DataError:
         raise DataError(NO_PLAN) from None

@@ -32,7 +32,7 @@ from eke.data.server_table import (
     table_from_document,
     table_to_document,
 )
-from eke.data.view import ViewTable, check_keys, scan_view
+from eke.data.view import ViewTable, check_id, check_keys, scan_view
 from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
@@ -136,6 +136,8 @@ def _file_view(
     sample: RowSample | None,
 ) -> CellSource:
     with scan_view(view) as scan:
+        if unit is not None:
+            check_id(view.plan, scan.engine, unit)
         wanted = wanted_columns(tuple(scan.columns), domain, unit)
         raw = scan.table(wanted, ID)
         notes = notes_on_types(raw, domain, from_text=view.from_text)
@@ -169,6 +171,8 @@ def _read(
     with scan_view(view) as scan:
         if unit is None:
             check_keys(view.plan, scan.engine)
+        else:
+            check_id(view.plan, scan.engine, unit)
         wanted = wanted_columns(tuple(scan.columns), domain, unit)
         raw = scan.table(wanted, ID)
         notes = notes_on_types(raw, domain, from_text=view.from_text)

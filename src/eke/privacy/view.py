@@ -82,6 +82,7 @@ class ViewPlan:
         uses: the tables' columns that occur in it.
         joins: the joins, in order.
         keys: SELECTs of both sides of all join conditions, in pairs.
+        parts: the SELECTs that UNION ALL puts together; none where there is but one.
         rows_from: the tables whose rows are the view's rows.
         row_problem: why rows of these may make several rows, whatever the tables hold.
         keeps_rows: whether each row of these makes a row of the view.
@@ -95,6 +96,7 @@ class ViewPlan:
     uses: tuple[tuple[str, str], ...] = ()
     joins: tuple[ViewJoin, ...] = ()
     keys: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     rows_from: tuple[str, ...] = ()
     row_problem: str = ""
     keeps_rows: bool = False

@@ -273,3 +273,23 @@ def test_what_a_promise_would_not_cover_is_not_created(tmp_path: Path) -> None:
     )
     with pytest.raises(PrivacyError, match="is joined as well"):
         eke.check(twice, eke.Domain(month=eke.Integer(1, 12)))
+
+
+def test_ids_of_a_union_are_not_converted(tmp_path: Path) -> None:
+    """As DOUBLE, 2^53 and 2^53 + 1 would be one id, and one person would displace another."""
+    union = "SELECT id, x FROM a UNION ALL SELECT id, x FROM b"
+    domain, unit = eke.Domain(x=eke.Integer(0, 1)), eke.Unit("id", rows=1)
+    a = pd.DataFrame({"id": [2**53, 2**53 + 1], "x": [1, 1]})
+    for kind in ("float64", "str"):
+        tables = {"a": a, "b": pd.DataFrame({"id": pd.Series([5]).astype(kind), "x": [0]})}
+        with pytest.raises(DataError, match="could become equal"):
+            eke.create(tmp_path / "a.eke", eke.View(union, tables), domain, epsilon=1e6, unit=unit)
+    places = {}
+    for name, frame in tables.items():
+        places[name] = tmp_path / f"{name}.parquet"
+        frame.to_parquet(places[name])
+    with pytest.raises(DataError, match="could become equal"):
+        eke.create(tmp_path / "b.eke", eke.View(union, places), domain, epsilon=1e6, unit=unit)
+    tables["b"] = pd.DataFrame({"id": pd.Series([5], dtype="int32"), "x": [0]})
+    made = eke.create(tmp_path / "c.eke", eke.View(union, tables), domain, epsilon=1e6, unit=unit)
+    assert made.ask(eke.count(x=1), within=0.1).value == pytest.approx(2, abs=0.9)

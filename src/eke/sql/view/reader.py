@@ -56,15 +56,17 @@ def read_view(
         raise SqlError(f"the view does not use the table {unused[0]!r}; leave it out")
     firsts = tuple(branch.first.table for branch in branches)
     writer = ViewWriter(dialect, names)
+    selects = writer.selects(branches)
     return ViewPlan(
         statement=statement,
-        select=writer.select(branches),
+        select=" UNION ALL ".join(selects),
         dialect=dialect,
         tables=tuple(names),
         columns=tuple(_columns(branches)),
         uses=tuple(sorted({pair for branch in branches for pair in branch.references()})),
         joins=tuple(writer.join(link) for branch in branches for link in branch.links),
         keys=tuple(writer.keys(branch) for branch in branches if branch.links),
+        parts=selects if len(selects) > 1 else (),
         rows_from=firsts,
         row_problem=_row_problem(branches),
         keeps_rows=all(

@@ -23,10 +23,10 @@ class ViewWriter:
         self._dialect = dialect
         self._names = {table: base_name(place) for place, table in enumerate(tables)}
 
-    def select(self, branches: Sequence[ViewBranch]) -> str:
-        """The whole view."""
+    def selects(self, branches: Sequence[ViewBranch]) -> tuple[str, ...]:
+        """What UNION ALL makes the view of."""
         names = [name for name, _ in branches[0].columns]
-        return " UNION ALL ".join(self._branch(branch, names) for branch in branches)
+        return tuple(self._branch(branch, names) for branch in branches)
 
     def keys(self, branch: ViewBranch) -> str:
         """A SELECT of both sides of all equalities of a branch, which is never run."""
