@@ -280,8 +280,9 @@ def test_ids_of_a_union_are_not_converted(tmp_path: Path) -> None:
     union = "SELECT id, x FROM a UNION ALL SELECT id, x FROM b"
     domain, unit = eke.Domain(x=eke.Integer(0, 1)), eke.Unit("id", rows=1)
     a = pd.DataFrame({"id": [2**53, 2**53 + 1], "x": [1, 1]})
+    tables = {"a": a}
     for kind in ("float64", "str"):
-        tables = {"a": a, "b": pd.DataFrame({"id": pd.Series([5]).astype(kind), "x": [0]})}
+        tables["b"] = pd.DataFrame({"id": pd.Series([5]).astype(kind), "x": [0]})
         with pytest.raises(DataError, match="could become equal"):
             eke.create(tmp_path / "a.eke", eke.View(union, tables), domain, epsilon=1e6, unit=unit)
     places = {}
@@ -293,3 +294,18 @@ def test_ids_of_a_union_are_not_converted(tmp_path: Path) -> None:
     tables["b"] = pd.DataFrame({"id": pd.Series([5], dtype="int32"), "x": [0]})
     made = eke.create(tmp_path / "c.eke", eke.View(union, tables), domain, epsilon=1e6, unit=unit)
     assert made.ask(eke.count(x=1), within=0.1).value == pytest.approx(2, abs=0.9)
+
+
+def test_postgresql_does_not_convert_ids_of_a_union(database: str) -> None:
+    with psycopg.connect(database) as connection:
+        for name, kind in (("a", "int8"), ("b", "float8"), ("c", "int4")):
+            connection.execute(
+                SQL("CREATE TABLE {} (id {}, x int)").format(*map(SQL, (name, kind)))
+            )
+        connection.execute("INSERT INTO a VALUES (9007199254740992, 1), (9007199254740993, 1)")
+    domain, unit = eke.Domain(x=eke.Integer(0, 1)), eke.Unit("id", rows=1)
+    union = "SELECT id, x FROM a UNION ALL SELECT id, x FROM {}"
+    with pytest.raises(DataError, match=r"int8, float8 .* could become equal"):
+        open_source(eke.View(union.format("b"), database), domain, unit)
+    alike = open_source(eke.View(union.format("c"), database), domain, unit)
+    assert alike.counts([("x",)])[0].total == 2
