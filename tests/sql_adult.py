@@ -128,7 +128,7 @@ class Adult:
     def rows(self, statement: Question) -> list[ResultRow]:
         """Every row of the result with its exact aggregates, before HAVING and LIMIT."""
         blocks: list[list[Fraction | None]] = [
-            self._listed(block, statement)
+            self._listed(block)
             if isinstance(block, PerRow)
             else [self.exact(block)]
             if isinstance(block, Query)
@@ -140,12 +140,9 @@ class Adult:
             for keys, cell in zip(statement.keys(), statement.cells(), strict=True)
         ]
 
-    def _listed(self, block: PerRow, statement: Question) -> list[Fraction | None]:
+    def _listed(self, block: PerRow) -> list[Fraction | None]:
         """The exact value of each row's query, in the order of cells."""
-        values: list[Fraction | None] = [None] * len(block.rows)
-        for row, cell in zip(block.rows, statement.cells(), strict=True):
-            values[cell] = None if row is None else self.exact(row)
-        return values
+        return [None if row is None else self.exact(row) for row in block.rows]
 
 
 def _key_places(key: GroupKey, counts: Counts, column: dict[str, Any]) -> Any:

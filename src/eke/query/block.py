@@ -127,6 +127,15 @@ class BlockOf(Askable["BlockOf[QueryT_co]"], Generic[QueryT_co]):
         """
 
     @property
+    def common(self) -> QueryT_co | None:
+        """The question that every cell asks of its records; None where they ask different ones."""
+        return self.inside
+
+    def has_value(self, index: int) -> bool:
+        """True: an answer has a value whatever the data."""
+        return True
+
+    @property
     def by_columns(self) -> Self | None:
         """Itself, if its answers are those of `grouped` attributes; else None."""
         return self if self.grouped else None

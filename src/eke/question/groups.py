@@ -88,6 +88,15 @@ class Partition:
         """Its cells, one by one: since no record is in two of them, they cost as little."""
         return [query for query in self.queries() if not query.is_zero]
 
+    @property
+    def common(self) -> Query:
+        """What is asked of every group."""
+        return self.inside
+
+    def has_value(self, index: int) -> bool:
+        """True: a group without records is counted like any other."""
+        return True
+
     def with_inside(self, inside: Query) -> Partition:
         """Another question in the same groups."""
         return Partition(self.keys_by, inside)
@@ -110,6 +119,24 @@ class Partition:
 
 GroupedBlock: TypeAlias = Query | Marginal | Partition
 """What is asked of every group: one query, or a block of one for each group."""
+
+
+def axes_of(domain: Domain, keys: Sequence[GroupKey]) -> list[int] | None:
+    """The key along each axis of a block; None where rows and cells are in one order."""
+    by_name = {key.attribute: axis for axis, key in enumerate(keys)}
+    if None in by_name or not by_name:
+        return None
+    return [by_name[name] for name in domain.in_order(filter(None, by_name))]
+
+
+def cell_of(domain: Domain, keys: Sequence[GroupKey], row: int) -> int:
+    """The cell of a row within every block: blocks follow the domain's order of columns."""
+    axes = axes_of(domain, keys)
+    if axes is None:
+        return row
+    places = np.unravel_index(row, tuple(len(key.labels) for key in keys))
+    shape = [len(keys[axis].labels) for axis in axes]
+    return int(np.ravel_multi_index([int(places[axis]) for axis in axes], shape))
 
 
 def grouped(query: Query, keys: Sequence[GroupKey]) -> GroupedBlock:

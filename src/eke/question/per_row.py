@@ -26,7 +26,7 @@ Weights: TypeAlias = Mapping[tuple[int, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class PerRow:
-    """A query for each row; None where SQL has no value, as before the first row."""
+    """A query for each cell of the keys; None where SQL has no value, as before the first row."""
 
     rows: tuple[Query | None, ...]
     domain: Domain
@@ -52,6 +52,14 @@ class PerRow:
         """The row that a record can move farthest: it stands for all of them where sizes count."""
         known = [row for row in self.rows if row is not None]
         return max(known, key=_reach, default=Query.of(self.domain, []))
+
+    @property
+    def common(self) -> None:
+        """None: each row asks a question of its own."""
+
+    def has_value(self, index: int) -> bool:
+        """False where SQL has no value whatever the data."""
+        return self.rows[index] is not None
 
     @property
     def description(self) -> str:

@@ -22,7 +22,7 @@ from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
 from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
-from eke.question.groups import GroupKey
+from eke.question.groups import GroupKey, axes_of, cell_of, grouped
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
 from eke.question.per_row import AskedBlock, PerRow
 from eke.question.rank import Ranking, RankOf, with_ranks
@@ -128,7 +128,7 @@ class Question:
     def cells(self) -> list[int]:
         """The cell of each row within every block: blocks follow the domain's order of columns."""
         places = np.arange(self.rows).reshape([len(key.labels) for key in self.group_by])
-        axes = self._axes()
+        axes = axes_of(self.domain, self.group_by)
         if axes is None:
             return list(range(self.rows))
         if len(axes) < len(self.group_by):  # a column is a key twice
@@ -141,29 +141,16 @@ class Question:
         """The cell of one row within every block."""
         if not 0 <= row < self.rows:
             raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
-        axes = self._axes()
-        if axes is None:
-            return row
-        places = np.unravel_index(row, tuple(len(key.labels) for key in self.group_by))
-        shape = [len(self.group_by[axis].labels) for axis in axes]
-        return int(np.ravel_multi_index([int(places[axis]) for axis in axes], shape))
-
-    def _axes(self) -> list[int] | None:
-        """The key along each axis of a block; None where rows and cells are in one order."""
-        by_name = {key.attribute: axis for axis, key in enumerate(self.group_by)}
-        if None in by_name or not by_name:
-            return None
-        return [by_name[name] for name in self.domain.in_order(filter(None, by_name))]
+        return cell_of(self.domain, self.group_by, row)
 
     def query(self, block: int, row: int) -> Query:
         """The query behind one block of one row."""
-        asked = self.blocks[block]
-        return asked.cell(row if isinstance(asked, PerRow) else self.cell(row))
+        return self.blocks[block].cell(self.cell(row))
 
     def is_null(self, block: int, row: int) -> bool:
         """True where a block has no value in a row whatever the data, as LAG in the first one."""
         asked = self.blocks[block]
-        return isinstance(asked, PerRow) and asked.rows[row] is None
+        return asked.common is None and not asked.has_value(self.cell(row))
 
     def has_value(self, formula: Formula, row: int) -> bool:
         """False where a formula has no value in a row whatever the data."""
@@ -171,19 +158,16 @@ class Question:
 
     def mixed(self, blocks: Sequence[int], weights: Sequence[Fraction]) -> AskedBlock:
         """The weighted sum of some blocks, row by row."""
-        first = self.blocks[blocks[0]]
-        if any(isinstance(self.blocks[block], PerRow) for block in blocks):
-            rows = [self._added(blocks, weights, row) for row in range(self.rows)]
-            return PerRow(tuple(rows), self.domain)
-        if isinstance(first, PerRow):
-            raise QueryError("the rows of a window are added up one by one")
-        inside = _added([self.blocks[block].inside for block in blocks], weights)
-        return first.with_inside(inside)
-
-    def _added(self, blocks: Sequence[int], weights: Sequence[Fraction], row: int) -> Query | None:
-        if any(self.is_null(block, row) for block in blocks):
-            return None
-        return _added([self.query(block, row) for block in blocks], weights)
+        insides = [self.blocks[block].common for block in blocks]
+        everywhere = [inside for inside in insides if inside is not None]
+        if len(everywhere) == len(insides):
+            return grouped(_added(everywhere, weights), self.group_by)
+        rows: list[Query | None] = [None] * self.rows
+        for row in self.places:
+            if not any(self.is_null(block, row) for block in blocks):
+                queries = [self.query(block, row) for block in blocks]
+                rows[self.cell(row)] = _added(queries, weights)
+        return PerRow(tuple(rows), self.domain)
 
     def counts_records(self, block: int) -> bool:
         """True for a block that counts records, each of them once."""
@@ -196,7 +180,7 @@ class Question:
         An average lies between its values, and so do sums, differences and multiples of averages,
         as percentages are.
         """
-        windowed = any(isinstance(self.blocks[at], PerRow) for at in formula.aggregates())
+        windowed = any(self.blocks[at].common is None for at in formula.aggregates())
         return formula.bounds(self.is_average, self._spread if windowed else self._extremes)
 
     def _extremes(self, block: int) -> tuple[float, float]:
@@ -212,24 +196,14 @@ class Question:
 
     def is_average(self, top: int, bottom: int) -> bool:
         """Whether one block adds something up over the records that another one counts."""
-        if any(isinstance(self.blocks[block], PerRow) for block in (top, bottom)):
-            return self._is_listed_average(top, bottom)
-        total, rows = self.blocks[top].inside, self.blocks[bottom].inside
-        counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
-        plain = not total.constant and not rows.constant
-        return counted and plain and total.pointwise(rows) == total
-
-    def _is_listed_average(self, top: int, bottom: int) -> bool:
-        """Whether that holds in each row: of what a window counts, it adds something up."""
-        for row in self.places:
-            if self.is_null(top, row) or self.is_null(bottom, row):
-                continue
-            total, rows = self.query(top, row), self.query(bottom, row)
-            counted = set(rows.extremes()) <= {Fraction(0), Fraction(1)}
-            plain = not total.constant and not rows.constant
-            if not counted or not plain or total.pointwise(rows) != total:
-                return False
-        return True
+        total, records = self.blocks[top].common, self.blocks[bottom].common
+        if total is not None and records is not None:
+            return _is_average(total, records)
+        return all(
+            _is_average(self.query(top, row), self.query(bottom, row))
+            for row in self.places
+            if not (self.is_null(top, row) or self.is_null(bottom, row))
+        )
 
     def result(self, rows: Sequence[ResultRow]) -> list[int]:
         """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
@@ -249,6 +223,13 @@ class Question:
             else row.keys[column.formula.key]
             for column in self.columns
         )
+
+
+def _is_average(total: Query, records: Query) -> bool:
+    """Whether one query adds something up over the records that another one counts."""
+    counted = set(records.extremes()) <= {Fraction(0), Fraction(1)}
+    plain = not total.constant and not records.constant
+    return counted and plain and total.pointwise(records) == total
 
 
 def _added(queries: Sequence[Query], weights: Sequence[Fraction]) -> Query:

@@ -7,9 +7,8 @@ Sums of aggregates with constant weights fold into one linear query. Only what i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from sqlglot import exp
 
@@ -20,6 +19,7 @@ from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, 
 from eke.question.logic import both
 from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
+from eke.sql.asked import Asked
 from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
 from eke.sql.draft import (
@@ -56,7 +56,6 @@ from eke.sql.value import (
 from eke.sql.vocabulary import PAIRS, QUANTILES
 from eke.sql.window import Share, Windows, has_window
 
-MOST_QUERIES = 64
 _OF_TWO = ("this", "expression")
 _SHOWN = (
     "records are never shown, so what is selected must be an aggregate such as COUNT(*), "
@@ -82,11 +81,10 @@ class Aggregates:
         self._insides: dict[int | None, Query] = {}
         self._blurs: list[Blur] = []
         self._basics: dict[Any, int] = {}
-        self._places: dict[Any, int] = {}
         self._indices: dict[Any, int | Fraction] = {}
         self._quantiles: dict[Any, Formula] = {}
         self._names: dict[str, exp.Expr] = {}
-        self.queries: list[Query | PerRow] = []
+        self.asked = Asked(reading)
 
     def formula(self, node: exp.Expr, names: Names = ()) -> Formula:
         """The formula of an expression made of aggregates and constants.
@@ -339,7 +337,7 @@ class Aggregates:
             query = self._query(draft.rows.weights, Fraction(0))
             if query.is_zero:
                 raise self._reading.error(node, "no record can be counted here; leave it out")
-            self._quantiles[key] = Quantile.among(Aggregate(self._added(node, query)), ladder)
+            self._quantiles[key] = Quantile.among(Aggregate(self.asked.add(node, query)), ladder)
         return self._quantiles[key]
 
     def _asked(
@@ -352,9 +350,9 @@ class Aggregates:
         key = (weights, shift)
         if key not in self._indices:
             if any(place in self._frames for place, _ in weights):
-                self._indices[key] = self._added(node, self._listed(node, weights))
+                self._indices[key] = self.asked.add_window(node, self._listed(node, weights))
             else:
-                self._indices[key] = self._place(node, self._query(weights, shift))
+                self._indices[key] = self.asked.place(node, self._query(weights, shift))
         known = self._indices[key]
         return Constant(known) if isinstance(known, Fraction) else Aggregate(known)
 
@@ -370,26 +368,6 @@ class Aggregates:
         self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 2 * cells)
         blur = added(scaled(self._blurs[p], w) for p, w in weights)
         return Query.of(domain, terms, shift, blur)
-
-    def _place(self, node: exp.Expr, query: Query) -> int | Fraction:
-        if query.is_zero:
-            return query.constant
-        content = tuple((t.weight, t.key) for t in query.terms)
-        key = (query.constant, content)
-        if key not in self._places:
-            self._places[key] = self._added(node, query)
-        place = self._places[key]
-        same = cast(Query, self.queries[place])  # windows have no place among these
-        self.queries[place] = replace(same, blur=widest(same.blur, query.blur))
-        return place
-
-    def _added(self, node: exp.Expr, query: Query | PerRow) -> int:
-        if len(self.queries) == MOST_QUERIES:
-            raise self._reading.error(
-                node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
-            )
-        self.queries.append(query)
-        return len(self.queries) - 1
 
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:

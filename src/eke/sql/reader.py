@@ -21,8 +21,6 @@ from eke.domain import Domain
 from eke.errors import EkeError, SqlError
 from eke.question.accuracy import Accuracy
 from eke.question.formula import Key
-from eke.question.groups import grouped
-from eke.question.per_row import PerRow
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
 from eke.sql.aggregate import Aggregates
@@ -100,7 +98,8 @@ def _selected(
     columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
     having = noisy.having(_one_condition(reading, select))
     order_by = noisy.order_by(select.args.get("order"), [c.finished for c in columns])
-    if not aggregates.queries:
+    blocks = aggregates.asked.blocks(keys.found)
+    if not blocks:
         raise reading.error(
             select.expressions[0] if select.expressions else select,
             "no data is needed for this; select an aggregate such as COUNT(*)",
@@ -110,10 +109,7 @@ def _selected(
         identity={"sql": reading.text.characters},
         domain=reading.domain,
         columns=tuple(columns),
-        blocks=tuple(
-            query if isinstance(query, PerRow) else grouped(query, keys.found)
-            for query in aggregates.queries
-        ),
+        blocks=blocks,
         group_by=tuple(keys.found),
         having=having,
         order_by=order_by,

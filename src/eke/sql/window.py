@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from eke.query import Query
 from eke.question.formula import Key
+from eke.question.groups import cell_of
 from eke.question.outcome import Ordering
 from eke.question.per_row import PerRow, added_groups
 from eke.sql.draft import Draft, Joined, Linear, QuantileOf, RootOf
@@ -137,12 +138,12 @@ class Windows:
     def listed(self, node: exp.Expr, shares: Sequence[Share]) -> PerRow:
         """The block of a weighted sum of aggregates, some of them in frames."""
         keys, places = self._rows(node)
-        possible = set(places)
-        rows: list[Query | None] = []
-        for row in range(len(keys)):
+        domain = self._reading.domain
+        rows: list[Query | None] = [None] * len(keys)
+        for row in places:
             self._reading.effort.spend(_STEPS_A_ROW)
-            rows.append(self._row(shares, row) if row in possible else None)
-        return PerRow(tuple(rows), self._reading.domain)
+            rows[cell_of(domain, self._keys.found, row)] = self._row(shares, row)
+        return PerRow(tuple(rows), domain)
 
     # -- inside --------------------------------------------------------------------------------
 
