@@ -31,6 +31,7 @@ QUESTIONS = {
     "AVG(x)": ("SELECT AVG(x) FROM t", 1 / 50),
     "SUM(x)": ("SELECT SUM(x) FROM t", ROWS / 50),
     "BETWEEN": ("SELECT COUNT(*) FROM t WHERE x BETWEEN {low} AND {high}", None),
+    "STDDEV(x)": ("SELECT STDDEV(x) FROM t", 1 / 50),
     "AVG(x) by g": ("SELECT g, AVG(x) FROM t GROUP BY g", 1 / 10),
 }
 _WITHIN = 500

@@ -19,7 +19,7 @@ from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, 
 from eke.question.logic import both
 from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
-from eke.sql.asked import Asked
+from eke.sql.asked import Asked, whole_unit
 from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
 from eke.sql.draft import (
@@ -81,7 +81,7 @@ class Aggregates:
         self._insides: dict[int | None, Query] = {}
         self._blurs: list[Blur] = []
         self._basics: dict[Any, int] = {}
-        self._indices: dict[Any, int | Fraction] = {}
+        self._indices: dict[Any, tuple[Fraction, Formula]] = {}
         self._quantiles: dict[Any, Formula] = {}
         self._names: dict[str, exp.Expr] = {}
         self.asked = Asked(reading)
@@ -308,25 +308,37 @@ class Aggregates:
         if not isinstance(draft, Linear):
             return self._part(node, draft)
         if self._grouped:
-            return self._asked(node, draft.weights).shifted(draft.constant)
-        return self._asked(node, draft.weights, draft.constant)
+            return _times(*self._asked(node, draft.weights)).shifted(draft.constant)
+        return _times(*self._asked(node, draft.weights, draft.constant))
 
     def _part(self, node: exp.Expr, draft: Draft) -> Formula:
-        """The formula of a part of a tree; a scaled aggregate is shared with the plain one."""
+        """The formula of a part of a tree."""
+        return _times(*self._factored(node, draft))
+
+    def _factored(self, node: exp.Expr, draft: Draft) -> tuple[Fraction, Formula]:
+        """(c, f) of a part c·f: units go to the front; a scaled answer is shared with the plain."""
         if isinstance(draft, QuantileOf):
-            return self._placed(node, draft)
+            return Fraction(1), self._placed(node, draft)
         if isinstance(draft, RootOf):
-            return Root(self._part(node, draft.of))
+            return Fraction(1), Root(self._part(node, draft.of))
         if isinstance(draft, Joined):
-            return Operation(
-                draft.sign, self._part(node, draft.left), self._part(node, draft.right)
-            )
+            first, left = self._factored(node, draft.left)
+            second, right = self._factored(node, draft.right)
+            if draft.sign in "+-" or not second:
+                return Fraction(1), Operation(
+                    draft.sign, _times(first, left), _times(second, right)
+                )
+            factor = first * second if draft.sign == "*" else first / second
+            return factor, Operation(draft.sign, left, right)
         if len(draft.weights) != 1:
-            return self._asked(node, draft.weights).shifted(draft.constant)
-        ((place, weight),) = draft.weights
-        plain = self._asked(node, ((place, Fraction(1)),))
-        scaled = plain if weight == 1 else Operation("*", Constant(weight), plain)
-        return scaled.shifted(draft.constant)
+            factor, answer = self._asked(node, draft.weights)
+        else:
+            ((place, weight),) = draft.weights
+            unit, plain = self._asked(node, ((place, Fraction(1)),))
+            factor, answer = (unit, _times(weight, plain)) if unit == 1 else (weight * unit, plain)
+        if draft.constant:
+            return Fraction(1), _times(factor, answer).shifted(draft.constant)
+        return factor, answer
 
     def _placed(self, node: exp.Expr, draft: QuantileOf) -> Formula:
         """A quantile, whose records are a query of its own: the answer at its place is itself."""
@@ -345,16 +357,24 @@ class Aggregates:
         node: exp.Expr,
         weights: tuple[tuple[int, Fraction], ...],
         shift: Fraction = Fraction(0),
-    ) -> Aggregate | Constant:
-        """The query with these weights; a constant when no record counts in it."""
+    ) -> tuple[Fraction, Formula]:
+        """A unit and the query with these weights in it; a constant when no record counts.
+
+        Sums of cents are asked, and divided by 100 afterwards: coefficients are multiples of powers
+        of two, and one that is near 1/100 would be so fine that the widest noise is narrow.
+        """
         key = (weights, shift)
         if key not in self._indices:
             if any(place in self._frames for place, _ in weights):
-                self._indices[key] = self.asked.add_window(node, self._listed(node, weights))
+                place: int | Fraction = self.asked.add_window(node, self._listed(node, weights))
+                unit = Fraction(1)
             else:
-                self._indices[key] = self.asked.place(node, self._query(weights, shift))
-        known = self._indices[key]
-        return Constant(known) if isinstance(known, Fraction) else Aggregate(known)
+                unit = whole_unit(w * term.weight for p, w in weights for term in self._terms[p])
+                scaled = tuple((place, weight / unit) for place, weight in weights)
+                place = self.asked.place(node, self._query(scaled, shift / unit))
+            plain = Constant(place) if isinstance(place, Fraction) else Aggregate(place)
+            self._indices[key] = unit, plain
+        return self._indices[key]
 
     def _query(self, weights: tuple[tuple[int, Fraction], ...], shift: Fraction) -> Query:
         domain = self._reading.domain
@@ -372,3 +392,7 @@ class Aggregates:
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:
     return [reading.diagrams.leaf(label) for label in reading.diagrams.labels(diagram)]
+
+
+def _times(factor: Fraction, formula: Formula) -> Formula:
+    return formula if factor == 1 else Operation("*", Constant(factor), formula)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,8 @@ from eke.question.per_row import AskedBlock, PerRow
 from eke.sql.value import Reading
 
 MOST_QUERIES = 64
+_LONGEST = 2**20
+"""Denominators beyond it stay in the coefficients, where long fractions are rounded."""
 
 
 class Asked:
@@ -64,3 +67,13 @@ class Asked:
                 node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
             )
         return taken
+
+
+def whole_unit(weights: Iterable[Fraction]) -> Fraction:
+    """The largest unit in which all weights are whole; 1 where multiples of powers of two are."""
+    weights = list(weights)
+    denominator = math.lcm(*(weight.denominator for weight in weights))
+    odd = denominator // (denominator & -denominator)
+    if odd == 1 or odd > _LONGEST:
+        return Fraction(1)
+    return Fraction(math.gcd(*(weight.numerator for weight in weights)), denominator)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.query import Term
+from eke.query.runs import WIDE
 from eke.query.vector import SAFE, grid_step, integer_vector
 from eke.sql.diagram import Box
 
@@ -25,6 +26,7 @@ MOST_TERMS = 256
 """Products in one sum; expressions that need more are refused."""
 _MOST_BITS = 512
 _MOST_WIDE = 2**16
+_HIGHEST_WIDE = 2**44  # a record that moves a sum so far can be hidden by the widest noise
 
 
 class TooLarge(Exception):
@@ -264,13 +266,17 @@ def _term(product: Product) -> Term:
 
 
 def _on_grid(vector: Vector) -> tuple[Fraction, NDArray[np.int64]]:
-    """(unit, whole numbers) of a vector on the coefficient grid, as `integer_vector` puts it."""
+    """(unit, whole numbers) of a vector on the coefficient grid, as `integer_vector` puts it.
+
+    Squares of a wide column stay as they are: a polynomial is short when it is written down, and
+    its rounded values are a list of all of them.
+    """
     height = height_of(vector)
     if height >= SAFE:
         return integer_vector([int(v) for v in vector])
     whole = vector.astype(np.int64)
     step = grid_step(Fraction(height)) if height else Fraction(0)
-    if step <= 1:
+    if step <= 1 or (len(whole) > WIDE and height < _HIGHEST_WIDE):
         return Fraction(1), whole
     # A half goes to the even neighbour, as Python rounds.
     bits = step.numerator.bit_length() - 1

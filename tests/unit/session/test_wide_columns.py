@@ -30,6 +30,7 @@ def test_answers_room_and_reading(table: pd.DataFrame, tmp_path: Path) -> None:
     inside = table[table.x.between(10, 50.01)]
     asked = {
         "SELECT AVG(x) FROM t": (table.x.mean(), 1.0),
+        "SELECT STDDEV_POP(x) FROM t": (table.x.std(ddof=0), 5.0),
         "SELECT COUNT(*) FROM t WHERE x BETWEEN 10 AND 50.01": (len(inside), 0.2),
         "SELECT SUM(x) FROM t WHERE x > 2999.99 OR x = 17.5": (
             table.x[(table.x > 2999.99) | (table.x == 17.5)].sum(),
@@ -47,6 +48,27 @@ def test_answers_room_and_reading(table: pd.DataFrame, tmp_path: Path) -> None:
         free = again.ask(sql, within=within, confidence=0.999)
         assert free.cost == 0, sql
         assert free.value == pytest.approx(session.ask(sql, within=within, confidence=0.999).value)
+
+
+def test_a_step_of_a_hundredth_has_no_price_of_its_own(table: pd.DataFrame, tmp_path: Path) -> None:
+    """What a loose sum costs follows from its accuracy: a column of whole cents costs the same."""
+    whole = eke.Domain(x=eke.Integer(0, 300_000, null="bucket"), g=eke.Integer(0, 1))
+    coins = eke.create(tmp_path / "coins.eke", table.assign(x=table.x * 100), whole, epsilon=10)
+    session = eke.create(tmp_path / "wide.eke", table, DOMAIN, epsilon=10)
+    for within in (3e4, 3e6, 3e8):
+        for sql in ("SELECT SUM(x) FROM t", "SELECT g, SUM(x) FROM t GROUP BY g"):
+            price = session.preview(sql, within=within).cost
+            assert price == pytest.approx(coins.preview(sql, within=100 * within).cost, rel=1e-3)
+    third = session.preview("SELECT SUM(x) / 3 FROM t", within=1e4).cost
+    assert third == session.preview("SELECT SUM(x) FROM t", within=3e4).cost
+
+
+def test_a_third_of_a_count_is_free_with_the_count(table: pd.DataFrame, tmp_path: Path) -> None:
+    session = eke.create(tmp_path / "wide.eke", table, DOMAIN, epsilon=10)
+    count = session.ask("SELECT COUNT(*) FROM t", within=30)
+    third = session.ask("SELECT COUNT(*) / 3 FROM t", within=10)
+    assert third.cost == 0
+    assert third.value == pytest.approx(count.value / 3)
 
 
 def test_a_history_reads_the_same_from_its_documents() -> None:
