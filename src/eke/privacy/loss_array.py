@@ -36,7 +36,8 @@ def nano_array(
     losses = [-(-over * abs(numerator) ** power // under) for numerator in distinct.tolist()]
     if max(losses, default=0) > _LARGEST:
         raise PrivacyError("the loss of one record is beyond all limits; ask for more noise")
-    return np.array(losses, dtype=np.int64)[positions].reshape(given.shape)
+    by_number: NDArray[np.int64] = np.array(losses, dtype=np.int64)[positions]
+    return by_number.reshape(given.shape)
 
 
 def _distinct(numbers: NDArray[np.integer[Any]]) -> tuple[NDArray[Any], NDArray[np.intp]]:
