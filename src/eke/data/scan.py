@@ -53,9 +53,10 @@ class Scan:
         named = None if identity is None else wanted.get(identity)
         if named in self.rounded:
             raise DataError(
-                f"column {named!r} cannot be the id of a unit: the engine rounds times "
-                "of the old type INT96 and numbers of more than 38 digits, so that different ids "
-                "may become equal. Write the column as texts, or as times of the type TIMESTAMP"
+                f"column {named!r} cannot be the id of a unit: its values are rounded (times of "
+                "the old type INT96, numbers of more than 38 digits; in a view all moments) or, in "
+                "a view, compared in another way than by their table (texts with a collation), so "
+                "that ids would become equal or different. Write the column as plain texts"
             )
         chosen = []
         for name, column in wanted.items():

@@ -24,6 +24,7 @@ from eke.privacy.unit import Unit
 from eke.privacy.view import Dialect, ViewPlan, ViewPromise, base_name
 
 _VIEW = "eke_view"
+_EMPTY = "eke_empty"
 _WHOLE = frozenset(
     (
         *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
@@ -32,6 +33,15 @@ _WHOLE = frozenset(
 )
 """Types that are compared, and put together, as whole numbers; UHUGEINT becomes DOUBLE instead."""
 _TEXTS = frozenset(("text", "varchar"))
+_EXACT = frozenset(
+    (
+        *(pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+        *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+        *(pa.float16(), pa.float32(), pa.float64()),
+        *(pa.string(), pa.large_string(), pa.string_view(), pa.date32()),
+        *(pa.time32("s"), pa.time32("ms"), pa.time64("us")),
+    )
+)
 _ONE_TYPE = (str, bool, int, float)
 
 NO_PLAN = (
@@ -140,7 +150,10 @@ def scan_view(view: ViewTable) -> Iterator[Scan]:
         lossy = frozenset(
             column.name
             for column in view.plan.columns
-            if any((table, source.casefold()) in rounded for table, source in column.sources)
+            if any(
+                (table, source.casefold()) in rounded
+                for table, source in (*column.sources, *column.ties)
+            )
         )
         yield scan_typed(engine, _VIEW, lossy)
 
@@ -203,6 +216,7 @@ def _attach_file(
 ) -> tuple[list[str], frozenset[str]]:
     scan = scan_within(engine, file, f"place{place}")
     forms = dict(scan.columns)
+    collated: set[str] = set()
     if not isinstance(file, CsvFile):
         kinds = dict(engine.describe(scan.relation))
         # Columns as they are, so that ids stay what they are; but no collation, for a join of two
@@ -212,10 +226,25 @@ def _attach_file(
             for name, form in scan.ids.items()
         }
         forms = {name: forms[name] if name in scan.zoned else plain[name] for name in forms}
+        collated = {name for name in plain if not _is_plain(engine, scan, name, kinds[name])}
     listed = ", ".join(f"{form} AS {quoted_name(name)}" for name, form in forms.items())
     relation = f"SELECT {listed} FROM {scan.relation}"  # noqa: S608 -- names are quoted
     engine.run(f"CREATE TEMP VIEW {base_name(place)} AS {relation}")
-    return list(forms), scan.rounded
+    return list(forms), scan.rounded | scan.zoned | collated
+
+
+def _is_plain(engine: SealedEngine, scan: Scan, name: str, kind: str) -> bool:
+    """Whether the texts of a column are equal only if they are the same, without a collation.
+
+    Privacy: In the view they are; where their table takes others for equal, one id would become
+    several. A table without rows is made, so that this follows from the type alone.
+    """
+    if kind != "VARCHAR":
+        return True
+    empty = f"SELECT {scan.ids[name]} AS x FROM {scan.relation} LIMIT 0"  # noqa: S608
+    engine.run(f"CREATE OR REPLACE TEMP TABLE {_EMPTY} AS {empty}")
+    made = engine.run(f"SELECT sql FROM duckdb_tables() WHERE table_name = '{_EMPTY}'")  # noqa: S608
+    return [text for (text,) in made] == [f"CREATE TEMP TABLE {_EMPTY}(x VARCHAR);"]
 
 
 def _attach_memory(
@@ -224,8 +253,19 @@ def _attach_memory(
     arrays = {name: _typed(table.column(name)) for name in table.names}
     present = {name: array for name, array in arrays.items() if array is not None}
     engine.register(base_name(place), pa.table(present))
-    inexact = {name for name, array in present.items() if pa.types.is_timestamp(array.type)}
-    return list(present), frozenset(inexact)
+    exact = {name for name in present if table.is_object(name) or _is_exact(table.raw_type(name))}
+    return list(present), frozenset(present) - exact
+
+
+def _is_exact(kind: pa.DataType | None) -> bool:
+    """Whether the engine holds all values of a type of Arrow's as they are.
+
+    Privacy: Values of all others may be rounded, by which different ids become equal: nanoseconds
+    are, and moments among days.
+    """
+    if kind is not None and pa.types.is_dictionary(kind):
+        return _is_exact(kind.value_type)
+    return kind in _EXACT or (kind is not None and pa.types.is_decimal(kind))
 
 
 def _typed(column: Any) -> Any | None:
@@ -237,7 +277,7 @@ def _typed(column: Any) -> Any | None:
         return None
     try:
         return pa.array(column, from_pandas=True)
-    except (pa.ArrowException, OverflowError):
+    except (pa.ArrowException, OverflowError, UnicodeError):
         return None
 
 

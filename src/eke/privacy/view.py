@@ -34,6 +34,8 @@ class ViewColumn:
     """Tables of which each row only ever makes rows of the view with one value of this column."""
     problem: str = ""
     """Why the column cannot be the id of a unit."""
+    ties: tuple[tuple[str, str], ...] = ()
+    """The columns by which the rows of carriers are joined."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import ibis
@@ -16,6 +18,7 @@ from eke.data.source import Collect
 from eke.data.spark_engine import SparkEngine
 from eke.errors import DataError
 from eke.privacy.unit import Unit
+from eke.session.view import View
 from tests.postgresql_server import Server
 from tests.spark_session import running_spark
 from tests.unit.data.id_check import (
@@ -30,6 +33,7 @@ from tests.unit.data.id_check import (
     kept_rows,
     named,
 )
+from tests.unit.data.test_view_ids import FORMS
 
 # The driver of Spark leaves its sockets to the garbage collector.
 pytestmark = [
@@ -134,6 +138,7 @@ def database(postgresql: Server) -> Iterator[str]:
         cursor.execute(
             f'CREATE VIEW fewer AS SELECT * FROM people WHERE "row" >= {len(ONE)}'.encode()
         )
+        cursor.execute('CREATE TABLE numbers AS SELECT "row"::bigint AS n FROM people')
         others = [f"%s::text::{kind} AS o{n}" for n, kind in enumerate(INCOMPARABLE)]
         chosen = ", ".join(["0 AS row", *others])
         plain = psycopg.ClientCursor(connection).mogrify(chosen, list(INCOMPARABLE.values()))
@@ -143,12 +148,18 @@ def database(postgresql: Server) -> Iterator[str]:
         connection.execute("DROP DATABASE ids WITH (FORCE)")
 
 
-def check_postgresql(address: str, column: str, collect: Collect = "cells", rows: int = 1) -> None:
+def own_groups(address: str, column: str) -> tuple[Classes, int]:
+    """The groups that PostgreSQL makes, and its count of distinct ids with one more for NULL."""
     with psycopg.connect(address) as connection:
         groups = f'SELECT array_agg("row") FROM people GROUP BY {column}'
         own = [frozenset(group) for (group,) in connection.execute(groups.encode())]
         count = f"SELECT count(DISTINCT {column}) + 1 FROM people"
         (distinct,) = connection.execute(count.encode()).fetchall()[0]
+    return own, distinct
+
+
+def check_postgresql(address: str, column: str, collect: Collect = "cells", rows: int = 1) -> None:
+    own, distinct = own_groups(address, column)
     people, fewer = (PostgreSQLTable(address, table, collect) for table in ("people", "fewer"))
     check_ids(people, fewer, column, own, distinct, rows)
 
@@ -162,6 +173,24 @@ def test_ids_of_postgresql_tables_that_are_counted_by_marginals(database: str) -
     for column, (kind, _) in COLUMNS.items():
         if kind in ("numeric", "citext", "interval", "jsonb", "char(5)"):
             check_postgresql(database, column, "marginals", rows=2)
+
+
+def test_ids_of_views_of_postgresql_tables(database: str) -> None:
+    """They are what they are in the table, or refused."""
+    outcomes = Counter[str]()
+    for column, form in zip(COLUMNS, cycle(FORMS), strict=False):
+        own, distinct = own_groups(database, column)
+        tables = [{"t": PostgreSQLTable(database, table)} for table in ("people", "fewer")]
+        if " JOIN " in form:
+            tables = [{**one, "s": PostgreSQLTable(database, "numbers")} for one in tables]
+        try:
+            people, fewer = (View(form.format(who=column, row='"row"'), one) for one in tables)
+            check_ids(people, fewer, column, own, distinct)
+        except DataError:
+            outcomes["refused"] += 1
+        else:
+            outcomes["right"] += 1
+    assert outcomes["right"] > 30, outcomes
 
 
 def test_postgresql_types_without_an_equality_are_refused(database: str) -> None:

@@ -53,6 +53,11 @@ class ViewBranch:
         tables = {use.alias: use.table for use in self.uses}
         return {(tables[column.table], column.name) for column in node.find_all(exp.Column)}
 
+    def joined(self) -> set[tuple[str, str]]:
+        """The columns of tables that are compared by joins."""
+        sides = [side for link in self.links for pair in link.pairs for side in pair]
+        return set().union(*map(self.sources, sides))
+
     def references(self) -> set[tuple[str, str]]:
         """All columns of tables that occur in it."""
         nodes = [node for _, node in self.columns]

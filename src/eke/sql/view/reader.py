@@ -97,10 +97,12 @@ def _check_columns(text: SqlText, branches: Sequence[ViewBranch]) -> None:
 
 
 def _columns(branches: Sequence[ViewBranch]) -> Iterator[ViewColumn]:
+    keys = {pair for branch in branches for pair in branch.joined()}
     for place, (name, _) in enumerate(branches[0].columns):
         sources = {pair for branch in branches for pair in branch.sources(branch.columns[place][1])}
         carried_by, problem = carriers(branches, place)
-        yield ViewColumn(name, tuple(sorted(sources)), carried_by, problem)
+        ties = sorted((table, column) for table, column in keys if table in carried_by)
+        yield ViewColumn(name, tuple(sorted(sources)), carried_by, problem, tuple(ties))
 
 
 def _row_problem(branches: Sequence[ViewBranch]) -> str:
