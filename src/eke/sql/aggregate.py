@@ -17,8 +17,8 @@ from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
 from eke.query.canonical import DENSE_CELLS
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
-from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
+from eke.question.stacked import AskedBlock
 from eke.sql.asked import Asked
 from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
@@ -291,7 +291,7 @@ class Aggregates:
             self._blurs.append(NO_BLUR)
         return self._basics[key]
 
-    def _listed(self, node: exp.Expr, weights: tuple[tuple[int, Fraction], ...]) -> PerRow:
+    def _listed(self, node: exp.Expr, weights: tuple[tuple[int, Fraction], ...]) -> AskedBlock:
         """The block of a sum of aggregates of which some look at other rows."""
         shares = []
         for place, weight in weights:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,8 +10,8 @@ from sqlglot import exp
 
 from eke.query import Query
 from eke.query.blur import widest
-from eke.question.groups import GroupKey, grouped
-from eke.question.per_row import AskedBlock, PerRow
+from eke.question.groupings import Groupings
+from eke.question.stacked import AskedBlock
 from eke.sql.value import Reading
 
 MOST_QUERIES = 64
@@ -24,12 +23,12 @@ class Asked:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._queries: dict[int, Query] = {}  # asked of every group
-        self._windows: dict[int, PerRow] = {}
+        self._windows: dict[int, AskedBlock] = {}
         self._places: dict[Any, int] = {}
 
-    def blocks(self, keys: Sequence[GroupKey]) -> tuple[AskedBlock, ...]:
+    def blocks(self, rows: Groupings) -> tuple[AskedBlock, ...]:
         """The block at each place, once everything has been read."""
-        groups = {place: grouped(query, keys) for place, query in self._queries.items()}
+        groups = {place: rows.block(query) for place, query in self._queries.items()}
         placed: dict[int, AskedBlock] = {**groups, **self._windows}
         return tuple(placed[place] for place in range(len(placed)))
 
@@ -51,7 +50,7 @@ class Asked:
         self._queries[place] = query
         return place
 
-    def add_window(self, node: exp.Expr, window: PerRow) -> int:
+    def add_window(self, node: exp.Expr, window: AskedBlock) -> int:
         """A place of its own for what a window asks."""
         place = self._next(node)
         self._windows[place] = window

@@ -12,7 +12,6 @@ noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
 
 from __future__ import annotations
 
-import math
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -83,22 +82,22 @@ def _selected(
     reading: Reading, relation: Relation, select: exp.Select, requirement: Accuracy | None
 ) -> Question:
     items = [_item(reading, item, place) for place, item in enumerate(select.expressions, 1)]
-    keys = Keys(reading, relation, select.args.get("group"), items)
-    groups = math.prod(len(key.labels) for key in keys.found)
-    if groups > MOST_GROUPS:
+    keys = Keys(reading, relation, select, items)
+    groups = keys.groupings
+    if groups.rows > MOST_GROUPS:
         raise reading.error(
             select.args["group"],
-            f"the keys have {groups:,} combinations and at most {MOST_GROUPS:,} groups are made; "
-            "group by fewer or coarser keys",
+            f"the keys have {groups.rows:,} combinations and at most {MOST_GROUPS:,} groups are "
+            "made; group by fewer or coarser keys",
         )
-    possible = possible_rows(reading, relation.kept, keys.found)
+    possible = possible_rows(reading, relation.kept, groups)
     windows = Windows(reading, keys, possible, select.args.get("windows") or ())
     aggregates = Aggregates(reading, relation, windows, grouped=bool(keys.found))
     noisy = NoisyClauses(reading, keys, aggregates, items, windows)
     columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
     having = noisy.having(_one_condition(reading, select))
     order_by = noisy.order_by(select.args.get("order"), [c.finished for c in columns])
-    blocks = aggregates.asked.blocks(keys.found)
+    blocks = aggregates.asked.blocks(groups)
     if not blocks:
         raise reading.error(
             select.expressions[0] if select.expressions else select,
@@ -110,7 +109,8 @@ def _selected(
         domain=reading.domain,
         columns=tuple(columns),
         blocks=blocks,
-        group_by=tuple(keys.found),
+        group_by=groups.keys,
+        groupings=groups.each,
         having=having,
         order_by=order_by,
         limit=whole_number(reading, select.args.get("limit")),

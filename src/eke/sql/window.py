@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
-import numpy as np
 from sqlglot import exp
 
 from eke.query import Query
 from eke.question.formula import Key
-from eke.question.groups import cell_of
 from eke.question.outcome import Ordering
-from eke.question.per_row import PerRow, added_groups
+from eke.question.per_row import added_groups
+from eke.question.stacked import AskedBlock
 from eke.sql.draft import Draft, Joined, Linear, QuantileOf, RootOf
 from eke.sql.finishing import constant_of, has_aggregate
 from eke.sql.frame import Frame, Over, ends_of, frame_of, picked, whole
@@ -75,7 +73,7 @@ class Windows:
         self._keys = keys
         self._possible = possible
         self._named = {str(one.this.this).casefold(): one for one in named}
-        self._shape = [len(key.labels) for key in keys.found]
+        self._groups = keys.groupings
 
     def draft(
         self,
@@ -135,15 +133,15 @@ class Windows:
         ]
         return Over(tuple(one.index for one in parts), tuple(orderings), node.args.get("spec"))
 
-    def listed(self, node: exp.Expr, shares: Sequence[Share]) -> PerRow:
+    def listed(self, node: exp.Expr, shares: Sequence[Share]) -> AskedBlock:
         """The block of a weighted sum of aggregates, some of them in frames."""
         keys, places = self._rows(node)
         domain = self._reading.domain
         rows: list[Query | None] = [None] * len(keys)
         for row in places:
             self._reading.effort.spend(_STEPS_A_ROW)
-            rows[cell_of(domain, self._keys.found, row)] = self._row(shares, row)
-        return PerRow(tuple(rows), domain)
+            rows[self._groups.cell(domain, row)] = self._row(shares, row)
+        return self._groups.listed(domain, rows)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -175,20 +173,20 @@ class Windows:
         return Key(place)
 
     def _rows(self, node: exp.Expr) -> tuple[list[tuple[Any, ...]], Sequence[int]]:
-        rows = int(np.prod(self._shape)) if self._shape else 1
+        rows = self._groups.rows
         if rows > MOST_ROWS:
             raise self._reading.error(
                 node,
                 f"a window runs over at most {MOST_ROWS} groups, and the keys have {rows:,} "
                 "combinations; group by fewer or coarser keys",
             )
-        keys = list(product(*(key.labels for key in self._keys.found)))
-        return keys, range(rows) if self._possible is None else self._possible
+        return self._groups.labels(), range(rows) if self._possible is None else self._possible
 
     def _row(self, shares: Sequence[Share], row: int) -> Query | None:
         """The query of one row; None where a window has no value there."""
         constant = Fraction(0)
-        together: dict[int, dict[tuple[int, ...], Fraction]] = {}
+        # By what is added up, and by the grouping of the groups.
+        together: dict[tuple[int, int], dict[tuple[int, ...], Fraction]] = {}
         for share in shares:
             picks = ((row, Fraction(1)),) if share.frame is None else share.frame[row]
             if picks is None:
@@ -196,16 +194,16 @@ class Windows:
             if share.inside is None:
                 constant += share.weight * sum((weight for _, weight in picks), Fraction(0))
                 continue
-            weights = together.setdefault(id(share.inside), {})
             for other, weight in picks:
-                at = tuple(int(place) for place in np.unravel_index(other, self._shape))
+                grouping, at = self._groups.place(other)
+                weights = together.setdefault((id(share.inside), grouping), {})
                 weights[at] = weights.get(at, Fraction(0)) + share.weight * weight
         total = Query.of(self._reading.domain, [], constant)
         insides = {id(share.inside): share.inside for share in shares if share.inside is not None}
-        for mark, weights in together.items():
+        for (mark, grouping), weights in together.items():
             used = {at: weight for at, weight in weights.items() if weight}
             if used:
-                total += added_groups(insides[mark], self._keys.found, used)
+                total += added_groups(insides[mark], self._groups.keys_of(grouping), used)
         return total
 
     def _picked(
