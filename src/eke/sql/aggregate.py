@@ -36,12 +36,13 @@ from eke.sql.draft import (
     spread,
 )
 from eke.sql.finishing import FUNCTIONS, advice, has_aggregate, is_guarded, power_of, unwrapped
-from eke.sql.frame import Frame
+from eke.sql.frame import Everywhere, Frame
 from eke.sql.logic import same_as
 from eke.sql.polynomial import Polynomial, TooLarge, constant
 from eke.sql.quantiles import asked_quantile, ladder_of
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
+from eke.sql.subquery import Subqueries, in_all_rows
 from eke.sql.tree import left_chain
 from eke.sql.value import (
     Missing,
@@ -70,14 +71,22 @@ class Aggregates:
     """The basic aggregates and the distinct queries of one statement, collected as it is read."""
 
     def __init__(
-        self, reading: Reading, relation: Relation, windows: Windows, *, grouped: bool
+        self,
+        reading: Reading,
+        relation: Relation,
+        windows: Windows,
+        subqueries: Subqueries,
+        *,
+        grouped: bool,
     ) -> None:
         self._reading = reading
         self._relation = relation
         self._grouped = grouped  # a block of cells cannot carry a constant
         self._windows = windows
+        self._subqueries = subqueries
         self._terms: list[list[Term]] = []
-        self._frames: dict[int, tuple[int | None, Frame]] = {}  # of places that look elsewhere
+        # Of places that look elsewhere.
+        self._frames: dict[int | None, tuple[int | None, Frame | Everywhere]] = {}
         self._insides: dict[int | None, Query] = {}
         self._blurs: list[Blur] = []
         self._basics: dict[Any, int] = {}
@@ -109,6 +118,8 @@ class Aggregates:
             return Linear((), literal_fraction(reading, node))
         if isinstance(node, exp.Window):
             return self._windows.draft(node, self._draft, self._framed)
+        if isinstance(node, exp.Subquery):
+            return self._same_in_all_rows(node)
         if isinstance(node, AGGREGATES):
             try:
                 return self._aggregate(node)
@@ -125,6 +136,15 @@ class Aggregates:
         draft = self._draft(names[name])
         self._names = names
         return draft
+
+    def _same_in_all_rows(self, node: exp.Expr) -> Draft:
+        """What a query in parentheses is, over its own records and whatever the groups are."""
+        outside = self._relation, self._names
+        self._relation, expression = self._subqueries.read(node)
+        self._names = {}
+        draft = self._draft(expression)
+        self._relation, self._names = outside
+        return in_all_rows(self._reading, node, draft, self._framed) if self._grouped else draft
 
     def _arithmetic(self, node: exp.Expr) -> Draft:
         reading = self._reading
@@ -281,8 +301,10 @@ class Aggregates:
         self._blurs[place] = widest(self._blurs[place], blur)
         return Linear(((place, Fraction(1)),), Fraction(0))
 
-    def _framed(self, place: int | None, frame: Frame) -> int:
+    def _framed(self, place: int | None, frame: Frame | Everywhere) -> int:
         """The place of a basic aggregate, or of the number 1, in other rows than its own."""
+        if place is not None and frame is Everywhere.EVERYWHERE and place in self._frames:
+            return place  # of a query within another one
         key = ("frame", place, frame)
         if key not in self._basics:
             self._basics[key] = len(self._terms)

@@ -6,7 +6,7 @@ tree        sqlglot, and the allow list of nodes
 table       WITH, FROM, WHERE        (scope: names; scalar: expressions over cells)
 joining     JOIN                     (lookup: public tables; derived: declared expressions)
 grouping    GROUP BY
-aggregate   SELECT                   (formula: what a column is)
+aggregate   SELECT                   (formula: what a column is; subquery: what is in all rows)
 noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
 """
 
@@ -34,6 +34,7 @@ from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, Tables
+from eke.sql.subquery import Subqueries, check_one_row
 from eke.sql.table import add_common, filtered
 from eke.sql.tree import name_of, parsed
 from eke.sql.value import Reading
@@ -75,11 +76,15 @@ def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     tables = Tables(protected_table(reading), table)
     add_common(reading, tables, select)
     relation = filtered(reading, tables, select)
-    return _selected(reading, relation, select, requirement)
+    return _selected(reading, tables, relation, select, requirement)
 
 
 def _selected(
-    reading: Reading, relation: Relation, select: exp.Select, requirement: Accuracy | None
+    reading: Reading,
+    tables: Tables,
+    relation: Relation,
+    select: exp.Select,
+    requirement: Accuracy | None,
 ) -> Question:
     items = [_item(reading, item, place) for place, item in enumerate(select.expressions, 1)]
     keys = Keys(reading, relation, select, items)
@@ -92,7 +97,10 @@ def _selected(
         )
     possible = possible_rows(reading, relation.kept, groups)
     windows = Windows(reading, keys, possible, select.args.get("windows") or ())
-    aggregates = Aggregates(reading, relation, windows, grouped=bool(keys.found))
+    check_one_row(reading, select)
+    subqueries = Subqueries(reading, tables, relation)
+    is_grouped = bool(keys.found) or groups.rows > 1
+    aggregates = Aggregates(reading, relation, windows, subqueries, grouped=is_grouped)
     noisy = NoisyClauses(reading, keys, aggregates, items, windows)
     columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
     having = noisy.having(_one_condition(reading, select))

@@ -21,7 +21,7 @@ from eke.question.per_row import added_groups
 from eke.question.stacked import AskedBlock
 from eke.sql.draft import Draft, Joined, Linear, QuantileOf, RootOf
 from eke.sql.finishing import constant_of, has_aggregate
-from eke.sql.frame import Frame, Over, ends_of, frame_of, picked, whole
+from eke.sql.frame import Everywhere, Frame, Over, ends_of, frame_of, picked, whole
 from eke.sql.keys import Keys
 from eke.sql.place import echo
 from eke.sql.value import Reading
@@ -56,7 +56,7 @@ class Share:
 
     weight: Fraction
     inside: Query | None
-    frame: Frame | None  # None for the row itself
+    frame: Frame | Everywhere | None  # None for the row itself
 
 
 class Windows:
@@ -105,7 +105,7 @@ class Windows:
             return moved(inner, frame_of(over, ends_of(reading, over), keys, places, mean=mean))
         frame, default = self._picked(node, function, over)
         if default is None:
-            return _mapped(reading, node, inner, lambda linear: moved(linear, frame))
+            return mapped(reading, node, inner, lambda linear: moved(linear, frame))
         if not isinstance(inner, Linear):
             raise reading.error(
                 node,
@@ -138,9 +138,15 @@ class Windows:
         keys, places = self._rows(node)
         domain = self._reading.domain
         rows: list[Query | None] = [None] * len(keys)
+        everywhere = Query.of(domain, [])
+        for share in shares:
+            if share.frame is Everywhere.EVERYWHERE and share.inside is not None:
+                everywhere += share.weight * share.inside
+        are_alike = all(share.frame is Everywhere.EVERYWHERE for share in shares)
         for row in places:
-            self._reading.effort.spend(_STEPS_A_ROW)
-            rows[self._groups.cell(domain, row)] = self._row(shares, row)
+            self._reading.effort.spend(1 if are_alike else _STEPS_A_ROW)
+            here = everywhere if are_alike else self._row(shares, row, everywhere)
+            rows[self._groups.cell(domain, row)] = here
         return self._groups.listed(domain, rows)
 
     # -- inside --------------------------------------------------------------------------------
@@ -162,6 +168,10 @@ class Windows:
             raise reading.error(node, _RECORDS)
         if has_window(function.this):
             raise reading.error(node, "a window function cannot stand within another one")
+        if any(isinstance(one, exp.Subquery) for one in function.walk()):
+            raise reading.error(
+                node, "a query in parentheses is the same in every row; write it beside the window"
+            )
 
     def _key(self, node: exp.Expr) -> Key:
         """The key that an expression within OVER is."""
@@ -177,17 +187,20 @@ class Windows:
         if rows > MOST_ROWS:
             raise self._reading.error(
                 node,
-                f"a window runs over at most {MOST_ROWS} groups, and the keys have {rows:,} "
-                "combinations; group by fewer or coarser keys",
+                f"a window runs over at most {MOST_ROWS} groups, a query in parentheses stands "
+                f"beside as many, and the keys have {rows:,} combinations; group by fewer or "
+                "coarser keys",
             )
         return self._groups.labels(), range(rows) if self._possible is None else self._possible
 
-    def _row(self, shares: Sequence[Share], row: int) -> Query | None:
-        """The query of one row; None where a window has no value there."""
+    def _row(self, shares: Sequence[Share], row: int, everywhere: Query) -> Query | None:
+        """The query of one row, with what is the same in all; None where there is no value."""
         constant = Fraction(0)
         # By what is added up, and by the grouping of the groups.
         together: dict[tuple[int, int], dict[tuple[int, ...], Fraction]] = {}
         for share in shares:
+            if share.frame is Everywhere.EVERYWHERE:
+                continue
             picks = ((row, Fraction(1)),) if share.frame is None else share.frame[row]
             if picks is None:
                 return None
@@ -198,7 +211,7 @@ class Windows:
                 grouping, at = self._groups.place(other)
                 weights = together.setdefault((id(share.inside), grouping), {})
                 weights[at] = weights.get(at, Fraction(0)) + share.weight * weight
-        total = Query.of(self._reading.domain, [], constant)
+        total = everywhere + Query.of(self._reading.domain, [], constant)
         insides = {id(share.inside): share.inside for share in shares if share.inside is not None}
         for (mark, grouping), weights in together.items():
             used = {at: weight for at, weight in weights.items() if weight}
@@ -252,15 +265,17 @@ def has_window(node: exp.Expr) -> bool:
     return any(isinstance(one, exp.Window) for one in node.walk())
 
 
-def _mapped(
+def mapped(
     reading: Reading, node: exp.Expr, draft: Draft, moved: Callable[[Linear], Linear]
 ) -> Draft:
     """A draft with each of its linear parts taken from another row."""
     if isinstance(draft, Linear):
         return moved(draft) if draft.weights else draft
     if isinstance(draft, QuantileOf):
-        raise reading.error(node, "quantiles are not calculated with, and have no windows")
+        raise reading.error(
+            node, "quantiles are not calculated with, and are asked for in every group or in none"
+        )
     if isinstance(draft, RootOf):
-        return RootOf(_mapped(reading, node, draft.of, moved), draft.levels)
-    left, right = (_mapped(reading, node, side, moved) for side in (draft.left, draft.right))
+        return RootOf(mapped(reading, node, draft.of, moved), draft.levels)
+    left, right = (mapped(reading, node, side, moved) for side in (draft.left, draft.right))
     return Joined(draft.sign, left, right, draft.levels)
