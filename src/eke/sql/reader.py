@@ -2,6 +2,7 @@
 
 guard       caps, characters, comments, one statement
 accuracy    the suffix ERROR WITHIN … AT CONFIDENCE …
+top         SELECT TOP n, another spelling of LIMIT
 tree        sqlglot, and the allow list of nodes
 table       WITH, FROM, WHERE        (scope: names; scalar: expressions over cells)
 joining     JOIN                     (lookup: public tables; derived: declared expressions)
@@ -12,6 +13,7 @@ noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -36,6 +38,7 @@ from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, Tables
 from eke.sql.subquery import Subqueries, check_one_row
 from eke.sql.table import add_common, filtered
+from eke.sql.top import without_top
 from eke.sql.tree import name_of, parsed
 from eke.sql.value import Reading
 from eke.sql.window import Windows, has_window, is_rank
@@ -70,13 +73,19 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Question:
 def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     tokens = single_statement(text, scanned(text))
     tokens, requirement = without_accuracy(text, tokens)
+    tokens, top = without_top(text, tokens)
     select = parsed(text, cleaned(text, tokens), tokens)
     effort = Effort(text)
     reading = Reading(text, domain, Diagrams(domain, effort), effort)
     tables = Tables(protected_table(reading), table)
     add_common(reading, tables, select)
     relation = filtered(reading, tables, select)
-    return _selected(reading, tables, relation, select, requirement)
+    question = _selected(reading, tables, relation, select, requirement)
+    if top is not None and select.args.get("limit") is not None:
+        raise reading.error(
+            select.args["limit"], "TOP and LIMIT say the same; leave one of them out"
+        )
+    return question if top is None else replace(question, limit=top)
 
 
 def _selected(
