@@ -7,8 +7,9 @@ rows come one after the other; a key that a grouping is not by is rolled up, and
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise, product
 from typing import Any
 
@@ -40,6 +41,11 @@ class Groupings:
 
     keys: tuple[GroupKey, ...]
     each: tuple[Grouping, ...]
+    _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)  # the last is the end
+
+    def __post_init__(self) -> None:
+        sizes = [math.prod(len(self.keys[key].labels) for key in one.by) for one in self.each]
+        object.__setattr__(self, "_starts", tuple(accumulate(sizes, initial=0)))
 
     @staticmethod
     def of_all(keys: Sequence[GroupKey]) -> Groupings:
@@ -47,14 +53,13 @@ class Groupings:
         return Groupings(tuple(keys), (Grouping(tuple(range(len(keys))), (None,) * len(keys)),))
 
     @property
-    def sizes(self) -> list[int]:
-        """The number of rows of each grouping."""
-        return [math.prod(len(self.keys[key].labels) for key in one.by) for one in self.each]
-
-    @property
     def rows(self) -> int:
         """The number of all rows; 1 without keys."""
-        return sum(self.sizes)
+        return self._starts[-1]
+
+    def spans(self) -> list[tuple[int, int]]:
+        """The first row of each grouping and the one after its last."""
+        return list(pairwise(self._starts))
 
     def keys_of(self, grouping: int) -> tuple[GroupKey, ...]:
         """The keys that a grouping is by."""
@@ -84,12 +89,10 @@ class Groupings:
 
     def within(self, row: int) -> tuple[int, int]:
         """The grouping of a row, and its number among the rows of that."""
-        inner = row
-        for grouping, size in enumerate(self.sizes):
-            if 0 <= inner < size:
-                return grouping, inner
-            inner -= size
-        raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
+        if not 0 <= row < self.rows:
+            raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
+        grouping = bisect_right(self._starts, row) - 1
+        return grouping, row - self._starts[grouping]
 
     def cells(self, domain: Domain) -> list[int]:
         """The cell of each row within every block."""
@@ -105,9 +108,7 @@ class Groupings:
 
     def listed(self, domain: Domain, cells: Sequence[Query | None]) -> AskedBlock:
         """A query of its own in each cell; None where there is no value."""
-        starts = accumulate(self.sizes, initial=0)
-        ends = pairwise(starts)
-        return _stacked([PerRow(tuple(cells[start:stop]), domain) for start, stop in ends])
+        return _stacked([PerRow(tuple(cells[start:stop]), domain) for start, stop in self.spans()])
 
 
 def _stacked(parts: Sequence[GroupedBlock | PerRow]) -> AskedBlock:

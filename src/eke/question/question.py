@@ -17,7 +17,7 @@ from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
 from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
-from eke.question.groupings import Grouping, Groupings
+from eke.question.groupings import Groupings
 from eke.question.groups import GroupKey
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
 from eke.question.rank import Ranking, RankOf, with_ranks
@@ -79,7 +79,7 @@ class Question:
     """Columns that were named besides those that the blocks depend on."""
     possible: tuple[int, ...] | None = field(default=None, kw_only=True)
     """The rows that the condition leaves, whatever the data; None for all."""
-    groupings: tuple[Grouping, ...] | None = field(default=None, kw_only=True)
+    groupings: Groupings | None = field(default=None, kw_only=True)
     """Of ROLLUP, CUBE and GROUPING SETS; None for one grouping, by all keys."""
     ranks: tuple[Ranking, ...] = field(default=(), kw_only=True)
     """What RANK and its relatives rank by."""
@@ -108,9 +108,7 @@ class Question:
     @property
     def groups(self) -> Groupings:
         """The rows before HAVING and LIMIT, by their keys."""
-        if self.groupings is None:
-            return Groupings.of_all(self.group_by)
-        return Groupings(self.group_by, self.groupings)
+        return self.groupings or Groupings.of_all(self.group_by)
 
     @property
     def rows(self) -> int:

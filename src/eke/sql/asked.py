@@ -15,6 +15,7 @@ from eke.question.stacked import AskedBlock
 from eke.sql.value import Reading
 
 MOST_QUERIES = 64
+_STEPS_A_PART = 10
 
 
 class Asked:
@@ -28,6 +29,8 @@ class Asked:
 
     def blocks(self, rows: Groupings) -> tuple[AskedBlock, ...]:
         """The block at each place, once everything has been read."""
+        if len(rows.each) > 1:
+            self._reading.effort.spend(_STEPS_A_PART * len(rows.each) * len(self._queries))
         groups = {place: rows.block(query) for place, query in self._queries.items()}
         placed: dict[int, AskedBlock] = {**groups, **self._windows}
         return tuple(placed[place] for place in range(len(placed)))

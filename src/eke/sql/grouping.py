@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -66,18 +65,18 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
 def possible_rows(reading: Reading, kept: Diagram, groups: Groupings) -> tuple[int, ...] | None:
     """The rows that a condition leaves, by their numbers; None for all of them."""
     each = []
-    for grouping, size in enumerate(groups.sizes):
+    spans = groups.spans()
+    for grouping, (start, stop) in enumerate(spans):
         keys = groups.keys_of(grouping)
         each.append(_possible(reading, kept, keys) if keys else None)
-        if len(groups.sizes) > 1:
-            reading.effort.spend(size // 10 + _STEPS_A_GROUPING)
+        if len(spans) > 1:
+            reading.effort.spend((stop - start) // 10 + _STEPS_A_GROUPING)
     if all(one is None for one in each):
         return None
-    starts = accumulate(groups.sizes, initial=0)
     return tuple(
-        start + row
-        for start, size, rows in zip(starts, groups.sizes, each, strict=False)
-        for row in (range(size) if rows is None else rows)
+        row
+        for (start, stop), rows in zip(spans, each, strict=True)
+        for row in (range(start, stop) if rows is None else [start + one for one in rows])
     )
 
 

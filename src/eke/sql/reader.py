@@ -127,7 +127,7 @@ def _selected(
         columns=tuple(columns),
         blocks=blocks,
         group_by=groups.keys,
-        groupings=groups.each,
+        groupings=groups,
         having=having,
         order_by=order_by,
         limit=whole_number(reading, select.args.get("limit")),

@@ -29,6 +29,7 @@ from eke.sql.vocabulary import RANKS
 
 MOST_ROWS = 512
 _STEPS_A_ROW = 120
+_STEPS_A_GROUPING = 250
 _RECORDS = (
     "a window runs over the groups of the result, never over records; write GROUP BY and an "
     "aggregate within, as in SUM(COUNT(*)) OVER (ORDER BY month)"
@@ -144,7 +145,7 @@ class Windows:
                 everywhere += share.weight * share.inside
         are_alike = all(share.frame is Everywhere.EVERYWHERE for share in shares)
         for row in places:
-            self._reading.effort.spend(1 if are_alike else _STEPS_A_ROW)
+            self._reading.effort.spend(1)
             here = everywhere if are_alike else self._row(shares, row, everywhere)
             rows[self._groups.cell(domain, row)] = here
         return self._groups.listed(domain, rows)
@@ -211,6 +212,8 @@ class Windows:
                 grouping, at = self._groups.place(other)
                 weights = together.setdefault((id(share.inside), grouping), {})
                 weights[at] = weights.get(at, Fraction(0)) + share.weight * weight
+        several = len(together) if len(self._groups.each) > 1 else 0
+        self._reading.effort.spend(_STEPS_A_ROW + _STEPS_A_GROUPING * several)
         total = everywhere + Query.of(self._reading.domain, [], constant)
         insides = {id(share.inside): share.inside for share in shares if share.inside is not None}
         for (mark, grouping), weights in together.items():
