@@ -57,6 +57,10 @@ def test_rows_are_chosen_by_what_grouping_says(session):
     answer = session.ask(text, within=50)
     assert [row[:2] for row in answer.rows] == [(None, 1), ("a", 0)]
     assert list(answer.to_pandas()["is_total"]) == [1, 0]
+    sentence = "Rows without a value of k may be totals over all of its values"
+    assert any(sentence in caveat for caveat in answer.caveats)
+    plain = session.ask("SELECT k, COUNT(*) FROM t GROUP BY k", within=50)
+    assert not any(sentence in caveat for caveat in plain.caveats)
 
 
 def test_averages_and_medians_of_totals(session):
