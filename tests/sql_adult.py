@@ -17,7 +17,7 @@ import numpy as np
 from eke.data import Counts, open_source
 from eke.domain import Binned, Boolean, Categorical, Domain, Integer
 from eke.query import Marginal, Query
-from eke.question import GroupKey, Partition, PerRow, Question, ResultRow
+from eke.question import AskedBlock, GroupKey, Partition, PerRow, Question, ResultRow, Stacked
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "adult.data.gz"
 
@@ -127,22 +127,19 @@ class Adult:
 
     def rows(self, statement: Question) -> list[ResultRow]:
         """Every row of the result with its exact aggregates, before HAVING and LIMIT."""
-        blocks: list[list[Fraction | None]] = [
-            self._listed(block)
-            if isinstance(block, PerRow)
-            else [self.exact(block)]
-            if isinstance(block, Query)
-            else self.cells(block)
-            for block in statement.blocks
-        ]
+        blocks = [self._values(block) for block in statement.blocks]
         return [
             ResultRow(keys, tuple(values[cell] for values in blocks))
             for keys, cell in zip(statement.keys(), statement.cells(), strict=True)
         ]
 
-    def _listed(self, block: PerRow) -> list[Fraction | None]:
-        """The exact value of each row's query, in the order of cells."""
-        return [None if row is None else self.exact(row) for row in block.rows]
+    def _values(self, block: AskedBlock) -> list[Fraction | None]:
+        """The exact value of each cell of a block of any kind."""
+        if isinstance(block, Stacked):
+            return [value for part in block.parts for value in self._values(part)]
+        if isinstance(block, PerRow):
+            return [None if row is None else self.exact(row) for row in block.rows]
+        return [self.exact(block)] if isinstance(block, Query) else self.cells(block)
 
 
 def _key_places(key: GroupKey, counts: Counts, column: dict[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from scipy import stats
 from eke.domain import Domain, Integer
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
+from eke.planning import QuestionDemand
 from eke.privacy.law import DiscreteLaplace
 from eke.query import Marginal, Query, Term
 from eke.question import PerRow
@@ -36,6 +37,7 @@ WINDOWS = {
     "running": "SUM(COUNT(*)) OVER (ORDER BY month)",
     "moving": "AVG(COUNT(*)) OVER (ORDER BY month ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
     "change": "COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY month)",
+    "beside all": "COUNT(*) - 0.25 * (SELECT COUNT(*) FROM t)",
 }
 
 
@@ -105,6 +107,34 @@ def test_windows_hold_the_truth(window, histories):
         if row is not None:
             hits = hits_of(histories, row)
             assert stats.binomtest(hits, HISTORIES, 0.95).pvalue > FALSE_ALARM, (window, hits)
+
+
+def test_totals_of_a_rollup_hold_the_truth(histories):
+    """Those of both halves of the year and of all of it, beside the months themselves."""
+    text = (
+        "SELECT COUNT(*) FROM t GROUP BY GROUPING SETS (month, CASE WHEN month < 3 THEN 1 END, ())"
+    )
+    (block,) = parse(text, MONTHS).blocks
+    for row in block.queries():
+        hits = hits_of(histories, row)
+        assert stats.binomtest(hits, HISTORIES, 0.95).pvalue > FALSE_ALARM, (row.description, hits)
+
+
+def test_shares_of_a_query_in_parentheses_hold_the_truth(histories):
+    """That of the third month among all records; positive control: two thirds of the width."""
+    text = "SELECT month, COUNT(*) / (SELECT COUNT(*) FROM t) AS s FROM t GROUP BY month"
+    demand = QuestionDemand(parse(text, MONTHS), (None, 0.1), 0.95)
+    truth = float(COUNTS[2] / COUNTS.sum())
+    hits = narrower = 0
+    for one in histories:
+        belief = demand.posterior(1, 2, one)
+        assert belief is not None
+        low, high = belief.interval(0.95)
+        off, half = abs(truth - (low + high) / 2), (high - low) / 2
+        hits += off <= half
+        narrower += off <= 2 / 3 * half
+    assert stats.binomtest(hits, HISTORIES, 0.95).pvalue > FALSE_ALARM, hits
+    assert alarm(narrower, HISTORIES)
 
 
 def test_months_taken_as_independent_are_noticed(histories):

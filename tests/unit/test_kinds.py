@@ -17,7 +17,7 @@ from eke.domain.attribute import Attribute
 from eke.planning.workload.workload import Target
 from eke.query import Askable
 from eke.query.expression import WiderExpression
-from eke.question import Condition, Formula, Partition, PerRow, Question
+from eke.question import Condition, Formula, Partition, PerRow, Question, Stacked
 
 ALLOWED = {
     "domain/product.py": 1,  # what users write: a column is declared by an attribute
@@ -45,7 +45,7 @@ def kinds(of: type[Any]) -> set[str]:
 
 NAMES = {
     *(name for base in (Askable, Attribute, Condition, Formula) for name in kinds(base)),
-    *(one.__name__ for one in (Partition, PerRow, Question, Target)),
+    *(one.__name__ for one in (Partition, PerRow, Question, Stacked, Target)),
     *kinds(WiderExpression),
     "Block",
 }
@@ -88,7 +88,7 @@ def test_hardly_anybody_asks_which_kind_something_is() -> None:
 def test_the_check_catches_a_question() -> None:
     """Positive control."""
     assert {"Kronecker", "MarginalExpression", "FormulaExpression", "Root", "IsNull"} <= NAMES
-    assert {"Binned", "Query", "Question", "Aggregate", "Partition", "PerRow"} <= NAMES
+    assert {"Binned", "Query", "Question", "Aggregate", "Partition", "PerRow", "Stacked"} <= NAMES
     assert list(questions("x = isinstance(a, Marginal)")) == [1]
     assert list(questions("x = isinstance(a, (Expression, Query))")) == [1]
     assert list(questions("x = isinstance(a, int | Root)")) == [1]

@@ -140,6 +140,11 @@ class BlockOf(Askable["BlockOf[QueryT_co]"], Generic[QueryT_co]):
         """Itself, if its answers are those of `grouped` attributes; else None."""
         return self if self.grouped else None
 
+    @property
+    def parts(self) -> tuple[Self, ...]:
+        """The blocks that it is made of, one for each grouping: itself."""
+        return (self,)
+
     def measurable(self) -> Sequence[Self]:
         """The blocks that its answers are measured by: itself."""
         return (self,)

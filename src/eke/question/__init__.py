@@ -22,12 +22,14 @@ from eke.question.formula import (
     Root,
     evaluated,
 )
+from eke.question.groupings import Grouping, Groupings
 from eke.question.groups import GroupKey, Partition, grouped
 from eke.question.lowered import formula_question
 from eke.question.outcome import Condition, Ordering, ResultRow
-from eke.question.per_row import AskedBlock, PerRow
+from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
 from eke.question.question import VALUE, Column, Question
+from eke.question.stacked import AskedBlock, Stacked
 
 __all__ = [
     "VALUE",
@@ -40,6 +42,8 @@ __all__ = [
     "Formula",
     "FormulaExpression",
     "GroupKey",
+    "Grouping",
+    "Groupings",
     "Key",
     "Operation",
     "Ordering",
@@ -49,6 +53,7 @@ __all__ = [
     "Question",
     "ResultRow",
     "Root",
+    "Stacked",
     "bias",
     "caveats",
     "deviation",

@@ -24,6 +24,7 @@ def caveats(question: Question) -> tuple[str, ...]:
     used = {name for inside in insides for name in (*inside.attributes, *inside.blur)}
     used |= {ladder.attribute for one in question.columns if (ladder := one.formula.ladder)}
     return (
+        *_rolled_up(question),
         *_blurred(question, insides),
         *as_values(question.domain, used | keys | named | question.reads),
         *left_out(question.domain),
@@ -65,6 +66,18 @@ def bias(question: Question, formula: Formula) -> float | None:
     """
     blurs = [float(_total(block.inside)) for block in question.blocks]
     return formula.off_by(blurs, question.is_average)
+
+
+def _rolled_up(question: Question) -> list[str]:
+    """A sentence on totals, whose keys look like missing values wherever rows are shown."""
+    keys, groupings = question.group_by, question.groups.each
+    grouped = {place for grouping in groupings for place in grouping.by}
+    names = [keys[at].name for at in sorted(grouped) if any(at not in one.by for one in groupings)]
+    if not names:
+        return []
+    shown = ", ".join(names)
+    totals = f"Rows without a value of {shown} may be totals over all of its values"
+    return [f"{totals}, and not about missing ones: GROUPING({names[0]}) is 1 in totals."]
 
 
 def _blurred_in(query: Query) -> set[str]:

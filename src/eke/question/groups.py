@@ -84,6 +84,11 @@ class Partition:
         """One line of text that says what is asked."""
         return f"{self.inside.description} by {', '.join(key.name for key in self.keys_by)}"
 
+    @property
+    def parts(self) -> tuple[Partition]:
+        """The blocks that it is made of, one for each grouping: itself."""
+        return (self,)
+
     def measurable(self) -> Sequence[Query]:
         """Its cells, one by one: since no record is in two of them, they cost as little."""
         return [query for query in self.queries() if not query.is_zero]
@@ -137,6 +142,20 @@ def cell_of(domain: Domain, keys: Sequence[GroupKey], row: int) -> int:
     places = np.unravel_index(row, tuple(len(key.labels) for key in keys))
     shape = [len(keys[axis].labels) for axis in axes]
     return int(np.ravel_multi_index([int(places[axis]) for axis in axes], shape))
+
+
+def cells_of(domain: Domain, keys: Sequence[GroupKey]) -> list[int]:
+    """The cell of each row, as `cell_of` says it one by one."""
+    shape = [len(key.labels) for key in keys]
+    rows = math.prod(shape)
+    axes = axes_of(domain, keys)
+    if axes is None:
+        return list(range(rows))
+    if len(axes) < len(keys):  # a column is a key twice
+        return [cell_of(domain, keys, row) for row in range(rows)]
+    cells = np.empty(rows, np.intp)
+    cells[np.arange(rows).reshape(shape).transpose(axes).reshape(-1)] = np.arange(rows)
+    return [int(cell) for cell in cells]
 
 
 def grouped(query: Query, keys: Sequence[GroupKey]) -> GroupedBlock:

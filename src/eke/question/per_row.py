@@ -18,7 +18,7 @@ import numpy as np
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Query, Term
-from eke.question.groups import GroupedBlock, GroupKey
+from eke.question.groups import GroupKey
 
 Weights: TypeAlias = Mapping[tuple[int, ...], Fraction]
 """Of some groups, each given by the places of its labels."""
@@ -51,7 +51,7 @@ class PerRow:
     def inside(self) -> Query:
         """The row that a record can move farthest: it stands for all of them where sizes count."""
         known = [row for row in self.rows if row is not None]
-        return max(known, key=_reach, default=Query.of(self.domain, []))
+        return max(known, key=reach, default=Query.of(self.domain, []))
 
     @property
     def common(self) -> None:
@@ -65,6 +65,11 @@ class PerRow:
     def description(self) -> str:
         """One line of text that says what is asked."""
         return f"{self.inside.description} and the like, row by row"
+
+    @property
+    def parts(self) -> tuple[PerRow]:
+        """The blocks that it is made of, one for each grouping: itself."""
+        return (self,)
 
     def measurable(self) -> Sequence[Query]:
         """The questions of all rows, each once; what they have in common is found by planning."""
@@ -84,10 +89,6 @@ class PerRow:
     def keys(self) -> list[tuple[object, ...]]:
         """The place of each row."""
         return [(place,) for place in range(self.cells)]
-
-
-AskedBlock: TypeAlias = GroupedBlock | PerRow
-"""What is asked in each row of a result."""
 
 
 def added_groups(inside: Query, keys: Sequence[GroupKey], weights: Weights) -> Query:
@@ -132,5 +133,6 @@ def _any_of(domain: Domain, key: GroupKey, places: Sequence[int]) -> Query:
     return Query.of(domain, [Term(Fraction(1), ((key.attribute, chosen),))])
 
 
-def _reach(query: Query) -> Fraction:
+def reach(query: Query) -> Fraction:
+    """By how much a record can move its answer, where that is farthest."""
     return max(map(abs, query.extremes()))

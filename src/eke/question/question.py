@@ -7,25 +7,21 @@ expressions, HTTP and DB-API all come to this one form.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
-import numpy as np
-
 from eke.domain import Domain
-from eke.errors import QueryError
 from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
 from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
-from eke.question.groups import GroupKey, axes_of, cell_of, grouped
+from eke.question.groupings import Groupings
+from eke.question.groups import GroupKey
 from eke.question.outcome import Condition, Ordering, ResultRow, arranged
-from eke.question.per_row import AskedBlock, PerRow
 from eke.question.rank import Ranking, RankOf, with_ranks
+from eke.question.stacked import AskedBlock
 
 VALUE = "value"
 """The name of the one value of a question that names none."""
@@ -83,6 +79,8 @@ class Question:
     """Columns that were named besides those that the blocks depend on."""
     possible: tuple[int, ...] | None = field(default=None, kw_only=True)
     """The rows that the condition leaves, whatever the data; None for all."""
+    groupings: Groupings | None = field(default=None, kw_only=True)
+    """Of ROLLUP, CUBE and GROUPING SETS; None for one grouping, by all keys."""
     ranks: tuple[Ranking, ...] = field(default=(), kw_only=True)
     """What RANK and its relatives rank by."""
 
@@ -105,12 +103,17 @@ class Question:
     @property
     def is_number(self) -> bool:
         """True when the result is one value."""
-        return not self.group_by and len(self.columns) == 1
+        return not self.group_by and self.rows == 1 and len(self.columns) == 1
+
+    @property
+    def groups(self) -> Groupings:
+        """The rows before HAVING and LIMIT, by their keys."""
+        return self.groupings or Groupings.of_all(self.group_by)
 
     @property
     def rows(self) -> int:
         """The number of rows before HAVING and LIMIT; 1 without keys."""
-        return math.prod(len(key.labels) for key in self.group_by)
+        return self.groups.rows
 
     @property
     def places(self) -> Sequence[int]:
@@ -123,25 +126,15 @@ class Question:
 
     def keys(self) -> list[tuple[Any, ...]]:
         """The keys of each row, the last one changing fastest."""
-        return list(product(*(key.labels for key in self.group_by)))
+        return self.groups.labels()
 
     def cells(self) -> list[int]:
         """The cell of each row within every block: blocks follow the domain's order of columns."""
-        places = np.arange(self.rows).reshape([len(key.labels) for key in self.group_by])
-        axes = axes_of(self.domain, self.group_by)
-        if axes is None:
-            return list(range(self.rows))
-        if len(axes) < len(self.group_by):  # a column is a key twice
-            return [self.cell(row) for row in range(self.rows)]
-        cells = np.empty(self.rows, np.intp)
-        cells[places.transpose(axes).reshape(-1)] = np.arange(self.rows)
-        return [int(cell) for cell in cells]
+        return self.groups.cells(self.domain)
 
     def cell(self, row: int) -> int:
         """The cell of one row within every block."""
-        if not 0 <= row < self.rows:
-            raise QueryError(f"the rows are numbered 0 to {self.rows - 1}, not {row}")
-        return cell_of(self.domain, self.group_by, row)
+        return self.groups.cell(self.domain, row)
 
     def query(self, block: int, row: int) -> Query:
         """The query behind one block of one row."""
@@ -161,13 +154,13 @@ class Question:
         insides = [self.blocks[block].common for block in blocks]
         everywhere = [inside for inside in insides if inside is not None]
         if len(everywhere) == len(insides):
-            return grouped(_added(everywhere, weights), self.group_by)
-        rows: list[Query | None] = [None] * self.rows
+            return self.groups.block(_added(everywhere, weights))
+        cells: list[Query | None] = [None] * self.rows
         for row in self.places:
             if not any(self.is_null(block, row) for block in blocks):
                 queries = [self.query(block, row) for block in blocks]
-                rows[self.cell(row)] = _added(queries, weights)
-        return PerRow(tuple(rows), self.domain)
+                cells[self.cell(row)] = _added(queries, weights)
+        return self.groups.listed(self.domain, cells)
 
     def counts_records(self, block: int) -> bool:
         """True for a block that counts records, each of them once."""

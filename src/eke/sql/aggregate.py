@@ -12,14 +12,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from eke.query import Query, Term
-from eke.query.blur import NO_BLUR, Blur, added, multiplied, scaled, widest
-from eke.query.canonical import DENSE_CELLS
+from eke.query.blur import multiplied
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
 from eke.question.logic import both
-from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
-from eke.sql.asked import Asked, whole_unit
+from eke.sql.asked import Asked
+from eke.sql.basics import Basics
 from eke.sql.casts import type_name
 from eke.sql.diagram import Diagram
 from eke.sql.draft import (
@@ -36,32 +34,27 @@ from eke.sql.draft import (
     spread,
 )
 from eke.sql.finishing import FUNCTIONS, advice, has_aggregate, is_guarded, power_of, unwrapped
-from eke.sql.frame import Frame
-from eke.sql.logic import same_as
-from eke.sql.polynomial import Polynomial, TooLarge, constant
+from eke.sql.polynomial import TooLarge, constant
 from eke.sql.quantiles import asked_quantile, ladder_of
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
+from eke.sql.subquery import Subqueries, in_all_rows
 from eke.sql.tree import left_chain
 from eke.sql.value import (
     Missing,
-    Number,
     Reading,
     Truth,
     as_number,
     known_part,
-    reached_codes,
-    weighted_boxes,
 )
 from eke.sql.vocabulary import PAIRS, QUANTILES
-from eke.sql.window import Share, Windows, has_window
+from eke.sql.window import Windows, has_window
 
 _OF_TWO = ("this", "expression")
 _SHOWN = (
     "records are never shown, so what is selected must be an aggregate such as COUNT(*), "
     "arithmetic on aggregates, or one of the GROUP BY keys by itself"
 )
-_STEPS_A_TERM = 60
 Names = Sequence[tuple[str, exp.Expr]]
 _SIGNS: dict[type[exp.Expr], Sign] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
@@ -70,17 +63,20 @@ class Aggregates:
     """The basic aggregates and the distinct queries of one statement, collected as it is read."""
 
     def __init__(
-        self, reading: Reading, relation: Relation, windows: Windows, *, grouped: bool
+        self,
+        reading: Reading,
+        relation: Relation,
+        windows: Windows,
+        subqueries: Subqueries,
+        *,
+        grouped: bool,
     ) -> None:
         self._reading = reading
         self._relation = relation
         self._grouped = grouped  # a block of cells cannot carry a constant
         self._windows = windows
-        self._terms: list[list[Term]] = []
-        self._frames: dict[int, tuple[int | None, Frame]] = {}  # of places that look elsewhere
-        self._insides: dict[int | None, Query] = {}
-        self._blurs: list[Blur] = []
-        self._basics: dict[Any, int] = {}
+        self._subqueries = subqueries
+        self._basics = Basics(reading)
         self._indices: dict[Any, tuple[Fraction, Formula]] = {}
         self._quantiles: dict[Any, Formula] = {}
         self._names: dict[str, exp.Expr] = {}
@@ -108,7 +104,9 @@ class Aggregates:
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
             return Linear((), literal_fraction(reading, node))
         if isinstance(node, exp.Window):
-            return self._windows.draft(node, self._draft, self._framed)
+            return self._windows.draft(node, self._draft, self._basics.framed)
+        if isinstance(node, exp.Subquery):
+            return self._same_in_all_rows(node)
         if isinstance(node, AGGREGATES):
             try:
                 return self._aggregate(node)
@@ -125,6 +123,17 @@ class Aggregates:
         draft = self._draft(names[name])
         self._names = names
         return draft
+
+    def _same_in_all_rows(self, node: exp.Expr) -> Draft:
+        """What a query in parentheses is, over its own records and whatever the groups are."""
+        outside = self._relation, self._names
+        self._relation, expression = self._subqueries.read(node)
+        self._names = {}
+        draft = self._draft(expression)
+        self._relation, self._names = outside
+        return (
+            in_all_rows(self._reading, node, draft, self._basics.framed) if self._grouped else draft
+        )
 
     def _arithmetic(self, node: exp.Expr) -> Draft:
         reading = self._reading
@@ -174,9 +183,8 @@ class Aggregates:
             return self._sum(node, kept)
         if isinstance(node, exp.CountIf):
             met = condition_of(self._reading, self._relation, node.this)
-            return self._basic(
-                constant(Fraction(1)), self._reading.diagrams.joined(both, kept, met)
-            )
+            met = self._reading.diagrams.joined(both, kept, met)
+            return self._basics.sum(constant(Fraction(1)), met)
         if isinstance(node, (*PAIRS, *QUANTILES)):
             is_pair = isinstance(node, PAIRS)
             return self._related(node, kept) if is_pair else self._quantile(node, kept)
@@ -187,12 +195,15 @@ class Aggregates:
         number = number_of(self._reading, self._relation, node.this)
         value = number.polynomial(self._reading.diagrams)
         known = self._reading.diagrams.joined(both, kept, number.known)
-        blur = self._blur(number, known)
-        rows, total = self._basic(constant(Fraction(1)), known), self._basic(value, known, blur)
+        blur = self._basics.blur(number, known)
+        rows, total = (
+            self._basics.sum(constant(Fraction(1)), known),
+            self._basics.sum(value, known, blur),
+        )
         if isinstance(node, exp.Avg):
             return joined(self._reading, node, "/", total, rows)
         of_squares = multiplied(blur, value.extremes, blur, value.extremes)
-        squares = self._basic(value * value, known, of_squares)
+        squares = self._basics.sum(value * value, known, of_squares)
         return spread(self._reading, node, rows, total, squares)
 
     def _quantile(self, node: exp.Expr, kept: Diagram) -> QuantileOf:
@@ -200,7 +211,7 @@ class Aggregates:
         number = number_of(self._reading, self._relation, of)
         known = self._reading.diagrams.joined(both, kept, number.known)
         ladder = ladder_of(self._reading, node, number, share, is_between=is_between)
-        return QuantileOf(self._basic(constant(Fraction(1)), known), ladder)
+        return QuantileOf(self._basics.sum(constant(Fraction(1)), known), ladder)
 
     def _related(self, node: exp.Expr, kept: Diagram) -> Draft:
         return related(self._reading, node, self._moments(node, kept))
@@ -211,16 +222,16 @@ class Aggregates:
         y, x = (number_of(reading, self._relation, node.args[key]) for key in _OF_TWO)
         known = diagrams.joined(both, kept, diagrams.joined(both, y.known, x.known))
         values = [number.polynomial(diagrams) for number in (y, x)]
-        blurs = [self._blur(number, known) for number in (y, x)]
+        blurs = [self._basics.blur(number, known) for number in (y, x)]
 
         def product(one: int, other: int) -> Linear:
             blur = multiplied(
                 blurs[one], values[one].extremes, blurs[other], values[other].extremes
             )
-            return self._basic(values[one] * values[other], known, blur)
+            return self._basics.sum(values[one] * values[other], known, blur)
 
-        totals = [self._basic(v, known, blur) for v, blur in zip(values, blurs, strict=True)]
-        rows = self._basic(constant(Fraction(1)), known)
+        totals = [self._basics.sum(v, known, blur) for v, blur in zip(values, blurs, strict=True)]
+        rows = self._basics.sum(constant(Fraction(1)), known)
         return PairSums(rows, totals[0], totals[1], product(0, 1), product(0, 0), product(1, 1))
 
     def _filtered(self, node: exp.Expr) -> Diagram:
@@ -242,7 +253,7 @@ class Aggregates:
             if isinstance(value, Missing):
                 raise self._reading.error(node, "COUNT(NULL) is always 0; write COUNT(*)")
             kept = self._reading.diagrams.joined(both, kept, known_part(self._reading, value))
-        return self._basic(constant(Fraction(1)), kept)
+        return self._basics.sum(constant(Fraction(1)), kept)
 
     def _sum(self, node: exp.Expr, kept: Diagram) -> Linear:
         diagrams = self._reading.diagrams
@@ -251,55 +262,12 @@ class Aggregates:
         value = value_of(self._reading, self._relation, node.this)
         if isinstance(value, Truth):
             met = diagrams.joined(both, kept, value.labels)
-            return self._basic(constant(Fraction(1)), met)
+            return self._basics.sum(constant(Fraction(1)), met)
         number = as_number(self._reading, node.this, value)
         known = diagrams.joined(both, kept, number.known)
-        return self._basic(number.polynomial(diagrams), known, self._blur(number, known))
-
-    def _blur(self, number: Number, cells: Diagram) -> Blur:
-        """How far a number may be off in some cells: of one column, in the bins that occur."""
-        line = number.line
-        if line is None or line.attribute is None or not any(number.blur.values()):
-            return number.blur
-        attribute = self._reading.domain[line.attribute]
-        reached = reached_codes(self._reading.diagrams, cells, line.attribute, attribute.size)
-        return {line.attribute: abs(line.slope) * attribute.widest_half(reached)}
-
-    def _basic(self, value: Polynomial, cells: Diagram, blur: Blur = NO_BLUR) -> Linear:
-        """The sum of a function over the records for which a condition is true."""
-        diagrams = self._reading.diagrams
-        cells = diagrams.mapped(same_as, cells, True)
-        products = tuple((p.key(), p.weight) for p in value.products)
-        key = (products, cells)
-        if key not in self._basics:
-            terms = value.terms(weighted_boxes(diagrams, cells))
-            self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 20)
-            self._basics[key] = len(self._terms)
-            self._terms.append(terms)
-            self._blurs.append(NO_BLUR)
-        place = self._basics[key]
-        self._blurs[place] = widest(self._blurs[place], blur)
-        return Linear(((place, Fraction(1)),), Fraction(0))
-
-    def _framed(self, place: int | None, frame: Frame) -> int:
-        """The place of a basic aggregate, or of the number 1, in other rows than its own."""
-        key = ("frame", place, frame)
-        if key not in self._basics:
-            self._basics[key] = len(self._terms)
-            self._frames[len(self._terms)] = place, frame
-            self._terms.append([])
-            self._blurs.append(NO_BLUR)
-        return self._basics[key]
-
-    def _listed(self, node: exp.Expr, weights: tuple[tuple[int, Fraction], ...]) -> PerRow:
-        """The block of a sum of aggregates of which some look at other rows."""
-        shares = []
-        for place, weight in weights:
-            base, frame = self._frames.get(place, (place, None))
-            if base is not None and base not in self._insides:
-                self._insides[base] = self._query(((base, Fraction(1)),), Fraction(0))
-            shares.append(Share(weight, self._insides.get(base), frame))
-        return self._windows.listed(node, shares)
+        return self._basics.sum(
+            number.polynomial(diagrams), known, self._basics.blur(number, known)
+        )
 
     # -- formulas ------------------------------------------------------------------------------
 
@@ -346,7 +314,7 @@ class Aggregates:
         numbers = ladder.values.tobytes(), ladder.places.tobytes()
         key = draft.rows, ladder.attribute, ladder.share, ladder.is_between, numbers
         if key not in self._quantiles:
-            query = self._query(draft.rows.weights, Fraction(0))
+            query = self._basics.query(draft.rows.weights, Fraction(0))
             if query.is_zero:
                 raise self._reading.error(node, "no record can be counted here; leave it out")
             self._quantiles[key] = Quantile.among(Aggregate(self.asked.add(node, query)), ladder)
@@ -365,29 +333,18 @@ class Aggregates:
         """
         key = (weights, shift)
         if key not in self._indices:
-            if any(place in self._frames for place, _ in weights):
-                place: int | Fraction = self.asked.add_window(node, self._listed(node, weights))
+            shares = self._basics.shares(weights)
+            if shares:
+                listed = self._windows.listed(node, shares)
+                place: int | Fraction = self.asked.add_window(node, listed)
                 unit = Fraction(1)
             else:
-                unit = whole_unit(w * term.weight for p, w in weights for term in self._terms[p])
+                unit = self._basics.unit(weights)
                 scaled = tuple((place, weight / unit) for place, weight in weights)
-                place = self.asked.place(node, self._query(scaled, shift / unit))
+                place = self.asked.place(node, self._basics.query(scaled, shift / unit))
             plain = Constant(place) if isinstance(place, Fraction) else Aggregate(place)
             self._indices[key] = unit, plain
         return self._indices[key]
-
-    def _query(self, weights: tuple[tuple[int, Fraction], ...], shift: Fraction) -> Query:
-        domain = self._reading.domain
-        terms = [Term(w * t.weight, t.vectors) for p, w in weights for t in self._terms[p]]
-        names = {name for term in terms for name in term.names}
-        support = 1
-        for name in names:
-            support *= domain[name].size
-        # Short sums over few cells are brought into canonical form through a table.
-        cells = support if len(terms) > 1 and support <= DENSE_CELLS else 0
-        self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 2 * cells)
-        blur = added(scaled(self._blurs[p], w) for p, w in weights)
-        return Query.of(domain, terms, shift, blur)
 
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,13 +10,12 @@ from sqlglot import exp
 
 from eke.query import Query
 from eke.query.blur import widest
-from eke.question.groups import GroupKey, grouped
-from eke.question.per_row import AskedBlock, PerRow
+from eke.question.groupings import Groupings
+from eke.question.stacked import AskedBlock
 from eke.sql.value import Reading
 
 MOST_QUERIES = 64
-_LONGEST = 2**20
-"""Denominators beyond it stay in the coefficients, where long fractions are rounded."""
+_STEPS_A_PART = 10
 
 
 class Asked:
@@ -27,12 +24,14 @@ class Asked:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._queries: dict[int, Query] = {}  # asked of every group
-        self._windows: dict[int, PerRow] = {}
+        self._windows: dict[int, AskedBlock] = {}
         self._places: dict[Any, int] = {}
 
-    def blocks(self, keys: Sequence[GroupKey]) -> tuple[AskedBlock, ...]:
+    def blocks(self, rows: Groupings) -> tuple[AskedBlock, ...]:
         """The block at each place, once everything has been read."""
-        groups = {place: grouped(query, keys) for place, query in self._queries.items()}
+        if len(rows.each) > 1:
+            self._reading.effort.spend(_STEPS_A_PART * len(rows.each) * len(self._queries))
+        groups = {place: rows.block(query) for place, query in self._queries.items()}
         placed: dict[int, AskedBlock] = {**groups, **self._windows}
         return tuple(placed[place] for place in range(len(placed)))
 
@@ -54,7 +53,7 @@ class Asked:
         self._queries[place] = query
         return place
 
-    def add_window(self, node: exp.Expr, window: PerRow) -> int:
+    def add_window(self, node: exp.Expr, window: AskedBlock) -> int:
         """A place of its own for what a window asks."""
         place = self._next(node)
         self._windows[place] = window
@@ -67,13 +66,3 @@ class Asked:
                 node, f"at most {MOST_QUERIES} different aggregates fit in one statement"
             )
         return taken
-
-
-def whole_unit(weights: Iterable[Fraction]) -> Fraction:
-    """The largest unit in which all weights are whole; 1 where multiples of powers of two are."""
-    weights = list(weights)
-    denominator = math.lcm(*(weight.denominator for weight in weights))
-    odd = denominator // (denominator & -denominator)
-    if odd == 1 or odd > _LONGEST:
-        return Fraction(1)
-    return Fraction(math.gcd(*(weight.numerator for weight in weights)), denominator)

@@ -34,8 +34,8 @@ FUNCTIONS: tuple[type[exp.Expr], ...] = tuple(ARGUMENTS)
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """True for an expression with an aggregate in it."""
-    return any(isinstance(one, AGGREGATES) for one in node.walk())
+    """True for an expression with an aggregate in it, or with a query in parentheses."""
+    return any(isinstance(one, (*AGGREGATES, exp.Subquery)) for one in node.walk())
 
 
 def taken_off(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, tuple[Finish, ...]]:

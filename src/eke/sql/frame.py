@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -15,6 +16,13 @@ from sqlglot import exp
 
 from eke.question.outcome import Ordering, ResultRow, arranged
 from eke.sql.value import Reading
+
+
+class Everywhere(Enum):
+    """In place of a frame: all records, in every row, whatever the groups are."""
+
+    EVERYWHERE = "everywhere"
+
 
 Frame: TypeAlias = tuple["tuple[tuple[int, Fraction], ...] | None", ...]
 """The rows that each row adds up, with their weights; None where there is no value."""

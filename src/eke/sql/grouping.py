@@ -16,6 +16,7 @@ import numpy as np
 from sqlglot import exp
 
 from eke.query import Query, Term
+from eke.question.groupings import Groupings
 from eke.question.groups import GroupKey, grouped
 from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
@@ -26,6 +27,7 @@ from eke.sql.value import Missing, Moment, Number, Reading, Value, is_constant_k
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
 _MOST_TABLED = 4_096  # combinations of columns in one expression
+_STEPS_A_GROUPING = 100
 _MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 
 
@@ -60,17 +62,33 @@ def group_key(reading: Reading, node: exp.Expr, name: str, value: Value) -> Grou
     return GroupKey(name, None, told, parts)
 
 
-def possible_rows(
-    reading: Reading, kept: Diagram, keys: Sequence[GroupKey]
-) -> tuple[int, ...] | None:
-    """The groups that a condition leaves, as places in all combinations; None for all of them.
+def possible_rows(reading: Reading, kept: Diagram, groups: Groupings) -> tuple[int, ...] | None:
+    """The rows that a condition leaves, by their numbers; None for all of them."""
+    each = []
+    spans = groups.spans()
+    for grouping, (start, stop) in enumerate(spans):
+        keys = groups.keys_of(grouping)
+        each.append(_possible(reading, kept, keys) if keys else None)
+        if len(spans) > 1:
+            reading.effort.spend((stop - start) // 10 + _STEPS_A_GROUPING)
+    if all(one is None for one in each):
+        return None
+    return tuple(
+        row
+        for (start, stop), rows in zip(spans, each, strict=True)
+        for row in (range(start, stop) if rows is None else [start + one for one in rows])
+    )
+
+
+def _possible(reading: Reading, kept: Diagram, keys: Sequence[GroupKey]) -> tuple[int, ...] | None:
+    """The same of one grouping.
 
     Groups that are not simply columns are looked at one by one, where that takes no time; else
     all of them are there, as if some record could be in each.
     """
     diagrams = reading.diagrams
     cells = diagrams.mapped(same_as, kept, True)
-    if cells is diagrams.true or not keys or diagrams.paths(cells, True) > MOST_TERMS:
+    if cells is diagrams.true or diagrams.paths(cells, True) > MOST_TERMS:
         return None
     shape = tuple(len(key.labels) for key in keys)
     possible = np.zeros(shape, bool)

@@ -2,18 +2,17 @@
 
     SELECT sex, race, COUNT(*) FROM adult GROUP BY CUBE (sex, race)
 
-Only counts of all records: what is planned is whole marginals. CUBE means every subset of its
-columns, ROLLUP every prefix, and several of them side by side every combination, as in SQL.
+Only counts of all records: what is planned is whole marginals. `reader` asks for the same groupings
+of whatever can be asked.
 """
 
 from __future__ import annotations
-
-from itertools import combinations, product
 
 from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import SqlError
+from eke.sql.groupings import KeySets
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.place import SqlText, echo
 from eke.sql.scope import matching
@@ -62,14 +61,8 @@ def parse_grouping_sets(text: str, domain: Domain) -> list[Names]:
     group = select.args.get("group")
     if group is None:
         raise sql.error(select, f"say by which columns; {_EXAMPLE}")
-    factors = [_factor(sql, domain, part) for part in _parts(group)]
-    count = 1
-    for factor in factors:
-        count *= len(factor)
-    if count > MOST_SETS:
-        raise sql.error(group, f"that makes {count:,} tables and at most {MOST_SETS:,} are planned")
-    unions = (domain.in_order({n for one in sets for n in one}) for sets in product(*factors))
-    return list(dict.fromkeys(unions))
+    sets = KeySets(sql, lambda part: _name(sql, domain, part), MOST_SETS).of(group)
+    return list(dict.fromkeys(domain.in_order(set(names)) for names in sets))
 
 
 def _check_selected(text: SqlText, select: exp.Select) -> None:
@@ -80,42 +73,8 @@ def _check_selected(text: SqlText, select: exp.Select) -> None:
             raise text.error(item, f"released tables are counts of records; {_EXAMPLE}")
 
 
-def _parts(group: exp.Expr) -> list[exp.Expr]:
-    """What stands in GROUP BY, side by side."""
-    parts: list[exp.Expr] = list(group.args.get("expressions") or [])
-    for kind in ("cube", "rollup", "grouping_sets"):
-        parts += group.args.get(kind) or []
-    return parts
-
-
-def _factor(text: SqlText, domain: Domain, part: exp.Expr) -> list[Names]:
-    """The sets that one part of GROUP BY stands for."""
-    if isinstance(part, exp.Cube):
-        columns = [_names(text, domain, one) for one in part.expressions]
-        if len(columns) > 16:
-            raise text.error(part, "a CUBE of more than 16 columns has too many tables")
-        sizes = range(len(columns) + 1)
-        return [_joined(chosen) for size in sizes for chosen in combinations(columns, size)]
-    if isinstance(part, exp.Rollup):
-        columns = [_names(text, domain, one) for one in part.expressions]
-        return [_joined(columns[:size]) for size in range(len(columns), -1, -1)]
-    if isinstance(part, exp.GroupingSets):
-        return [found for one in part.expressions for found in _nested(text, domain, one)]
-    return [_names(text, domain, part)]
-
-
-def _nested(text: SqlText, domain: Domain, part: exp.Expr) -> list[Names]:
-    if isinstance(part, (exp.Cube, exp.Rollup, exp.GroupingSets)):
-        return _factor(text, domain, part)
-    return [_names(text, domain, part)]
-
-
-def _names(text: SqlText, domain: Domain, part: exp.Expr) -> Names:
-    """The attributes of a column or of several in parentheses."""
-    while isinstance(part, exp.Paren):
-        part = part.this
-    if isinstance(part, exp.Tuple):
-        return _joined([_names(text, domain, one) for one in part.expressions])
+def _name(text: SqlText, domain: Domain, part: exp.Expr) -> str:
+    """The attribute that a column is."""
     if not isinstance(part, exp.Column):
         raise text.error(part, f"tables are made by columns; {_EXAMPLE}")
     written = str(part.this.this)
@@ -127,8 +86,4 @@ def _names(text: SqlText, domain: Domain, part: exp.Expr) -> Names:
             )
         known = ", ".join(domain.names)
         raise text.error(part, f"there is no column {echo(written)!r}; the columns are {known}")
-    return (name,)
-
-
-def _joined(sets: list[Names] | tuple[Names, ...]) -> Names:
-    return tuple(name for names in sets for name in names)
+    return name

@@ -1,11 +1,13 @@
-"""Keys: which expressions are keys of GROUP BY, however they are written."""
+"""Keys: which expressions are keys of GROUP BY, however they are written, and its groupings."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from eke.question.groupings import Grouping, Groupings
 from eke.question.groups import GroupKey
 from eke.sql.grouping import group_key, labelled, plain_attribute
+from eke.sql.groupings import KeySets
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
 from eke.sql.scope import Relation, matching
@@ -13,14 +15,21 @@ from eke.sql.tree import name_of
 from eke.sql.value import Moment, MomentKind, Reading, Value
 
 Items = list[tuple[str, exp.Expr]]
+MOST_SETS = 512
+_MOST_BITS = 31
+_GROUPING = (exp.Grouping, exp.GroupingId)
+_BY_ITSELF = (
+    "GROUPING names keys of GROUP BY, and stands by itself in a column, in HAVING or in ORDER BY; "
+    "write GROUPING(sex)"
+)
 _PLACE = "GROUP BY takes columns, CASE, the names of selected expressions and their places"
 
 
 class Keys:
-    """The keys of a statement in the order of GROUP BY, each once."""
+    """The keys of a statement in the order of GROUP BY, each once; GROUPING(…) comes after them."""
 
     def __init__(
-        self, reading: Reading, relation: Relation, group: exp.Expr | None, items: Items
+        self, reading: Reading, relation: Relation, select: exp.Select, items: Items
     ) -> None:
         self._reading = reading
         self._relation = relation
@@ -28,11 +37,32 @@ class Keys:
         self._marks: list[object] = []  # what identifies each key: its column or its diagram
         self.found: list[GroupKey] = []
         self.kinds: list[MomentKind | None] = []  # of dates and times, which labels are texts of
-        for node in group.args["expressions"] if group is not None else ():
-            self._add(node)
+        group = select.args.get("group")
+        sets = [()] if group is None else KeySets(reading.text, self._add, MOST_SETS).of(group)
+        reading.effort.spend(sum(map(len, sets)))
+        in_order = [tuple(sorted(set(one))) for one in sets]
+        # The finest first, as ROLLUP has them.
+        self._sets = sorted(in_order, key=len, reverse=True)
+        self._keyed = len(self.found)
+        for node in select.walk(prune=lambda one: isinstance(one, exp.Subquery)):
+            if isinstance(node, _GROUPING):
+                self._add_grouping(node)
+
+    @property
+    def groupings(self) -> Groupings:
+        """The rows that GROUP BY makes."""
+        more = [key.labels for key in self.found[self._keyed :]]
+        numbers = zip(*more, strict=True) if more else [()] * len(self._sets)
+        rolled_up = (None,) * self._keyed
+        each = [Grouping(by, (*rolled_up, *n)) for by, n in zip(self._sets, numbers, strict=True)]
+        return Groupings(tuple(self.found), tuple(each))
 
     def place(self, node: exp.Expr) -> int | None:
         """The place of the key that an expression without aggregates is; None for a constant."""
+        if isinstance(node, _GROUPING):
+            return self._marks.index(self._rolled_up(node))
+        if any(isinstance(one, _GROUPING) for one in node.walk()):
+            raise self._reading.error(node, _BY_ITSELF)
         if not any(isinstance(one, exp.Column) for one in node.walk()):
             return None
         value = value_of(self._reading, self._relation, node)
@@ -52,19 +82,47 @@ class Keys:
             return self._by_name(node)[1]
         return node
 
-    def _add(self, node: exp.Expr) -> None:
+    def _add(self, node: exp.Expr) -> int:
+        """The place of a key, which may be a new one."""
         name, meant = self._meant(node)
-        if any(isinstance(one, AGGREGATES) for one in meant.walk()):
+        if any(isinstance(one, (*AGGREGATES, *_GROUPING)) for one in meant.walk()):
             raise self._reading.error(
                 node, f"an aggregate cannot be a key of its own groups; {_PLACE}"
             )
         value = value_of(self._reading, self._relation, meant)
         mark = self._mark(node, value)
+        if mark not in self._marks:
+            self.found.append(group_key(self._reading, node, name, value))
+            self.kinds.append(value.kind if isinstance(value, Moment) else None)
+            self._marks.append(mark)
+        return self._marks.index(mark)
+
+    def _add_grouping(self, node: exp.Expr) -> None:
+        """A key that groups nothing: its labels are what GROUPING says, one for each grouping."""
+        mark = self._rolled_up(node)
         if mark in self._marks:
             return
-        self.found.append(group_key(self._reading, node, name, value))
-        self.kinds.append(value.kind if isinstance(value, Moment) else None)
+        numbers = []
+        for by in self._sets:
+            bits = "".join("0" if key in by else "1" for key in mark[1:])
+            numbers.append(int(bits or "0", 2))
+        self.found.append(GroupKey(name_of(node, "GROUPING"), None, tuple(numbers)))
+        self.kinds.append(None)
         self._marks.append(mark)
+
+    def _rolled_up(self, node: exp.Expr) -> tuple[str | int, ...]:
+        """What identifies GROUPING: the keys that it is about, all of them if it names none."""
+        named = node.args.get("expressions") or ()
+        places: list[int] = []
+        for written in named:
+            nested = isinstance(written, _GROUPING)
+            place = None if nested else self.place(self.named(written))
+            if place is None:
+                raise self._reading.error(node, _BY_ITSELF)
+            places.append(place)
+        if not self._keyed or len(places) > _MOST_BITS:
+            raise self._reading.error(node, _BY_ITSELF)
+        return ("GROUPING", *(places if named else range(self._keyed)))
 
     def _mark(self, node: exp.Expr, value: Value) -> object:
         attribute = plain_attribute(value)

@@ -2,17 +2,18 @@
 
 guard       caps, characters, comments, one statement
 accuracy    the suffix ERROR WITHIN … AT CONFIDENCE …
+top         SELECT TOP n, another spelling of LIMIT
 tree        sqlglot, and the allow list of nodes
 table       WITH, FROM, WHERE        (scope: names; scalar: expressions over cells)
 joining     JOIN                     (lookup: public tables; derived: declared expressions)
 grouping    GROUP BY
-aggregate   SELECT                   (formula: what a column is)
+aggregate   SELECT                   (formula: what a column is; subquery: what is in all rows)
 noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
 """
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -35,7 +36,9 @@ from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, Tables
+from eke.sql.subquery import Subqueries, check_one_row
 from eke.sql.table import add_common, filtered
+from eke.sql.top import without_top
 from eke.sql.tree import name_of, parsed
 from eke.sql.value import Reading
 from eke.sql.window import Windows, has_window, is_rank
@@ -70,35 +73,48 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Question:
 def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     tokens = single_statement(text, scanned(text))
     tokens, requirement = without_accuracy(text, tokens)
+    tokens, top = without_top(text, tokens)
     select = parsed(text, cleaned(text, tokens), tokens)
     effort = Effort(text)
     reading = Reading(text, domain, Diagrams(domain, effort), effort)
     tables = Tables(protected_table(reading), table)
     add_common(reading, tables, select)
     relation = filtered(reading, tables, select)
-    return _selected(reading, relation, select, requirement)
+    question = _selected(reading, tables, relation, select, requirement)
+    if top is not None and select.args.get("limit") is not None:
+        raise reading.error(
+            select.args["limit"], "TOP and LIMIT say the same; leave one of them out"
+        )
+    return question if top is None else replace(question, limit=top)
 
 
 def _selected(
-    reading: Reading, relation: Relation, select: exp.Select, requirement: Accuracy | None
+    reading: Reading,
+    tables: Tables,
+    relation: Relation,
+    select: exp.Select,
+    requirement: Accuracy | None,
 ) -> Question:
     items = [_item(reading, item, place) for place, item in enumerate(select.expressions, 1)]
-    keys = Keys(reading, relation, select.args.get("group"), items)
-    groups = math.prod(len(key.labels) for key in keys.found)
-    if groups > MOST_GROUPS:
+    keys = Keys(reading, relation, select, items)
+    groups = keys.groupings
+    if groups.rows > MOST_GROUPS:
         raise reading.error(
             select.args["group"],
-            f"the keys have {groups:,} combinations and at most {MOST_GROUPS:,} groups are made; "
-            "group by fewer or coarser keys",
+            f"the keys have {groups.rows:,} combinations and at most {MOST_GROUPS:,} groups are "
+            "made; group by fewer or coarser keys",
         )
-    possible = possible_rows(reading, relation.kept, keys.found)
+    possible = possible_rows(reading, relation.kept, groups)
     windows = Windows(reading, keys, possible, select.args.get("windows") or ())
-    aggregates = Aggregates(reading, relation, windows, grouped=bool(keys.found))
+    check_one_row(reading, select)
+    subqueries = Subqueries(reading, tables, relation)
+    is_grouped = bool(keys.found) or groups.rows > 1
+    aggregates = Aggregates(reading, relation, windows, subqueries, grouped=is_grouped)
     noisy = NoisyClauses(reading, keys, aggregates, items, windows)
     columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
     having = noisy.having(_one_condition(reading, select))
     order_by = noisy.order_by(select.args.get("order"), [c.finished for c in columns])
-    blocks = aggregates.asked.blocks(keys.found)
+    blocks = aggregates.asked.blocks(groups)
     if not blocks:
         raise reading.error(
             select.expressions[0] if select.expressions else select,
@@ -110,7 +126,8 @@ def _selected(
         domain=reading.domain,
         columns=tuple(columns),
         blocks=blocks,
-        group_by=tuple(keys.found),
+        group_by=groups.keys,
+        groupings=groups,
         having=having,
         order_by=order_by,
         limit=whole_number(reading, select.args.get("limit")),

@@ -43,11 +43,6 @@ _CURVED = (
     "logarithms and exponentials are not supported, for they have no exact values; group by "
     "FLOOR(x / 10) or WIDTH_BUCKET(x, 0, 100, 10), or calculate with the answers"
 )
-_SETS = (
-    "GROUPING SETS, CUBE and ROLLUP ask for several tables at once; plan and release them "
-    "together with session.plan, or ask one question for each grouping"
-)
-
 _DATES = (
     "of a date there is EXTRACT(month FROM d), date_trunc('month', d), d + INTERVAL 7 DAY and "
     "d - DATE '2013-01-31'; write one of these"
@@ -99,9 +94,6 @@ _NODES: dict[str, tuple[str, str]] = {
     "Values": ("VALUES", _READS),
     "ReadCSV": ("", _READS),
     "ReadParquet": ("", _READS),
-    "Rollup": ("ROLLUP", _SETS),
-    "Cube": ("CUBE", _SETS),
-    "GroupingSets": ("GROUPING", _SETS),
     "Placeholder": ("", "parameters are not filled in here; write the value itself"),
     "Interval": ("INTERVAL", "an interval is added to a date, as in d + INTERVAL 7 DAY"),
     **dict.fromkeys(("CurrentDate", "CurrentTimestamp", "CurrentTime"), ("", _NOW)),
@@ -134,9 +126,6 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
     ("TableAlias", "columns"): ("", "columns are renamed with AS within the SELECT"),
     ("With", "recursive"): ("RECURSIVE", "recursive queries are not supported; leave it out"),
     ("Group", "all"): ("ALL", "GROUP BY ALL is not supported; name the columns"),
-    ("Group", "rollup"): ("ROLLUP", _SETS),
-    ("Group", "cube"): ("CUBE", _SETS),
-    ("Group", "grouping_sets"): ("GROUPING", _SETS),
     ("Floor", "decimals"): ("FLOOR", "FLOOR has no digits; write FLOOR(10 * x) / 10"),
     ("Ceil", "decimals"): ("CEIL", "CEIL has no digits; write CEIL(10 * x) / 10"),
     ("In", "query"): ("", _SUBQUERY),

@@ -72,6 +72,12 @@ def value_of(reading: Reading, relation: Relation, node: exp.Expr) -> Value:
             "an aggregate cannot stand inside a row's expression; aggregates belong after SELECT, "
             "in HAVING and in ORDER BY",
         )
+    if isinstance(node, exp.Subquery):
+        raise reading.error(
+            node,
+            "the answer to a query is a noisy number, and which records are counted cannot depend "
+            "on one; ask for the number first, and write it here, as in age > 38.6",
+        )
     raise reading.error(
         node,
         f"{type(node).__name__.upper()} cannot be used here; write a column, a number or CASE WHEN",

@@ -44,7 +44,13 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Table: frozenset({"this", "alias"}),
     exp.Subquery: frozenset({"this", "alias"}),
     exp.Where: frozenset({"this"}),
-    exp.Group: frozenset({"expressions"}),
+    exp.Group: frozenset({"expressions", "rollup", "cube"}),
+    exp.Rollup: frozenset({"expressions"}),
+    exp.Cube: frozenset({"expressions"}),
+    exp.GroupingSets: frozenset({"expressions"}),
+    exp.Tuple: frozenset({"expressions"}),  # of keys only
+    exp.Grouping: frozenset({"expressions"}),
+    exp.GroupingId: frozenset({"expressions"}),
     exp.Having: frozenset({"this"}),
     exp.Order: frozenset({"expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
@@ -119,6 +125,7 @@ _NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div), ("this", "expression")),
 }
 
+_KEY_LISTS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 _SPINES: tuple[tuple[type[exp.Expr], ...], ...] = (
     (exp.And,),
     (exp.Or,),
@@ -238,6 +245,8 @@ def _is_known(node: exp.Expr) -> bool:
         given = node.args["expressions"]
         named = len(given) == 2 and isinstance(given[0], exp.Literal)
         return part is not None and (len(given) == 1 if part else named)
+    if isinstance(node, exp.Tuple):
+        return isinstance(node.parent, (exp.Group, *_KEY_LISTS))
     return not isinstance(node, exp.Interval) or isinstance(node.parent, (exp.Add, exp.Sub))
 
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
-import numpy as np
 from sqlglot import exp
 
 from eke.query import Query
 from eke.question.formula import Key
-from eke.question.groups import cell_of
 from eke.question.outcome import Ordering
-from eke.question.per_row import PerRow, added_groups
+from eke.question.per_row import added_groups
+from eke.question.stacked import AskedBlock
 from eke.sql.draft import Draft, Joined, Linear, QuantileOf, RootOf
 from eke.sql.finishing import constant_of, has_aggregate
-from eke.sql.frame import Frame, Over, ends_of, frame_of, picked, whole
+from eke.sql.frame import Everywhere, Frame, Over, ends_of, frame_of, picked, whole
 from eke.sql.keys import Keys
 from eke.sql.place import echo
 from eke.sql.value import Reading
@@ -31,6 +29,7 @@ from eke.sql.vocabulary import RANKS
 
 MOST_ROWS = 512
 _STEPS_A_ROW = 120
+_STEPS_A_GROUPING = 250
 _RECORDS = (
     "a window runs over the groups of the result, never over records; write GROUP BY and an "
     "aggregate within, as in SUM(COUNT(*)) OVER (ORDER BY month)"
@@ -58,7 +57,7 @@ class Share:
 
     weight: Fraction
     inside: Query | None
-    frame: Frame | None  # None for the row itself
+    frame: Frame | Everywhere | None  # None for the row itself
 
 
 class Windows:
@@ -75,7 +74,7 @@ class Windows:
         self._keys = keys
         self._possible = possible
         self._named = {str(one.this.this).casefold(): one for one in named}
-        self._shape = [len(key.labels) for key in keys.found]
+        self._groups = keys.groupings
 
     def draft(
         self,
@@ -107,7 +106,7 @@ class Windows:
             return moved(inner, frame_of(over, ends_of(reading, over), keys, places, mean=mean))
         frame, default = self._picked(node, function, over)
         if default is None:
-            return _mapped(reading, node, inner, lambda linear: moved(linear, frame))
+            return mapped(reading, node, inner, lambda linear: moved(linear, frame))
         if not isinstance(inner, Linear):
             raise reading.error(
                 node,
@@ -135,15 +134,21 @@ class Windows:
         ]
         return Over(tuple(one.index for one in parts), tuple(orderings), node.args.get("spec"))
 
-    def listed(self, node: exp.Expr, shares: Sequence[Share]) -> PerRow:
+    def listed(self, node: exp.Expr, shares: Sequence[Share]) -> AskedBlock:
         """The block of a weighted sum of aggregates, some of them in frames."""
         keys, places = self._rows(node)
         domain = self._reading.domain
         rows: list[Query | None] = [None] * len(keys)
+        everywhere = Query.of(domain, [])
+        for share in shares:
+            if share.frame is Everywhere.EVERYWHERE and share.inside is not None:
+                everywhere += share.weight * share.inside
+        are_alike = all(share.frame is Everywhere.EVERYWHERE for share in shares)
         for row in places:
-            self._reading.effort.spend(_STEPS_A_ROW)
-            rows[cell_of(domain, self._keys.found, row)] = self._row(shares, row)
-        return PerRow(tuple(rows), domain)
+            self._reading.effort.spend(1)
+            here = everywhere if are_alike else self._row(shares, row, everywhere)
+            rows[self._groups.cell(domain, row)] = here
+        return self._groups.listed(domain, rows)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -164,6 +169,10 @@ class Windows:
             raise reading.error(node, _RECORDS)
         if has_window(function.this):
             raise reading.error(node, "a window function cannot stand within another one")
+        if any(isinstance(one, exp.Subquery) for one in function.walk()):
+            raise reading.error(
+                node, "a query in parentheses is the same in every row; write it beside the window"
+            )
 
     def _key(self, node: exp.Expr) -> Key:
         """The key that an expression within OVER is."""
@@ -175,37 +184,42 @@ class Windows:
         return Key(place)
 
     def _rows(self, node: exp.Expr) -> tuple[list[tuple[Any, ...]], Sequence[int]]:
-        rows = int(np.prod(self._shape)) if self._shape else 1
+        rows = self._groups.rows
         if rows > MOST_ROWS:
             raise self._reading.error(
                 node,
-                f"a window runs over at most {MOST_ROWS} groups, and the keys have {rows:,} "
-                "combinations; group by fewer or coarser keys",
+                f"a window runs over at most {MOST_ROWS} groups, a query in parentheses stands "
+                f"beside as many, and the keys have {rows:,} combinations; group by fewer or "
+                "coarser keys",
             )
-        keys = list(product(*(key.labels for key in self._keys.found)))
-        return keys, range(rows) if self._possible is None else self._possible
+        return self._groups.labels(), range(rows) if self._possible is None else self._possible
 
-    def _row(self, shares: Sequence[Share], row: int) -> Query | None:
-        """The query of one row; None where a window has no value there."""
+    def _row(self, shares: Sequence[Share], row: int, everywhere: Query) -> Query | None:
+        """The query of one row, with what is the same in all; None where there is no value."""
         constant = Fraction(0)
-        together: dict[int, dict[tuple[int, ...], Fraction]] = {}
+        # By what is added up, and by the grouping of the groups.
+        together: dict[tuple[int, int], dict[tuple[int, ...], Fraction]] = {}
         for share in shares:
+            if share.frame is Everywhere.EVERYWHERE:
+                continue
             picks = ((row, Fraction(1)),) if share.frame is None else share.frame[row]
             if picks is None:
                 return None
             if share.inside is None:
                 constant += share.weight * sum((weight for _, weight in picks), Fraction(0))
                 continue
-            weights = together.setdefault(id(share.inside), {})
             for other, weight in picks:
-                at = tuple(int(place) for place in np.unravel_index(other, self._shape))
+                grouping, at = self._groups.place(other)
+                weights = together.setdefault((id(share.inside), grouping), {})
                 weights[at] = weights.get(at, Fraction(0)) + share.weight * weight
-        total = Query.of(self._reading.domain, [], constant)
+        several = len(together) if len(self._groups.each) > 1 else 0
+        self._reading.effort.spend(_STEPS_A_ROW + _STEPS_A_GROUPING * several)
+        total = everywhere + Query.of(self._reading.domain, [], constant)
         insides = {id(share.inside): share.inside for share in shares if share.inside is not None}
-        for mark, weights in together.items():
+        for (mark, grouping), weights in together.items():
             used = {at: weight for at, weight in weights.items() if weight}
             if used:
-                total += added_groups(insides[mark], self._keys.found, used)
+                total += added_groups(insides[mark], self._groups.keys_of(grouping), used)
         return total
 
     def _picked(
@@ -254,15 +268,17 @@ def has_window(node: exp.Expr) -> bool:
     return any(isinstance(one, exp.Window) for one in node.walk())
 
 
-def _mapped(
+def mapped(
     reading: Reading, node: exp.Expr, draft: Draft, moved: Callable[[Linear], Linear]
 ) -> Draft:
     """A draft with each of its linear parts taken from another row."""
     if isinstance(draft, Linear):
         return moved(draft) if draft.weights else draft
     if isinstance(draft, QuantileOf):
-        raise reading.error(node, "quantiles are not calculated with, and have no windows")
+        raise reading.error(
+            node, "quantiles are not calculated with, and are asked for in every group or in none"
+        )
     if isinstance(draft, RootOf):
-        return RootOf(_mapped(reading, node, draft.of, moved), draft.levels)
-    left, right = (_mapped(reading, node, side, moved) for side in (draft.left, draft.right))
+        return RootOf(mapped(reading, node, draft.of, moved), draft.levels)
+    left, right = (mapped(reading, node, side, moved) for side in (draft.left, draft.right))
     return Joined(draft.sign, left, right, draft.levels)

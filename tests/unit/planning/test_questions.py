@@ -10,8 +10,11 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.errors import AccuracyError, QueryError
-from eke.inference import halfwidth
+from eke.history import Measurement
+from eke.inference import Inference, halfwidth
 from eke.planning import Facts, QuestionDemand, checked, decide, top_up
+from eke.planning.online.known_formulas import KnownFormulas
+from eke.privacy.law import DiscreteLaplace
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, marginal
 from eke.question import Constant, Operation, Question
@@ -208,3 +211,20 @@ def test_an_average_lies_between_the_values_it_averages(rng):
     assert ratio.question.bounds(ratio.question.columns[0].formula) == (0.0, 1.0)
     other = demanded("SELECT SUM(x) / COUNT(*) FILTER (WHERE x > 3) FROM t", 0.5)
     assert other.question.bounds(other.question.columns[0].formula) == (-math.inf, math.inf)
+
+
+def test_sums_over_all_records_need_not_be_known_as_well_as_those_of_a_group() -> None:
+    """Each grouping of a ROLLUP is planned by itself: with ten groups, ten times as coarsely."""
+    domain = Domain(k=Integer(1, 10), x=Integer(0, 9))
+    question = parse("SELECT k, AVG(x) AS m FROM t GROUP BY ROLLUP (k)", domain)
+    inference = Inference(domain)
+    law = DiscreteLaplace(2**10, -10)
+    for block in question.blocks:
+        size = 4500.0 if block.inside.extremes()[1] > 1 else 1000.0
+        table = block.parts[0]
+        assert isinstance(table, Marginal)
+        inference.extend(Measurement(table, law, (size,) * table.cells))
+    known = KnownFormulas.of(QuestionDemand(question, (None, 0.001), 0.95), inference)
+    assert known is not None
+    widths = {demand.query.cells: demand.requirement.within for demand in known.linearised()}
+    assert widths[1] == pytest.approx(10 * widths[10], rel=0.05)

@@ -39,6 +39,8 @@ def subsets(names: str) -> set[tuple[str, ...]]:
         ("GROUPING SETS (a, ROLLUP (b, c))", [("a",), ("b", "c"), ("b",), ()]),
         ("GROUPING SETS ((a), (a), (b, a), (a, b))", [("a",), ("a", "b")]),
         ("c, ROLLUP (a)", [("a", "c"), ("c",)]),
+        ("a, b WITH ROLLUP", [("a", "b"), ("a",), ()]),
+        ("a, b WITH CUBE", [(), ("a",), ("b",), ("a", "b")]),
         ('"D e"', [("D e",)]),
         ('CUBE ("D e")', [(), ("D e",)]),
     ],

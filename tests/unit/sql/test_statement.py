@@ -243,3 +243,19 @@ def test_categories_that_are_truth_values():
     domain = Domain(ok=Categorical(True, False, null="bucket"))
     found = parse("SELECT COUNT(*) FROM t WHERE ok", domain)
     assert found.blocks[0] == count(ok=True).on(domain)
+
+
+@pytest.mark.parametrize(
+    "selected",
+    [
+        ", ".join(f"COUNT_IF(age > {age})" for age in range(17, 77)),
+        ", ".join(f"SUM(COUNT(*)) OVER (ORDER BY sex ROWS {n} PRECEDING)" for n in range(20)),
+    ],
+    ids=["aggregates", "windows"],
+)
+def test_the_work_of_many_groupings_is_counted(selected):
+    """512 of them make a part of each aggregate, and a window adds up groups of each."""
+    cube = ", ".join(["CUBE (sex, tier, married)"] * 3)
+    with pytest.raises(SqlError, match=r"takes too long|at most 512 groups"):
+        parse(f"SELECT {selected} FROM t GROUP BY {cube}", DOMAIN)
+    assert parse(f"SELECT COUNT(*), {selected} FROM t GROUP BY ROLLUP (sex)", DOMAIN).rows == 3

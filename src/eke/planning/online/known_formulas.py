@@ -40,6 +40,7 @@ class KnownFormulas:
 
     demand: QuestionDemand
     places: tuple[int, ...]  # the aggregates in question
+    rows: tuple[int, ...]  # of the result, those that something is known about
     joints: tuple[Joint, ...]  # one for each row
     points: tuple[FloatArray, ...]  # the estimates that are planned for, one for each row
     # row, which of the formulas, belief, half-width asked for
@@ -75,19 +76,25 @@ class KnownFormulas:
             and (posterior := demand.posterior(column, row, inference)) is not None
         ]
         points = _planned_for(demand, places, [joint.values for joint in joints])
-        return KnownFormulas(demand, places, tuple(joints), tuple(points), tuple(cells))
+        rows = tuple(demand.question.places)
+        return KnownFormulas(demand, places, rows, tuple(joints), tuple(points), tuple(cells))
 
     def for_demand(self, demand: QuestionDemand) -> KnownFormulas:
         """The same knowledge about the same question, when other half-widths are asked for."""
         widths = [within for _, within in demand.curved]
         cells = [(row, which, belief, widths[which]) for row, which, belief, _ in self.cells]
-        return KnownFormulas(demand, self.places, self.joints, self.points, tuple(cells))
+        return replace(self, demand=demand, cells=tuple(cells))
 
     def among(self, rows: Sequence[bool]) -> KnownFormulas:
         """What is known about some rows only, one truth value for each; to plan for them."""
         chosen = [at for at, is_one in enumerate(rows) if is_one]
-        joints, points = ([self.joints[at] for at in chosen], [self.points[at] for at in chosen])
-        return KnownFormulas(self.demand, self.places, tuple(joints), tuple(points), ())
+        return replace(
+            self,
+            rows=tuple(self.rows[at] for at in chosen),
+            joints=tuple(self.joints[at] for at in chosen),
+            points=tuple(self.points[at] for at in chosen),
+            cells=(),
+        )
 
     def formulas(self) -> list[tuple[Formula, float]]:
         """The formulas over the aggregates in question, with their half-widths."""
@@ -124,7 +131,7 @@ class KnownFormulas:
         """
         if not self._found:
             sure = self.demand.confidence
-            place = {row: at for at, row in enumerate(self.demand.question.places)}
+            place = {row: at for at, row in enumerate(self.rows)}
             formulas = [formula for formula, _ in self.formulas()]
             for row, which, belief, within in self.cells:
                 at = place[row]
@@ -137,7 +144,7 @@ class KnownFormulas:
 
     def values(self) -> list[tuple[int, float, float]]:
         """(which of the formulas, value, half-width) of every cell, as it is planned for."""
-        place = {row: at for at, row in enumerate(self.demand.question.places)}
+        place = {row: at for at, row in enumerate(self.rows)}
         formulas = [formula for formula, _ in self.formulas()]
         known = []
         for (row, which, belief, _), (_, width, _) in zip(self.cells, self._widths(), strict=True):
@@ -241,17 +248,37 @@ class KnownFormulas:
     ) -> list[Demand]:
         """Demands that keep the errors of formulas within the half-widths wanted in each row.
 
-        They are on the aggregates, and on one linear question for each formula: its derivative.
+        Each grouping is planned for by itself: sums over all records need not be known as well as
+        those of the smallest group.
         """
-        count = len(self.places)
-        blocks: list[AskedBlock] = [self.demand.question.blocks[i] for i in self.places]
+        groups = self.demand.question.groups
+        demands = []
+        for grouping in range(len(groups.each)):
+            inside = [at for at, row in enumerate(self.rows) if groups.within(row)[0] == grouping]
+            if inside:
+                here = [(formula, [aims[at] for at in inside]) for formula, aims in wanted]
+                demands += self._in_grouping(grouping, here, [points[at] for at in inside])
+        return demands
+
+    def _in_grouping(
+        self,
+        grouping: int,
+        wanted: Sequence[tuple[Formula, Sequence[float]]],
+        points: Sequence[FloatArray],
+    ) -> list[Demand]:
+        """The same for the rows of one grouping.
+
+        Demands are on the aggregates, and on one linear question for each formula: its derivative.
+        """
+        count, question = len(self.places), self.demand.question
+        blocks: list[AskedBlock] = [question.blocks[i].parts[grouping] for i in self.places]
         sizes = _sizes(blocks)
         pooled = np.nansum(points, axis=0)
         shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
         for formula, aims in wanted:
             direction = _rounded(_gradient(formula, pooled), sizes)
             weights = [Fraction(float(weight)) for weight in direction]
-            blocks.append(self.demand.question.mixed(self.places, weights))
+            blocks.append(question.mixed(self.places, weights).parts[grouping])
             for point, within in zip(points, aims, strict=True):
                 slope = _gradient(formula, point) / within
                 if not np.isfinite(slope).all():

@@ -116,7 +116,7 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
     """The demand, if it can be carried out."""
     question = demand.question
     limit = MOST_TABLE_ROWS if demand.table else MOST_ROWS
-    if any(block.grouped is None for block in question.blocks):
+    if any(part.grouped is None for block in question.blocks for part in block.parts):
         limit = MOST_PARTITION_ROWS
     if len(question.places) > limit:
         counts = f" ({MOST_TABLE_ROWS:,} where only COUNT(*) of all records by columns is asked)"

@@ -1,0 +1,41 @@
+"""Top: SELECT TOP 5 …, the spelling of LIMIT 5 that other dialects have."""
+
+from __future__ import annotations
+
+from eke.sql.guard import SqlToken
+from eke.sql.place import SqlText
+
+_MOST_ROWS = 10**9
+_FORM = "TOP takes a whole number of rows: write SELECT TOP 5 …, or LIMIT 5 at the end"
+
+
+def without_top(
+    text: SqlText, tokens: tuple[SqlToken, ...]
+) -> tuple[tuple[SqlToken, ...], int | None]:
+    """The tokens without TOP and its number, and that number; TOP may be a column elsewhere."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += token.says("(") - token.says(")")
+        if not token.says("SELECT") or not _begins(tokens[at + 1 : at + 4]):
+            continue
+        if depth:
+            raise text.error(
+                tokens[at + 1].start,
+                "a query in parentheses or in WITH shows all rows; leave TOP out",
+            )
+        is_enclosed = tokens[at + 2].says("(")
+        number, after = tokens[at + 2 + is_enclosed], at + 3 + 2 * is_enclosed
+        more = tokens[after] if after < len(tokens) else number
+        closed = not is_enclosed or any(one.says(")") for one in tokens[after - 1 : after])
+        if not closed or more.says("PERCENT", "WITH") or not number.text.isdecimal():
+            raise text.error(number.start, _FORM)
+        if int(number.text[:12]) > _MOST_ROWS:
+            raise text.error(number.start, _FORM)
+        return (*tokens[: at + 1], *tokens[after:]), int(number.text)
+    return tokens, None
+
+
+def _begins(tokens: tuple[SqlToken, ...]) -> bool:
+    """True for TOP and a number, which may stand in parentheses."""
+    words = [token for token in tokens[1:] if not token.says("(")]
+    return bool(words) and tokens[0].says("TOP") and words[0].kind == "number"

@@ -1,0 +1,41 @@
+"""Queries in parentheses beside aggregates have the values that DuckDB computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eke.errors import SqlError
+from eke.sql import aggregate
+from tests.property.test_sql_values import compare
+from tests.sql_adult import Adult
+from tests.sql_subqueries import SubqueryWriter
+
+STATEMENTS = 300
+PARTS = 3
+
+
+@pytest.fixture(scope="module")
+def adult() -> Adult:
+    return Adult(4000)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_values_are_those_of_duckdb(adult, part):
+    """300 generated statements in all."""
+    writer = SubqueryWriter(np.random.default_rng([2010, part]))
+    for _ in range(STATEMENTS // PARTS):
+        text = writer.statement()
+        try:
+            problem = compare(adult, text)
+        except SqlError as error:
+            pytest.fail(f"{text}\n{error}")
+        assert problem is None, f"{text}\n{problem}"
+
+
+def test_a_query_of_each_group_is_noticed(adult, monkeypatch):
+    """Positive control: taken for an aggregate of the group, the same comparison fails."""
+    text = "SELECT sex, COUNT(*) / (SELECT COUNT(*) FROM adult) AS c FROM adult GROUP BY sex"
+    assert compare(adult, text) is None
+    monkeypatch.setattr(aggregate, "in_all_rows", lambda *parts: parts[2])
+    assert compare(adult, text) is not None
