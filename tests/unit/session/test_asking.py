@@ -300,6 +300,7 @@ def test_a_formula_is_refused_with_advice_however_little_is_left(
 ) -> None:
     """What the rest of the budget buys may be coarser than what history says already."""
     mean = "SELECT AVG(age) FROM people WHERE sex = 'Male'"
+    session.change_limit(100)  # some noise would need more than is there at first
     low, high = session.ask(mean, within=1).interval
     session.change_limit(session.budget.spent + left)
     for times in (10, 1000):
