@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from eke.question.outcome import Ordering, ResultRow, arranged
+from eke.sql.place import number_of_rows
 from eke.sql.value import Reading
 
 
@@ -155,6 +156,7 @@ def _offset(reading: Reading, spec: exp.Expr, kind: str, which: str) -> int | No
 def whole(reading: Reading, node: exp.Expr) -> int:
     """The whole number that a literal is."""
     spelled = str(node.this) if isinstance(node, exp.Literal) else ""
-    if not spelled.isdecimal() or not spelled.isascii() or int(spelled[:12]) > _MOST_OFFSET:
+    number = number_of_rows(spelled, _MOST_OFFSET)
+    if number is None:
         raise reading.error(node, "a number of rows is a whole number, such as 2")
-    return int(spelled)
+    return number

@@ -13,7 +13,7 @@ from eke.sql.casts import label_of, written_label
 from eke.sql.comparison import COMPARISONS
 from eke.sql.finishing import has_aggregate, taken_off
 from eke.sql.keys import Items, Keys
-from eke.sql.place import echo
+from eke.sql.place import echo, number_of_rows
 from eke.sql.scalar import AGGREGATES
 from eke.sql.scope import matching
 from eke.sql.tree import left_chain
@@ -195,8 +195,9 @@ def whole_number(reading: Reading, clause: exp.Expr | None) -> int | None:
         return None
     node = clause.args.get("expression") or clause.args.get("count")  # of LIMIT, of FETCH
     spelled = str(node.this) if isinstance(node, exp.Literal) else ""
-    if not spelled.isdecimal() or not spelled.isascii() or int(spelled[:12]) > _MOST_ROWS:
+    number = number_of_rows(spelled, _MOST_ROWS)
+    if number is None:
         raise reading.error(
             node or clause, "LIMIT and OFFSET take a whole number of rows, such as 10"
         )
-    return int(spelled)
+    return number

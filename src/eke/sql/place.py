@@ -74,3 +74,15 @@ def strange_letters(name: str) -> str:
     names = [unicodedata.name(letter, "a letter without a name") for letter in name]
     foreign = [n for n, letter in zip(names, name, strict=True) if not letter.isascii()]
     return f" (it contains {foreign[0]})" if foreign else ""
+
+
+def number_of_rows(spelled: str, most: int) -> int | None:
+    """The whole number that a text spells; None if it is another text, or beyond the most.
+
+    Python refuses to read thousands of digits, zeros at the front included.
+    """
+    digits = spelled.lstrip("0") or spelled[:1]
+    if not (spelled.isdecimal() and spelled.isascii()) or len(digits) > len(str(most)):
+        return None
+    number = int(digits)
+    return number if number <= most else None

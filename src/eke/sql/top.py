@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eke.sql.guard import SqlToken
-from eke.sql.place import SqlText
+from eke.sql.place import SqlText, number_of_rows
 
 _MOST_ROWS = 10**9
 _FORM = "TOP takes a whole number of rows: write SELECT TOP 5 …, or LIMIT 5 at the end"
@@ -24,14 +24,13 @@ def without_top(
                 "a query in parentheses or in WITH shows all rows; leave TOP out",
             )
         is_enclosed = tokens[at + 2].says("(")
-        number, after = tokens[at + 2 + is_enclosed], at + 3 + 2 * is_enclosed
-        more = tokens[after] if after < len(tokens) else number
+        spelled, after = tokens[at + 2 + is_enclosed], at + 3 + 2 * is_enclosed
+        more = tokens[after] if after < len(tokens) else spelled
         closed = not is_enclosed or any(one.says(")") for one in tokens[after - 1 : after])
-        if not closed or more.says("PERCENT", "WITH") or not number.text.isdecimal():
-            raise text.error(number.start, _FORM)
-        if int(number.text[:12]) > _MOST_ROWS:
-            raise text.error(number.start, _FORM)
-        return (*tokens[: at + 1], *tokens[after:]), int(number.text)
+        number = number_of_rows(spelled.text, _MOST_ROWS)
+        if not closed or more.says("PERCENT", "WITH") or number is None:
+            raise text.error(spelled.start, _FORM)
+        return (*tokens[: at + 1], *tokens[after:]), number
     return tokens, None
 
 

@@ -259,3 +259,21 @@ def test_the_work_of_many_groupings_is_counted(selected):
     with pytest.raises(SqlError, match=r"takes too long|at most 512 groups"):
         parse(f"SELECT {selected} FROM t GROUP BY {cube}", DOMAIN)
     assert parse(f"SELECT COUNT(*), {selected} FROM t GROUP BY ROLLUP (sex)", DOMAIN).rows == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM adult LIMIT {}",
+        "SELECT COUNT(*) FROM adult LIMIT 1 OFFSET {}",
+        "SELECT COUNT(*) FROM adult FETCH FIRST {} ROWS ONLY",
+        "SELECT TOP {} COUNT(*) FROM adult",
+        "SELECT sex, LAG(COUNT(*), {}) OVER (ORDER BY sex) FROM adult GROUP BY sex",
+        "SELECT sex, SUM(COUNT(*)) OVER (ORDER BY sex ROWS {} PRECEDING) FROM adult GROUP BY sex",
+    ],
+)
+def test_numbers_of_rows_of_thousands_of_digits_are_read_or_refused(text: str) -> None:
+    """Python's own conversion fails on them, with zeros at the front as well."""
+    parse(text.format("0" * 5000 + "5"), DOMAIN, "adult")
+    with pytest.raises(SqlError, match="whole number"):
+        parse(text.format("9" * 5000), DOMAIN, "adult")
