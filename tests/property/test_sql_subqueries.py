@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.errors import SqlError
 from eke.sql import aggregate
-from tests.property.test_sql_values import compare
+from tests.property.test_sql_values import check_all, compare
 from tests.sql_adult import Adult
 from tests.sql_subqueries import SubqueryWriter
 
@@ -24,13 +23,7 @@ def adult() -> Adult:
 def test_values_are_those_of_duckdb(adult, part):
     """300 generated statements in all."""
     writer = SubqueryWriter(np.random.default_rng([2010, part]))
-    for _ in range(STATEMENTS // PARTS):
-        text = writer.statement()
-        try:
-            problem = compare(adult, text)
-        except SqlError as error:
-            pytest.fail(f"{text}\n{error}")
-        assert problem is None, f"{text}\n{problem}"
+    check_all(adult, writer.statement, STATEMENTS // PARTS)
 
 
 def test_a_query_of_each_group_is_noticed(adult, monkeypatch):

@@ -7,6 +7,7 @@ value comes from the statement's queries and the exact counts of `eke.data`, wit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Protocol
 
@@ -97,6 +98,17 @@ def compare(adult: Adult, text: str) -> str | None:
         if found:
             return f"DuckDB has more keys: {list(found)[:3]}"
     return next(filter(None, (_differ(statement, one, theirs) for one, theirs in pairs)), None)
+
+
+def check_all(adult: Adult, write: Callable[[], str], count: int) -> None:
+    """So many generated statements, none of which may be refused, agree with DuckDB."""
+    for _ in range(count):
+        text = write()
+        try:
+            problem = compare(adult, text)
+        except SqlError as error:
+            pytest.fail(f"{text}\n{error}")
+        assert problem is None, f"{text}\n{problem}"
 
 
 def _differ(statement: Question, ours, theirs) -> str | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eke.errors import SqlError
 from eke.sql import frame
-from tests.property.test_sql_values import compare
+from tests.property.test_sql_values import check_all, compare
 from tests.sql_adult import Adult
 from tests.sql_windows import WindowWriter
 
@@ -24,13 +23,7 @@ def adult() -> Adult:
 def test_windows_are_those_of_duckdb(adult, part):
     """400 generated statements in all."""
     writer = WindowWriter(np.random.default_rng([1711, part]))
-    for _ in range(STATEMENTS // PARTS):
-        text = writer.statement()
-        try:
-            problem = compare(adult, text)
-        except SqlError as error:
-            pytest.fail(f"{text}\n{error}")
-        assert problem is None, f"{text}\n{problem}"
+    check_all(adult, writer.statement, STATEMENTS // PARTS)
 
 
 def test_another_frame_is_noticed(adult, monkeypatch):

@@ -66,13 +66,11 @@ class MemoryTable:
             raise no_equality(name, str(column.type))
         return comparable
 
-    def is_object(self, name: str) -> bool:
-        """Whether a column is a list of Python's objects, which are taken as they are."""
-        return isinstance(self.column(name), list)
-
     def raw_type(self, name: str) -> pa.DataType | None:
         """The type of Arrow's that a column has before anything is made of it; None for objects."""
-        raw = shielded(lambda: _raw_ids(self.data, name))
+        is_arrow = isinstance(self.data, pa.Table)
+        empty = shielded(lambda: self.data.slice(0, 0) if is_arrow else self.data.head(0))
+        raw = shielded(lambda: _raw_ids(empty, name))
         return None if isinstance(raw, list) else raw.type
 
     def coded(

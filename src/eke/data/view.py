@@ -250,11 +250,16 @@ def _is_plain(engine: SealedEngine, scan: Scan, name: str, kind: str) -> bool:
 def _attach_memory(
     engine: SealedEngine, table: MemoryTable, place: int
 ) -> tuple[list[str], frozenset[str]]:
-    arrays = {name: _typed(table.column(name)) for name in table.names}
+    columns = {name: table.column(name) for name in table.names}
+    arrays = {name: _typed(column) for name, column in columns.items()}
     present = {name: array for name, array in arrays.items() if array is not None}
     engine.register(base_name(place), pa.table(present))
-    exact = {name for name in present if table.is_object(name) or _is_exact(table.raw_type(name))}
-    return list(present), frozenset(present) - exact
+    inexact = {
+        name
+        for name in present  # objects of one type are taken as they are
+        if not isinstance(columns[name], list) and not _is_exact(table.raw_type(name))
+    }
+    return list(present), frozenset(inexact)
 
 
 def _is_exact(kind: pa.DataType | None) -> bool:
