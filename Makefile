@@ -11,6 +11,9 @@ DEMO    := $(BIN)/eke demo
 # One thread per worker: the tests run side by side and BLAS would otherwise fight over the cores.
 PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/pytest
 
+# Bytecode is kept, whatever the shell says: thousands of processes would compile NumPy again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help .venv servers demo browser test lint test-long audit mutants reference format bench reproductions clean
 

@@ -19,8 +19,8 @@ from hypothesis import Phase, settings
 STATS = Path("mutmut-stats.json")  # where mutmut has written how long each test takes
 SECONDS = 10.0
 """Tests of one mutant beyond this, the slowest, are left out; it can only make survivors."""
-PATIENCE = 120
-"""Seconds after which a mutant is taken to hang; mutmut itself would wait for minutes."""
+PATIENCE = 60.0
+"""Seconds of processor time after which a mutant is taken to hang, however busy the machine is."""
 _HANGS = 36  # mutmut's code for it
 
 
@@ -51,8 +51,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = within({item.nodeid: seconds.get(item.nodeid, 0.0) for item in items}, SECONDS)
     by_name = {item.nodeid: item for item in items}
     items[:] = [by_name[name] for name in names]
-    signal.signal(signal.SIGALRM, lambda *_: os._exit(_HANGS))
-    signal.alarm(PATIENCE)
+    stop_after(PATIENCE)
+
+
+def stop_after(seconds: float) -> None:
+    """End this process, as one that hangs, once it has worked so long; waiting does not count."""
+    signal.signal(signal.SIGPROF, lambda *_: os._exit(_HANGS))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def within(seconds: Mapping[str, float], most: float) -> list[str]:

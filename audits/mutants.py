@@ -178,7 +178,10 @@ def settings() -> dict[str, object]:
         "pytest_add_cli_args": ["-p", "mutant_tests", "-p", "no:cacheprovider", "-k", unfit],
         "pytest_add_cli_args_test_selection": list(TESTS),
         "type_check_command": [sys.executable, "-m", "mypy", *TYPES, *checked],
-        "timeout_multiplier": 4.0,
+        # `mutant_tests` stops what runs too long, by processor time. mutmut goes by the clock,
+        # and other work on the machine would kill mutants: only what waits for ever meets that.
+        "timeout_multiplier": 1.0,
+        "timeout_constant": 300.0,
         # A process that has run DuckDB cannot be forked: its threads are gone, and queries hang.
         "process_isolation": "forkserver",
     }

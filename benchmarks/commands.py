@@ -31,11 +31,15 @@ import pandas as pd
 import eke
 from eke.engine import CHECKPOINT_ENDING
 
+# As for a user, whose second command finds bytecode, also where a shell does not want it kept.
+KEEPING = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 YARDSTICK = [sys.executable, "-c", "import sqlite3, rich"]
 # What any answer needs, and what a paid one needs besides: the least that a process can take.
+# One thread of BLAS, as `eke ask` has it.
+_ALONE = "import os; os.environ['OPENBLAS_NUM_THREADS'] = '1'; "
 IMPORTS = {
-    "import numpy, sqlglot": "import sqlite3, rich.console, numpy, sqlglot",
-    "import numpy, duckdb": "import numpy, duckdb",
+    "import numpy, sqlglot": _ALONE + "import sqlite3, rich.console, numpy, sqlglot",
+    "import numpy, duckdb": _ALONE + "import numpy, duckdb",
 }
 EKE = [sys.executable, "-c", "from eke.cli import main; main()"]
 KNOWN = "SELECT COUNT(*) FROM people WHERE income BETWEEN 500 AND 2500"
@@ -109,9 +113,21 @@ def datasets(folder: Path, sizes: list[int]) -> dict[int, Path]:
             within = 40.0 if asked == 0 else 400_000.0 if "SUM" in question(asked) else 150.0
             session.ask(KNOWN if asked == 0 else question(asked), within, policy="direct")
             asked += 1
-        found[size] = folder / f"after-{size}.eke"
-        shutil.copy(folder / "people.eke", found[size])
+        found[size] = copied(folder / "people.eke", folder / f"after-{size}.eke")
     return found
+
+
+def copied(path: Path, other: Path) -> Path:
+    """A dataset under another name, with its checkpoint if there is one."""
+    shutil.copy(path, other)
+    if beside(path).exists():
+        shutil.copy(beside(path), beside(other))
+    return other
+
+
+def beside(path: Path) -> Path:
+    """Where the checkpoint of a dataset is."""
+    return path.with_name(path.name + CHECKPOINT_ENDING)
 
 
 # -- measuring ---------------------------------------------------------------------------------
@@ -119,18 +135,13 @@ def datasets(folder: Path, sizes: list[int]) -> dict[int, Path]:
 
 def processor_seconds(command: list[str]) -> tuple[float, str]:
     """(user and system time of a child that ran to its end, what it printed)."""
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=KEEPING)
     assert child.stdout is not None
     printed = child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     assert child.returncode == 0, command
     return usage.ru_utime + usage.ru_stime, printed
-
-
-def beside(path: Path) -> Path:
-    """Where the checkpoint of a dataset is."""
-    return path.with_name(path.name + CHECKPOINT_ENDING)
 
 
 def commands(path: Path, *, answered: bool) -> dict[str, list[str]]:
@@ -158,9 +169,7 @@ def measure(places: dict[int, Path], rounds: int) -> Times:
             for name, arguments in commands(path, answered=size > 0).items():
                 row[f"{name} after {size}"] = processor_seconds([*EKE, *arguments])[0]
             with tempfile.TemporaryDirectory() as folder:
-                own = Path(shutil.copy(path, Path(folder) / "own.eke"))
-                if beside(path).exists():
-                    shutil.copy(beside(path), beside(own))
+                own = copied(path, Path(folder) / "own.eke")
                 asking = [sys.executable, "-c", IN_ONE_PROCESS, str(own)]
                 opening, first, second = json.loads(processor_seconds(asking)[1])
                 row[f"eke.open after {size}"] = opening

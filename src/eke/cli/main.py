@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import NoReturn
 
 from eke.cli.quick import answered
 
@@ -19,17 +20,40 @@ _SMALL_MATRICES = (["ask"], ["preview"], ["explain"])
 def main() -> None:
     """Run the command line."""
     try:
-        done = answered(sys.argv[1:])
-    except BrokenPipeError:  # the reader has seen enough; nothing is left to be flushed to it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    if not done:
-        if sys.argv[1:2] != ["serve"]:  # a server lives long enough to make garbage
-            # A history is read into many small lists, none of them garbage. Looking for some among
-            # them, as often as Python does it by itself, takes a sixth of a command's time.
-            gc.set_threshold(_NEW_OBJECTS)
-        if sys.argv[1:2] in _SMALL_MATRICES:
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from eke.cli.program import app  # noqa: PLC0415 - Typer, Pydantic and all commands
+        _run()
+    except OSError as problem:
+        if problem.filename is not None:
+            raise
+        # Of what is printed: the reader has seen enough, or a disk is full. What is left of it
+        # must not be tried again while Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(problem, BrokenPipeError):
+            sys.exit(1)
+        sys.exit(
+            f"error: the output cannot be written: {problem.strerror}. What was answered is kept "
+            "in the dataset; asking again is free"
+        )
 
-        app()
+
+def _run() -> None:
+    gc.disable()  # a light command makes no garbage, and ends before it could matter
+    if answered(sys.argv[1:]):
+        _leave()
+    gc.enable()
+    if sys.argv[1:2] != ["serve"]:  # a server lives long enough to make garbage
+        # A history is read into many small lists, none of them garbage. Looking for some among
+        # them, as often as Python does it by itself, takes a sixth of a command's time.
+        gc.set_threshold(_NEW_OBJECTS)
+    if sys.argv[1:2] in _SMALL_MATRICES:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from eke.cli.program import app  # noqa: PLC0415 - Typer, Pydantic and all commands
+
+    app()
+
+
+def _leave() -> NoReturn:
+    """End at once: nothing was written, and Python needs long to take everything apart."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # it is when it was closed before the start
+            stream.flush()
+    os._exit(0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,16 @@ def test_what_the_project_has_no_more_is_taken_away(
     mutants.remove_all_but({"src/a.py"})
     assert [name for name in kept if not (tmp_path / name).exists()] == []
     assert [name for name in gone if (tmp_path / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("work", "status"),
+    [("while True: pass", "timeout"), ("import time; time.sleep(1)", "survived")],
+)
+def test_what_works_too_long_is_stopped_and_what_waits_is_not(work: str, status: str) -> None:
+    program = f"from audits.mutant_tests import stop_after; stop_after(0.2)\n{work}"
+    done = subprocess.run([sys.executable, "-c", program], cwd=mutants.ROOT, check=False)
+    assert status_of(done.returncode) == status
 
 
 def test_quick_tests_come_first_and_slow_ones_not_at_all() -> None:

@@ -221,8 +221,9 @@ def test_whoever_has_a_cap_is_told_by_the_program(printed, asked: Path, tmp_path
 def loaded_by(*words: object) -> set[str]:
     """The heavy packages that a fresh interpreter has loaded after a command."""
     code = (
-        "import sys\n"
+        "import os, sys\n"
         "from eke.cli import main\n"
+        "os._exit = sys.exit\n"
         "try:\n    main()\n"
         "except SystemExit as stopped:\n    assert not stopped.code\n"
         f"print(*(n for n in {HEAVY!r} if n in sys.modules), file=sys.stderr)"
@@ -236,6 +237,24 @@ def loaded_by(*words: object) -> set[str]:
     )
     assert run.stdout
     return set(run.stderr.split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("words", [("budget",), ("history",), ("history", "-n1"), ("preview",)])
+def test_a_full_disk_is_said_in_one_line(asked: Path, words: tuple[str, ...]) -> None:
+    """Of light commands and of the program."""
+    more = [QUESTIONS[0], "-w", "200"] if words == ("preview",) else words[1:]
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "eke", words[0], str(asked), *more],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: the output cannot be written: No space left on device")
+    assert len(run.stderr.splitlines()) == 1
 
 
 def test_light_commands_load_next_to_nothing(asked: Path) -> None:
