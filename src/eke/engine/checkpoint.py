@@ -31,7 +31,7 @@ from eke.query.parts import Parts
 LEAST_ROWS = 16
 """Fewer are worked through as fast."""
 NEW_SHARE = 16
-"""A checkpoint is made anew once more than one row in so many is new."""
+"""A process makes it anew at once, if anything was new, and then when one row in so many is."""
 MOST_BYTES = 2**28
 LAYOUT = 2
 """To be raised whenever the meaning of a part changes: others are left aside."""
@@ -47,6 +47,7 @@ class Checkpoint:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._rows = 0  # of the one that is there
+        self._is_first = True  # the next call of `keep`: what was new had to be worked through
 
     def standing(
         self,
@@ -73,7 +74,12 @@ class Checkpoint:
     def keep(self, standing: Standing) -> None:
         """Write a standing down, if enough of it is new; a failure to do so is no failure."""
         rows = standing.rows
-        if self._path is None or rows < LEAST_ROWS or (rows - self._rows) * NEW_SHARE <= rows:
+        if self._path is None or rows < LEAST_ROWS:
+            return
+        new = rows - self._rows
+        is_due = new > 0 if self._is_first else new * NEW_SHARE > rows
+        self._is_first = False
+        if not is_due:
             return
         self._rows = rows
         parts = standing.parts()

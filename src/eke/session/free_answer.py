@@ -28,7 +28,8 @@ MOST_NEW_ENTRIES = 200
 def free_answer(path: Path, sql: str, aim: Aim) -> Answer | None:
     """What history says, if that is accurate enough; None when a session should be asked.
 
-    Privacy: only what was released is read, and the public settings.
+    Privacy: only what was released is read, and the public settings; what may be written is the
+    checkpoint, which holds no more.
     """
     seen = glance(path)
     ledger, settings = seen.ledger, seen.settings
@@ -43,6 +44,7 @@ def free_answer(path: Path, sql: str, aim: Aim) -> Answer | None:
     if last - standing.seen > MOST_NEW_ENTRIES:
         return None
     standing.take_in(map(ledger.whole, range(standing.seen + 1, last + 1)))
+    checkpoint.keep(standing)  # the next command finds it done
     now = standing.snapshot()
     question = parse(sql, now.facts.inference.domain)
     request = request_of(question, aim, policy=str(settings["policy"]), analyst=user_name())

@@ -26,6 +26,8 @@ from eke.privacy.law import Laplace
 from eke.privacy.pure import PURE
 from eke.query.parts import Parts
 from eke.session import Session
+from eke.session.ask.aim import Aim
+from eke.session.free_answer import free_answer
 
 DOMAIN = eke.Domain(
     a=eke.Integer(0, 199),
@@ -108,6 +110,30 @@ def answers(session: Session) -> list[object]:
     found += [session.explain("SELECT COUNT(*) FROM t WHERE a < 150", 1e6)]
     found += [str(session.estimate("SELECT COUNT(*) FROM t WHERE a < 70"))]
     return found
+
+
+def test_a_process_writes_what_was_new_at_once_and_then_seldom(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "NEW_SHARE", 1)  # seldom: never
+    session = eke.open(path, data=TABLE)
+    found = [standing_of(path).seen]
+    for value in (7, 8):
+        session.ask(f"SELECT COUNT(*) FROM t WHERE a = {value}", 12)
+        session.ask("SELECT COUNT(*) FROM t", 100)
+        found.append(standing_of(path).seen)
+    eke.open(path, data=TABLE).ask("SELECT COUNT(*) FROM t", 100)
+    found.append(standing_of(path).seen)
+    assert found[0] < found[1] == found[2] < found[3]
+
+
+def test_a_free_answer_without_a_session_writes_it_too(path: Path, rebuilt: Path) -> None:
+    assert standing_of(rebuilt).seen == 0
+    assert free_answer(rebuilt, QUESTIONS[0], Aim(100.0)) is not None
+    assert standing_of(rebuilt).seen >= standing_of(path).seen > 0
+    written = file_of(rebuilt).stat().st_mtime_ns
+    assert free_answer(rebuilt, QUESTIONS[0], Aim(100.0)) is not None
+    assert file_of(rebuilt).stat().st_mtime_ns == written, "nothing was new"
 
 
 def test_answers_are_the_same_with_and_without(path: Path, rebuilt: Path) -> None:
