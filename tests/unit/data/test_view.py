@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import secrets
 from collections import Counter
@@ -19,6 +20,8 @@ import eke
 from eke.data import open_source
 from eke.data.sealed import FAILURE
 from eke.errors import DataError, EkeError, PrivacyError
+from eke.privacy.view import ViewPlan
+from eke.sql.view import read_view
 from tests.postgresql_server import Server
 
 FLIGHTS = """
@@ -249,6 +252,51 @@ def test_postgresql_counts_a_view_alike(database: str, tmp_path: Path) -> None:
     other = FLIGHTS.replace("f.tailnum = p.tailnum", "f.month = p.tailnum")
     with pytest.raises(DataError, match=r"cannot carry out|CAST one of them"):
         open_source(eke.View(other, database), DOMAIN)
+
+
+ALTERED = {
+    "the id of a part": (
+        "SELECT a.i, a.x FROM a UNION ALL SELECT b.i, b.x FROM b",
+        "CAST all of them to one type",
+    ),
+    "a key": ("SELECT a.i, b.x FROM a JOIN b ON a.i = b.i", "CAST one of them"),
+}
+
+
+@pytest.mark.parametrize(("sql", "problem"), ALTERED.values(), ids=ALTERED)
+def test_types_on_a_server_are_checked_again(
+    database: str, tmp_path: Path, sql: str, problem: str
+) -> None:
+    """Numbers become doubles, by which large ids may merge; no counted cell differs by it."""
+    with psycopg.connect(database) as connection:
+        for table in "ab":
+            connection.execute(SQL("CREATE TABLE {} (i bigint, x int)").format(Identifier(table)))
+            connection.execute(SQL("INSERT INTO {} VALUES (1, 1)").format(Identifier(table)))
+    path, view = tmp_path / "pg.eke", eke.View(sql, database)
+    domain = eke.Domain(x=eke.Integer(0, 1))
+    eke.create(path, view, domain, epsilon=1e6, unit=eke.Unit("i", rows=2))
+    assert eke.open(path).ask(eke.count(), within=1)
+    with psycopg.connect(database) as connection:
+        connection.execute("ALTER TABLE b ALTER COLUMN i TYPE double precision")
+    with pytest.raises(DataError, match=problem):
+        eke.open(path).ask(eke.count(x=1), within=0.1)
+
+
+@pytest.mark.parametrize("sql", [FLIGHTS, *(sql for sql, _ in ALTERED.values())])
+def test_what_is_checked_is_stored(sql: str) -> None:
+    tables = ["flights", "planes"] if sql == FLIGHTS else ["a", "b"]
+    plan = read_view(sql, tables, "duckdb")
+    stored = ViewPlan.from_document(json.loads(json.dumps(plan.to_document())), plan.tables)
+    for name in ("statement", "select", "dialect", "tables", "uses", "joins", "keys", "parts"):
+        assert getattr(stored, name) == getattr(plan, name)
+    assert plan.uses
+    assert plan.keys or plan.parts
+    for read, known in zip(stored.columns, plan.columns, strict=True):
+        assert (read.name, read.sources, read.ties) == (known.name, known.sources, known.ties)
+    for missing in plan.to_document():
+        rest = {name: one for name, one in plan.to_document().items() if name != missing}
+        with pytest.raises(DataError, match="create the dataset again"):
+            ViewPlan.from_document(rest, plan.tables)
 
 
 def test_a_row_that_postgresql_cannot_cast_is_one_fixed_sentence(
