@@ -6,9 +6,11 @@ measurements are worked out when somebody asks for one of them, and kept from th
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -138,7 +140,8 @@ class LateAccounts:
         """Everything that was noted, worked out."""
         with self._lock:
             if self._books is None:
-                self._books = self._beginning().view()
+                with _no_collector():
+                    self._books = self._beginning().view()
             # What a commit measured was read for the history; its reservation holds the same.
             read = {
                 entry.about["reservation"]: blocks
@@ -160,6 +163,19 @@ class LateAccounts:
     def past(self) -> Past:
         """What was paid for before."""
         return self.books().past
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Python looks for no garbage: what is read is kept, and it would look through all of that."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def released(

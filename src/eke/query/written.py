@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 
 import numpy as np
 
@@ -36,8 +36,14 @@ def read_runs(runs: Sequence[Sequence[int]], domain: Domain, name: str) -> Vecto
     """The vector over an attribute that `runs_of` wrote down."""
     if name not in domain:
         raise QueryError(domain.unknown(name))
-    whole = all(type(number) is int and abs(number) < SAFE for run in runs for number in run)
-    if not whole or any(not 2 <= len(run) <= 4 or run[1] < 1 for run in runs):
+    lengths, numbers = set(map(len, runs)), list(chain.from_iterable(runs))
+    if (
+        not lengths <= {2, 3, 4}
+        or not set(map(type, numbers)) <= {int}
+        or max(numbers, default=0) >= SAFE
+        or min(numbers, default=0) <= -SAFE
+        or any(run[1] < 1 for run in runs)
+    ):
         raise QueryError(
             "a factor of a query document is a list of pairs [coefficient, repeats], each with up "
             "to two differences after it, all of them whole numbers below 2^62"
@@ -47,8 +53,8 @@ def read_runs(runs: Sequence[Sequence[int]], domain: Domain, name: str) -> Vecto
     repeats = [run[1] for run in runs]
     if sum(repeats) != size:
         raise QueryError(f"a factor of a query document needs {size} coefficients here")
-    if all(len(run) == 2 for run in runs):
-        return np.repeat(np.array([run[0] for run in runs], np.int64), repeats)
+    if lengths == {2}:
+        return np.repeat(np.array(numbers[::2], np.int64), repeats)
     starts = [0, *accumulate(repeats)]
     pieces = []
     for start, run in zip(starts, runs, strict=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import stat
@@ -125,6 +126,17 @@ def test_a_process_writes_what_was_new_at_once_and_then_seldom(
     eke.open(path, data=TABLE).ask("SELECT COUNT(*) FROM t", 100)
     found.append(standing_of(path).seen)
     assert found[0] < found[1] == found[2] < found[3]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_reading_accounts_leaves_the_collector_as_it_was(path: Path, enabled: bool) -> None:
+    switch = gc.enable if enabled else gc.disable
+    switch()
+    try:
+        eke.open(path, data=TABLE).ask("SELECT COUNT(*) FROM t WHERE a = 7", 5)
+        assert gc.isenabled() == enabled
+    finally:
+        gc.enable()
 
 
 def test_a_free_answer_without_a_session_writes_it_too(path: Path, rebuilt: Path) -> None:
