@@ -23,7 +23,7 @@ _FARTHEST = 64.0
 
 @dataclass(slots=True)
 class _Bracket:
-    """The stretch that is too dear and the one that is not, with their costs; 0 is none yet."""
+    """A stretch that is too expensive and one that is not, with their costs; 0 is none yet."""
 
     low: float = 0.0
     cost_low: int = 0

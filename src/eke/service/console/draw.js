@@ -84,12 +84,12 @@ export function costs(points, here, offer, choose) {
   const [first, last] = [Math.log(points[0].within), Math.log(points.at(-1).within)];
   const paid = points.map((point) => point.cost).filter((cost) => cost > 0);
   const some = paid.length ? paid : [remaining > 0 ? remaining : 1];
-  const [cheap, dear] = [Math.min(...some) / 1.2, Math.max(...some) * 1.2];
+  const [cheap, costly] = [Math.min(...some) / 1.2, Math.max(...some) * 1.2];
   const x = (within) => left + ((Math.log(within) - first) / (last - first)) * (width - left - 20);
-  const y = (cost) => (cost > 0 ? lowest - (Math.log(cost / cheap) / Math.log(dear / cheap)) * (lowest - roof) : floor);
+  const y = (cost) => (cost > 0 ? lowest - (Math.log(cost / cheap) / Math.log(costly / cheap)) * (lowest - roof) : floor);
   drawn.append(shape("line", { class: "axis", x1: left, x2: width - 10, y1: floor, y2: floor }));
   drawn.append(shape("line", { class: "axis", x1: left, x2: left, y1: 10, y2: floor }));
-  const shownLeft = remaining > cheap && remaining < dear;
+  const shownLeft = remaining > cheap && remaining < costly;
   if (shownLeft) drawn.append(shape("line", { class: "limit", x1: left, x2: width - 10, y1: y(remaining), y2: y(remaining) }));
   drawn.append(shape("path", { class: "curve", d: path(points.map((point) => [x(point.within), y(point.cost)])) }));
   for (const point of points) {
@@ -103,7 +103,7 @@ export function costs(points, here, offer, choose) {
     drawn.append(shape("line", { class: "here", x1: x(here), x2: x(here), y1: 10, y2: floor }));
   }
   const mark = (cost, text) => drawn.append(shape("text", { x: left - 6, y: y(cost) + 4, "text-anchor": "end" }, text));
-  for (const cost of paid.length ? ticks(cheap, dear) : []) {
+  for (const cost of paid.length ? ticks(cheap, costly) : []) {
     if (!shownLeft || Math.abs(y(cost) - y(remaining)) > 14) mark(cost, number(cost, 2));
   }
   mark(0, "free");

@@ -125,7 +125,7 @@ def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
 
 
 def _wanted(body: QuestionBody | SqlQuestion) -> dict[str, Any]:
-    """How accurate, or how dear, an answer is to be, as a session takes it."""
+    """How accurate an answer is to be, or what it may cost, as a session takes it."""
     return {
         "within": body.within,
         "confidence": body.confidence,
