@@ -5,6 +5,7 @@ All others, and whatever is unusual about these, go to the program (`program.py`
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -15,6 +16,7 @@ from eke.cli.quick import answered
 _NEW_OBJECTS = 200_000
 # Commands that multiply many small matrices: threads of BLAS would mostly wait for each other.
 _SMALL_MATRICES = (["ask"], ["preview"], ["explain"])
+_OF_PRINTING = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def main() -> None:
@@ -22,12 +24,11 @@ def main() -> None:
     try:
         _run()
     except OSError as problem:
-        if problem.filename is not None:
+        if problem.filename is not None or problem.errno not in _OF_PRINTING:
             raise
-        # Of what is printed: the reader has seen enough, or a disk is full. What is left of it
-        # must not be tried again while Python ends.
+        # What is left to be printed must not be tried again while Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(problem, BrokenPipeError):
+        if problem.errno == errno.EPIPE:  # the reader has seen enough
             sys.exit(1)
         sys.exit(
             f"error: the output cannot be written: {problem.strerror}. What was answered is kept "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import shutil
 import stat
 from collections.abc import Iterator
@@ -139,8 +140,13 @@ def test_reading_accounts_leaves_the_collector_as_it_was(path: Path, enabled: bo
         gc.enable()
 
 
-def test_a_free_answer_without_a_session_writes_it_too(path: Path, rebuilt: Path) -> None:
-    assert standing_of(rebuilt).seen == 0
+def test_a_free_answer_without_a_session_writes_it_too(
+    path: Path, rebuilt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)  # somebody who may only read
+        assert free_answer(rebuilt, QUESTIONS[0], Aim(100.0)) is not None
+    assert not file_of(rebuilt).exists()
     assert free_answer(rebuilt, QUESTIONS[0], Aim(100.0)) is not None
     assert standing_of(rebuilt).seen >= standing_of(path).seen > 0
     written = file_of(rebuilt).stat().st_mtime_ns
