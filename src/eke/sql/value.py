@@ -289,10 +289,11 @@ def is_literal(value: Value) -> bool:
 
 
 _NO_SUMS = {
-    "day": "dates cannot be summed or averaged; take a part, as in AVG(EXTRACT(month FROM d)), or "
-    "a number of days, as in AVG(d - DATE '2013-01-01')",
-    "moment": "timestamps cannot be summed or averaged; take a part, as in AVG(EXTRACT(hour FROM "
-    "t)), or a number of days, as in AVG(CAST(t AS DATE) - DATE '2013-01-01')",
-    "clock": "times of day cannot be summed or averaged; take a part, as in "
+    "day": "a date is no number to be summed, averaged or ranked; take a part, as in "
+    "AVG(EXTRACT(month FROM d)), or a number of days, as in MEDIAN(d - DATE '2013-01-01')",
+    "moment": "a timestamp is no number to be summed, averaged or ranked; take a part, as in "
+    "AVG(EXTRACT(hour FROM t)), or a number of days, as in MEDIAN(CAST(t AS DATE) - DATE "
+    "'2013-01-01')",
+    "clock": "a time of day is no number to be summed, averaged or ranked; take a part, as in "
     "AVG(EXTRACT(hour FROM t))",
 }
