@@ -53,7 +53,7 @@ def _run() -> None:
 
 
 def _leave() -> NoReturn:
-    """End at once: nothing was written, and Python needs long to take everything apart."""
+    """End at once: all is written, and Python would need long to take everything apart."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # it is when it was closed before the start
             stream.flush()
