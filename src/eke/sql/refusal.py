@@ -28,12 +28,13 @@ _EXTREME = (
     "is not a sum over records, so one record could change it at will; ask for counts of ranges, "
     "such as COUNT(*) FILTER (WHERE age >= 65)"
 )
-_DISTINCT = (
-    "DISTINCT",
-    (
-        "a sum of distinct values is not a sum over records, so one record could change it at "
-        "will; group by the column, and add up the keys of groups that have records"
-    ),
+_SUM_OF_DISTINCT = (
+    "a sum of distinct values is not a sum over records, so one record could change it at will; "
+    "group by the column, and add up the keys of groups that have records"
+)
+_COUNT_DISTINCT = (
+    "how many values occur is not a sum over records, and one record may decide it; ask for "
+    "COUNT(*) with GROUP BY: groups whose interval lies above 0 surely have records"
 )
 _ALL_OR_NONE = (
     "is not a sum over records, so one record could turn it; count those that meet the condition: "
@@ -89,7 +90,7 @@ _NODES: dict[str, tuple[str, str]] = {
     "IgnoreNulls": ("", "single records are never shown; ask for a COUNT"),
     "First": ("FIRST", "single records are never shown; ask for a COUNT"),
     "Last": ("LAST", "single records are never shown; ask for a COUNT"),
-    "ApproxDistinct": ("", "numbers of distinct values are not supported; group by the column"),
+    "ApproxDistinct": ("", _COUNT_DISTINCT),
     "Lateral": ("LATERAL", _ONE_TABLE),
     "Values": ("VALUES", _READS),
     "ReadCSV": ("", _READS),
@@ -144,8 +145,9 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
 def node_advice(node: exp.Expr) -> tuple[str, str]:
     """(keyword, sentence) for a node that is not allow-listed."""
     name = type(node).__name__
-    if name == "Distinct" and isinstance(node.parent, (exp.Sum, exp.Avg)):
-        return _DISTINCT
+    if isinstance(node, exp.Distinct) and isinstance(node.parent, (exp.Sum, exp.Avg, exp.Count)):
+        is_count = isinstance(node.parent, exp.Count)
+        return "DISTINCT", _COUNT_DISTINCT if is_count else _SUM_OF_DISTINCT
     if name in _NODES:
         return _NODES[name]
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
