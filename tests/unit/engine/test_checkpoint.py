@@ -129,6 +129,15 @@ def test_a_process_writes_what_was_new_at_once_and_then_seldom(
     assert found[0] < found[1] == found[2] < found[3]
 
 
+def test_caps_are_in_it(path: Path) -> None:
+    session = eke.open(path, data=TABLE)
+    session.change_cap("ann", 1.0)
+    session.ask("SELECT COUNT(*) FROM t WHERE a = 7", 5)
+    session.ask("SELECT COUNT(*) FROM t", 100)
+    assert standing_of(path).seen > 20
+    assert standing_of(path).capped == {"ann"}
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_reading_accounts_leaves_the_collector_as_it_was(path: Path, enabled: bool) -> None:
     switch = gc.enable if enabled else gc.disable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Domain, Integer
 from eke.errors import BudgetExceeded
-from eke.privacy.block_loss import block_cell_losses, block_loss
+from eke.privacy.block_loss import block_cell_losses, block_loss, block_nano
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.loss_tables import LARGEST_TOTAL
 from eke.privacy.record_loss import NANO
@@ -52,6 +53,31 @@ def test_losses_are_the_sums_over_queries_rounded_up(seed: int, law: DiscreteLaw
     _, bounded = _cell_losses(block, law, 3)
     assert bounded.size <= 4
     assert int(bounded.max()) == block_loss(block, law)
+
+
+class Quarters(Kronecker):
+    """The same product in multiples of 1/4."""
+
+    __slots__ = ()
+
+    @property
+    def exponent(self) -> int:
+        return -2
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_finer_coefficients_lose_as_much_less(law: DiscreteLaw) -> None:
+    matrices = (np.array([[1, 2, -3], [0, 5, 1]]), np.array([[2, 0, 1, 4], [1, -1, 3, 2]]))
+    power = 1 if law.loss_unit == "epsilon" else 2
+    brute = _brute(Kronecker(DOMAIN, ("b", "a"), matrices), law)
+    exact = {cell: loss / 4**power for cell, loss in brute.items()}
+    block = Quarters(DOMAIN, ("b", "a"), matrices)
+    assert block_loss(block, law) == math.ceil(max(exact.values()))
+    names, table = _cell_losses(block, law, 2**18)
+    for cell, loss in exact.items():
+        place = tuple(cell[DOMAIN.names.index(name)] for name in names)
+        assert int(table[place]) == math.ceil(loss)
+    assert block_nano(7, law) == block_nano(7, law, 0) != block_nano(7, law, 1)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -49,3 +49,7 @@ def test_an_epsilon_of_rho_needs_a_delta():
     for delta in (0.0, 1.0, -0.1, 1.5):
         with pytest.raises(PrivacyError, match="strictly between"):
             epsilon_of_rho(0.1, delta)
+
+
+def test_nothing_is_exceeded_with_probability_zero() -> None:
+    assert CONCENTRATED.quantile(0.0) == CONCENTRATED.sum_quantile(0.0) == math.inf
