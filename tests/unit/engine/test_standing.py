@@ -204,10 +204,12 @@ def test_a_commit_that_was_learned_before_it_was_stored(ledger):
     assert not standing.is_ahead
     standing.learn([measured(5.5, sequence=3), measured(6.5, sequence=3)])
     assert standing.is_ahead
+    assert standing.parts() is None, "what the ledger may never hold is not written down"
     assert value_of(standing) == pytest.approx(6.0)
     entry = commit(ledger, number, 5.5, 6.5)
     assert standing.stepped_over(entry)
     assert not standing.is_ahead
+    assert standing.parts() is not None
     assert (standing.seen, standing.last_change) == (3, 3)
     assert [one.values for one in standing.measurements] == [(5.5,), (6.5,)]
     assert {(one.analyst, one.at) for one in standing.measurements} == {
