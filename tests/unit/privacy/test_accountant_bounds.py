@@ -50,6 +50,23 @@ def test_choices_are_priced_by_how_far_a_record_moves_scores(rows, reach, expone
         assert square.price_of_choice(reach, law) == rows**2 * once
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_all_cells_have_in_common_costs_nothing_where_records_stay(sign):
+    """Three counts, each on top of the number of records: a replaced record changes two of them.
+
+    Where a record may come from outside of the domain, it changes all three, and one twice.
+    """
+    law = DiscreteLaplace(10, 0)
+    open_domain = Domain(a=Integer(0, 2), b=Integer(0, 1))
+    losses = {}
+    for domain in (CLOSED, open_domain):
+        questions = [(count() + count(a=value)) * sign for value in range(3)]
+        measured = [(one.on(domain), law) for one in questions]
+        losses[domain] = Accountant(domain, PURE, "replace_one").after_all(measured, LIMIT)
+    assert losses == {CLOSED: 2 * NANO // 10, open_domain: 6 * NANO // 10}
+    assert losses[open_domain] >= 4 * NANO // 10, "the truth"
+
+
 def test_what_everyone_is_charged_is_on_top_of_every_cell():
     accountant, law = Accountant(DOMAIN, PURE, "add_remove"), DiscreteLaplace(4, 0)
     one, other = count(a=0).on(DOMAIN), count(a=1).on(DOMAIN)
