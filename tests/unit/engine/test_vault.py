@@ -268,3 +268,15 @@ def test_free_answers_are_remembered_once(protected, ledger):
     assert ledger.balance().spent == 0
     with pytest.raises(KeyConflict):
         protected.remember("ann", "free", "other", "x")
+
+
+def test_what_was_offered_is_enough_and_less_is_not(protected: Vault, ledger: Ledger) -> None:
+    """To the nano-unit; what is refused is charged nothing and counts nothing."""
+    plan = plan_of()
+    (part,) = plan.parts
+    price = Accountant(DOMAIN, PURE, "add_remove").price(part.query, part.law)
+    with pytest.raises(BudgetExceeded, match="more than was offered"):
+        release(protected, plan, key="less", at_most=price - 1)
+    assert ledger.balance().spent == 0
+    release(protected, plan, key="enough", at_most=price)
+    assert ledger.balance().spent == price
