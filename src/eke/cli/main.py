@@ -16,7 +16,7 @@ from eke.cli.quick import answered
 _NEW_OBJECTS = 200_000
 # Commands that multiply many small matrices: threads of BLAS would mostly wait for each other.
 _SMALL_MATRICES = (["ask"], ["preview"], ["explain"])
-_OF_PRINTING = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_OF_WRITING = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     try:
         _run()
     except OSError as problem:
-        if problem.filename is not None or problem.errno not in _OF_PRINTING:
+        if problem.filename is not None or problem.errno not in _OF_WRITING:
             raise
         # What is left to be printed must not be tried again while Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -239,21 +239,27 @@ def loaded_by(*words: object) -> set[str]:
     return set(run.stderr.split())
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("words", [("budget",), ("history",), ("history", "-n1"), ("preview",)])
-def test_a_full_disk_is_said_in_one_line(asked: Path, words: tuple[str, ...]) -> None:
-    """Of light commands and of the program."""
+def test_a_full_disk_is_said_in_one_line(
+    asked: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Of light commands and of the program; here no file may have a byte."""
     more = [QUESTIONS[0], "-w", "200"] if words == ("preview",) else words[1:]
-    with Path("/dev/full").open("w") as full:
+    program = (
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "from eke.cli import main; main()"
+    )
+    with (tmp_path / "out.txt").open("w") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "eke", words[0], str(asked), *more],
+            [sys.executable, "-c", program, words[0], str(asked), *more],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
             check=False,
         )
     assert run.returncode == 1
-    assert run.stderr.startswith("error: the output cannot be written: No space left on device")
+    assert run.stderr.startswith("error: the output cannot be written: File too large")
     assert len(run.stderr.splitlines()) == 1
 
 
