@@ -62,6 +62,23 @@ WITH_UNIT = [
         ),
         "vp",
     ),
+    ("SELECT id AS unit, COUNT(*) AS x, MAX(cost) - MIN(cost) AS y FROM visits GROUP BY id", "v"),
+    ("SELECT DISTINCT id AS unit, doctor AS x, cost AS y FROM visits", "v"),
+    (
+        (
+            "SELECT v.id AS unit, SUM(d.ward) AS x, COUNT(DISTINCT p.sex) AS y FROM visits v "
+            "JOIN people p USING (id) LEFT JOIN doctors d ON v.doctor = d.doctor "
+            "GROUP BY v.id, v.cost HAVING COUNT(*) FILTER (WHERE v.cost > 0) < 2"
+        ),
+        "vp",
+    ),
+    (
+        (
+            "SELECT id AS unit, AVG(cost) AS x, BOOL_OR(cost > 1) AS y FROM visits GROUP BY 1 "
+            "UNION ALL SELECT id AS unit, sex AS x, TRUE AS y FROM people"
+        ),
+        "vp",
+    ),
 ]
 ROW_BY_ROW = [
     "SELECT v.cost AS x, p.sex AS y FROM visits v JOIN people p USING (id)",
@@ -130,6 +147,8 @@ def test_the_rows_of_one_id_change_no_rows_of_others(sql: str, protected: str) -
     [
         ("SELECT id, count(*) OVER () FROM eke_base_0", ["visits"], "v"),
         ("SELECT max(id), cost FROM eke_base_0 GROUP BY cost", ["visits"], "v"),
+        ("SELECT id + 0, (SELECT sum(cost) FROM eke_base_0) FROM eke_base_0", ["visits"], "v"),
+        ("SELECT id, count(*) FROM eke_base_0 GROUP BY ROLLUP (id)", ["visits"], "v"),
         ("SELECT id, cost FROM eke_base_0 ORDER BY cost LIMIT 2", ["visits"], "v"),
         # A table that is taken for public is not protected: its rows make rows of many ids.
         (

@@ -15,15 +15,22 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import ibis
-import numpy as np
-import pyarrow as pa
 
 from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
 from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
+from eke.data.postgresql_copy import CopyReader
 from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
 from eke.data.server_table import PostgreSQLTable
-from eke.data.view import NO_PLAN, ViewTable, check_id_types, check_key_types, repeated_key
+from eke.data.view import (
+    NO_PLAN,
+    SCALED,
+    ViewTable,
+    check_group_types,
+    check_id_types,
+    check_key_types,
+    repeated_key,
+)
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 from eke.privacy.view import base_name
@@ -35,11 +42,7 @@ _AWAY = (
 )
 _CONNECT_SECONDS = 10
 _RAW = "raw"
-_HEADER = 19  # of a binary COPY: a signature of 11 bytes and two integers
-_TRAILER = 2
-_PIECE = 2**24  # bytes
 _MAY_HASH = "SELECT set_config('hash_mem_multiplier', '1000', true)"
-_WIDTHS = {"int8": 2, "int16": 2, "int32": 4, "int64": 8}  # SMALLINT is the narrowest there is
 
 _TABLES = """
 SELECT n.nspname, c.relname, c.oid::bigint
@@ -194,7 +197,7 @@ class PostgreSQLEngine:
         return True
 
     def check_view(self, unit: Unit | None) -> None:
-        """Raise unless joins compare without rounding, and by unique keys or ids of one type."""
+        """Raise unless joins compare exactly, by unique keys or ids of one type, and groups too."""
         if self._plan is None:
             return
         if unit is not None and self._plan.parts:
@@ -203,6 +206,12 @@ class PostgreSQLEngine:
             check_id_types([names[unit.column] for names in types])
         for keys in self._plan.keys:
             check_key_types([kind[0] for _, *kind in self._types(keys)])
+        check_group_types(
+            *(
+                [kind for select in selects for kind in self._group_types(select)]
+                for selects in (self._plan.compared, self._plan.added)
+            )
+        )
         for join in self._plan.joins if unit is None else ():
             if self._rows(f"WITH {', '.join(self._bases)} {join.repeated}", None):
                 raise repeated_key(join.table, join.key)
@@ -227,11 +236,34 @@ class PostgreSQLEngine:
         types = {number: (name, kind) for number, name, kind in self._rows(_TYPES, [])}
         return [(c.name, *types[c.type_code], _modifier(c)) for c in columns]
 
+    def _group_types(self, select: str) -> list[str]:
+        """The types of the columns of a SELECT, by the names that `check_group_types` knows."""
+        return [self._group_type(select, *column) for column in self._types(select)]
+
+    def _group_type(self, select: str, name: str, kind: str, typtype: str, modifier: int) -> str:
+        if typtype == "e":
+            return "enum"
+        if kind == "numeric" and modifier >= 0:
+            return SCALED
+        if kind in _TEXTS and not self._tells_apart(select, name):
+            return f"{kind} with a collation of its own"
+        return kind
+
+    def _tells_apart(self, select: str, name: str) -> bool:
+        """Whether texts of a column of a SELECT are equal only if they are the same."""
+        column = f"pg_collation_for({quoted_name(name)})"
+        sql = (
+            f"WITH {', '.join(self._bases)} SELECT collisdeterministic FROM pg_collation "  # noqa: S608 -- ours
+            f"WHERE oid = (SELECT {column} FROM (SELECT 1) AS one LEFT JOIN ({select}) AS typed "
+            "ON FALSE)::regcollation"
+        )
+        return self._rows(sql, None) == [(True,)]
+
     def _with_raw(self) -> str:
         return ", ".join([*self._bases, f"{quoted_name(_RAW)} AS ({self._raw})"])
 
     def _copy(self, sql: str, types: Mapping[str, str]) -> Any:
-        reader = _CopyReader(types)
+        reader = CopyReader(types)
         with (
             self._connection.cursor() as cursor,
             cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy,
@@ -333,44 +365,6 @@ def _moment(column: str) -> str:
     low, high = (f"to_timestamp({second})" for second in (FIRST_SECOND, LAST_SECOND))
     inside = f"LEAST(GREATEST({column}, {low}), {high}) AT TIME ZONE 'UTC'"
     return f"CASE WHEN {column} IS NOT NULL THEN {inside} END"
-
-
-class _CopyReader:
-    """The columns of a binary COPY of whole numbers, read piece by piece as it comes."""
-
-    def __init__(self, types: Mapping[str, str]) -> None:
-        self._types = types
-        fields: list[tuple[str, str]] = [("fields", ">i2")]
-        for name, dtype in self._types.items():
-            fields += [(f"{name} length", ">i4"), (name, f">i{_WIDTHS[dtype]}")]
-        self._row = np.dtype(fields)
-        self._buffer = bytearray()
-        self._header = _HEADER
-        self._pieces: dict[str, list[Any]] = {name: [] for name in self._types}
-
-    def take(self, block: bytes) -> None:
-        """Take in the next bytes."""
-        self._buffer += block
-        if len(self._buffer) >= _PIECE:
-            self._read()
-
-    def table(self) -> Any:
-        """All rows as an Arrow table."""
-        self._read()
-        if len(self._buffer) != _TRAILER:
-            raise DataError(FAILURE)
-        return pa.table({name: np.concatenate(parts) for name, parts in self._pieces.items()})
-
-    def _read(self) -> None:
-        del self._buffer[: self._header]
-        self._header = 0
-        whole = len(self._buffer) // self._row.itemsize * self._row.itemsize
-        rows = np.frombuffer(bytes(memoryview(self._buffer)[:whole]), self._row)
-        del self._buffer[:whole]
-        for name, dtype in self._types.items():
-            if np.any(rows[f"{name} length"] != _WIDTHS[dtype]):  # NULL has none
-                raise DataError(FAILURE)
-            self._pieces[name].append(rows[name].astype(dtype))
 
 
 def _sql(expression: Any) -> str:

@@ -43,6 +43,19 @@ _EXACT = frozenset(
     )
 )
 _ONE_TYPE = (str, bool, int, float)
+SCALED = "numeric of one scale"
+"""What a type of PostgreSQL is called of whose values equal ones are the same; 1 is not 1.00."""
+_SAME = frozenset(
+    (
+        *(_WHOLE | _TEXTS | {SCALED, "UHUGEINT", "bpchar", "name", "enum"}),
+        *("BOOLEAN", "VARCHAR", "UUID", "DATE", "TIME", "TIMESTAMP"),
+        *("bool", "uuid", "date", "time", "timestamp", "timestamptz"),
+    )
+)
+"""Types of which equal values are the same, whatever is made of them; not 0.0 and -0.0."""
+_ADDED = (_WHOLE - {"HUGEINT"}) | {"numeric", SCALED}
+"""Types whose sums are exact and never too large."""
+_MOST_DIGITS = 18  # of DECIMALs that are added up in 38
 
 NO_PLAN = (
     "the engine cannot carry out this view; check that its functions and operators fit the types "
@@ -146,6 +159,12 @@ def scan_view(view: ViewTable) -> Iterator[Scan]:
             rounded |= {(name, column.casefold()) for column in inexact}
         for keys in view.plan.keys:
             check_key_types([kind for _, kind in _described(engine, keys)])
+        check_group_types(
+            *(
+                [kind for select in selects for _, kind in _described(engine, select)]
+                for selects in (view.plan.compared, view.plan.added)
+            )
+        )
         _plan(engine, f"CREATE TEMP VIEW {_VIEW} AS {view.plan.select}")
         lossy = frozenset(
             column.name
@@ -198,6 +217,29 @@ def check_id_types(kinds: Sequence[str]) -> None:
             f"the id of the unit has the types {', '.join(dict.fromkeys(kinds[1:]))} in the parts "
             "of UNION ALL, where different ids could become equal; CAST all of them to one type"
         )
+
+
+def check_group_types(compared: Sequence[str], added: Sequence[str]) -> None:
+    """Raise unless groups and their aggregates are the same in whichever order the rows come.
+
+    Privacy: The order may depend on other people's rows. Of equal values that differ, GROUP BY, MIN
+    and MAX take the one that comes first, and sums of floating numbers are rounded as they come. A
+    sum that is too large would fail, and with it the whole view.
+    """
+    for kind in compared:
+        if kind not in _SAME and not kind.startswith(("DECIMAL(", "ENUM(")):
+            raise DataError(_of_order("GROUP BY, MIN and MAX compare", kind))
+    for kind in added:
+        precise = kind.startswith("DECIMAL(") and int(kind[8:].split(",")[0]) <= _MOST_DIGITS
+        if kind not in _ADDED and not precise:
+            raise DataError(_of_order("SUM and AVG add up", kind))
+
+
+def _of_order(what: str, kind: str) -> str:
+    return (
+        f"{what} a column of type {kind}, whose result could depend on the order of the rows, or "
+        "be too large; CAST it in the view, for instance CAST(x AS DECIMAL(18, 2)) or AS BIGINT"
+    )
 
 
 def check_id(plan: ViewPlan, engine: SealedEngine, unit: Unit) -> None:

@@ -72,7 +72,7 @@ class ViewPromise:
 
 @dataclass(frozen=True, slots=True)
 class ViewPlan:
-    """A view that was read and found to work row by row.
+    """A view that was read and found to work row by row, or by groups.
 
     Attributes:
         statement: what the curator wrote.
@@ -85,6 +85,8 @@ class ViewPlan:
         joins: the joins, in order.
         keys: SELECTs of both sides of all join conditions, in pairs.
         parts: the SELECTs that UNION ALL puts together; none where there is but one.
+        compared: SELECTs of what GROUP BY, MIN and MAX compare, never run.
+        added: SELECTs of what SUM and AVG add up, never run.
         rows_from: the tables whose rows are the view's rows.
         row_problem: why rows of these may make several rows, whatever the tables hold.
         keeps_rows: whether each row of these makes a row of the view.
@@ -99,6 +101,8 @@ class ViewPlan:
     joins: tuple[ViewJoin, ...] = ()
     keys: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     rows_from: tuple[str, ...] = ()
     row_problem: str = ""
     keeps_rows: bool = False
@@ -119,7 +123,7 @@ class ViewPlan:
             raise PrivacyError(
                 "replace_one makes the number of rows public, but the conditions of this view "
                 "decide by private values how many there are; use neighbours='add_remove', or "
-                "leave out WHERE and join with LEFT JOIN only"
+                "leave out WHERE and GROUP BY, and join with LEFT JOIN only"
             )
         if unit is None:
             if self.row_problem:
@@ -154,12 +158,14 @@ class ViewPlan:
             "joins": [[join.table, join.key, join.repeated] for join in self.joins],
             "keys": list(self.keys),
             "parts": list(self.parts),
+            **({"groups": [list(self.compared), list(self.added)]} if self.compared else {}),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], tables: Sequence[str]) -> ViewPlan:
         """The plan as `to_document` wrote it; its promise was given when it was made."""
         try:
+            compared, added = document.get("groups", ((), ()))
             return cls(
                 str(document["statement"]),
                 str(document["select"]),
@@ -173,6 +179,8 @@ class ViewPlan:
                 joins=tuple(ViewJoin(*join) for join in document["joins"]),
                 keys=tuple(map(str, document["keys"])),
                 parts=tuple(map(str, document["parts"])),
+                compared=tuple(map(str, compared)),
+                added=tuple(map(str, added)),
             )
         except (KeyError, TypeError, ValueError):
             raise DataError(

@@ -16,8 +16,9 @@ class View(ViewTable):
     """A SELECT over several tables, which `create` protects as if its result were one table.
 
     It works row by row: expressions, CASE, casts, WHERE, JOIN and LEFT JOIN by equal keys, UNION
-    ALL. What looks at several rows (aggregates, DISTINCT, windows, LIMIT, subqueries) or depends on
-    anything but the tables is refused; see docs/how-to/protect-a-view.md.
+    ALL; or it makes one row of the rows of an id: GROUP BY, DISTINCT. What else looks at several
+    rows (windows, LIMIT, subqueries) or depends on anything but the tables is refused; see
+    docs/how-to/protect-a-view.md.
 
     Args:
         sql: the SELECT, in DuckDB's SQL, or PostgreSQL's for tables there.

@@ -14,11 +14,34 @@ JOINED = "SELECT v.patient, v.cost, d.ward FROM visits v JOIN doctors d ON v.doc
 @pytest.mark.parametrize(
     ("sql", "advice"),
     [
-        ("SELECT COUNT(*) AS n FROM t", "several rows"),
-        ("SELECT max(a) AS m FROM t", "several rows"),
-        ("SELECT list(a) AS m FROM t", "several rows"),
-        ("SELECT a FROM t GROUP BY a", "GROUP BY looks at several rows"),
-        ("SELECT DISTINCT a FROM t", "DISTINCT looks at several rows"),
+        ("SELECT COUNT(*) AS n FROM t", "GROUP BY needs the column of the id"),
+        ("SELECT max(a) AS m FROM t", "without noise"),
+        ("SELECT a FROM t HAVING MAX(b) > 1", "without noise"),
+        ("SELECT a FROM t HAVING a > 1", "GROUP BY needs the column of the id"),
+        ("SELECT list(a) AS m FROM t GROUP BY b", "not among the aggregates"),
+        ("SELECT b, median(a) AS m FROM t GROUP BY b", "not among the aggregates"),
+        ("SELECT a, b FROM t GROUP BY a", "1:11: several rows make one row"),
+        ("SELECT a, MAX(b) + b AS c FROM t GROUP BY a", "several rows make one row"),
+        ("SELECT a FROM t GROUP BY a HAVING b > 1", "several rows make one row"),
+        ("SELECT a, SUM(COUNT(*)) AS n FROM t GROUP BY a", "none within another"),
+        ("SELECT a, COUNT(*) FILTER (WHERE MAX(b) > 1) AS n FROM t GROUP BY a", "none within"),
+        ("SELECT a FROM t WHERE COUNT(*) > 1 GROUP BY a", "none within another"),
+        ("SELECT t.a FROM t JOIN s ON t.a = MAX(s.a) GROUP BY t.a", "none within another"),
+        ("SELECT MAX(a) AS m FROM t GROUP BY 1", "none within another"),
+        ("SELECT COUNT(*) AS n FROM t GROUP BY 'x'", "GROUP BY needs"),
+        ("SELECT a, COUNT(*) AS n FROM t GROUP BY 3", "no column 3"),
+        ("SELECT a, COUNT(*) AS n FROM t GROUP BY -1", "GROUP BY needs|several rows"),
+        ("SELECT a + 1 AS b, COUNT(*) AS n FROM t GROUP BY b", "name given with AS"),
+        ("SELECT a, COUNT(*) AS n FROM t GROUP BY ALL", "groups by expressions"),
+        ("SELECT a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a)", "ROLLUP|groups by expressions"),
+        ("SELECT a, COUNT(*) AS n FROM t GROUP BY GROUPING SETS ((a))", "groups by expressions"),
+        ("SELECT a, SUM(DISTINCT b) AS n FROM t GROUP BY a", r"COUNT\(DISTINCT x\)"),
+        ("SELECT a, COUNT(DISTINCT b, c) AS n FROM t GROUP BY a", r"COUNT\(DISTINCT x\)"),
+        ("SELECT a, MAX(b, 2) AS n FROM t GROUP BY a", "take one column"),
+        ("SELECT a, SUM(b ORDER BY c) AS n FROM t GROUP BY a", "write the view with these"),
+        ("SELECT a, COUNT(*) OVER () AS n FROM t GROUP BY a", "window"),
+        ("SELECT DISTINCT ON (a) a, b FROM t", "DISTINCT ON looks at several rows"),
+        ("SELECT DISTINCT a, COUNT(*) AS n FROM t GROUP BY a", "leave DISTINCT out"),
         ("SELECT row_number() OVER () AS r FROM t", "window"),
         ("SELECT a FROM t QUALIFY row_number() OVER () = 1", "QUALIFY"),
         ("SELECT a FROM t LIMIT 3", "LIMIT"),
@@ -92,6 +115,28 @@ def test_every_expression_is_total_for_duckdb() -> None:
     )
 
 
+def test_groups_are_made_first_and_columns_of_them() -> None:
+    plan = read_view(
+        "SELECT i, SUM(a / b) / COUNT(*) AS m, COUNT(DISTINCT c) FILTER (WHERE d > 1) AS n "
+        "FROM t WHERE a > 0 GROUP BY i HAVING COUNT(*) > 2"
+    )
+    assert plan.select == (
+        'SELECT "eke_key_0" AS "i", TRY("eke_aggregate_0" / NULLIF("eke_aggregate_1", 0)) AS "m", '
+        '"eke_aggregate_2" AS "n" FROM (SELECT "t"."i" AS "eke_key_0", '
+        'SUM(TRY("t"."a" / NULLIF("t"."b", 0))) AS "eke_aggregate_0", '
+        'COUNT(*) AS "eke_aggregate_1", '
+        'COUNT(DISTINCT "t"."c") FILTER (WHERE TRY("t"."d" > 1)) AS "eke_aggregate_2" '
+        'FROM "eke_base_0" AS "t" WHERE TRY("t"."a" > 0) GROUP BY 1) AS "eke_groups" '
+        'WHERE TRY("eke_aggregate_1" > 2)'
+    )
+    assert plan.compared == ('SELECT "t"."i" AS "k0" FROM "eke_base_0" AS "t"',)
+    assert plan.added == (
+        'SELECT TRY("t"."a" / NULLIF("t"."b", 0)) AS "k0" FROM "eke_base_0" AS "t"',
+    )
+    assert ("t", "c") in plan.uses
+    assert ("t", "d") in plan.uses
+
+
 def test_names_are_quoted_and_folded_as_postgresql_does() -> None:
     plan = read_view('SELECT USER, "Age" AS Old FROM public.People', None, "postgres")
     assert plan.tables == ("public.people",)
@@ -149,6 +194,14 @@ def test_names_are_quoted_and_folded_as_postgresql_does() -> None:
         ),
         ("SELECT i FROM a UNION ALL SELECT b.j FROM b JOIN c USING (k)", "i", {*"ab"}),
         ("SELECT x.i FROM a x JOIN a y ON x.i = y.i", "i", {"a"}),
+        ("SELECT i, COUNT(*) AS n FROM a GROUP BY i", "i", {"a"}),
+        ("SELECT b.i, MAX(a.x) AS m FROM a JOIN b USING (i) GROUP BY (b.i), a.k", "i", {*"ab"}),
+        ("SELECT DISTINCT a.i, b.x FROM a LEFT JOIN b USING (k)", "i", {"a"}),
+        (
+            "SELECT i, 1 AS n FROM a UNION ALL SELECT j, COUNT(*) AS n FROM b GROUP BY 1",
+            "i",
+            {*"ab"},
+        ),
     ],
 )
 def test_which_tables_carry_the_id(sql: str, column: str, protected: set[str]) -> None:
@@ -167,6 +220,10 @@ def test_which_tables_carry_the_id(sql: str, column: str, protected: set[str]) -
         ("SELECT x.i FROM a x JOIN a y ON x.i = y.parent", "rows of several ids"),
         ("SELECT i FROM a UNION ALL SELECT b.i FROM b JOIN a USING (k)", "rows of several ids"),
         ("SELECT i AS j FROM a", "no column 'i'"),
+        ("SELECT MAX(i) AS i FROM a GROUP BY k", "GROUP BY this column"),
+        ("SELECT k + 1 AS i FROM a GROUP BY k", "GROUP BY this column"),
+        ("SELECT i FROM a UNION ALL SELECT MIN(j) AS j FROM b GROUP BY k", "GROUP BY this column"),
+        ("SELECT b.i FROM a LEFT JOIN b USING (k) GROUP BY b.i", "after a LEFT JOIN"),
     ],
 )
 def test_what_cannot_be_an_id_is_refused(sql: str, problem: str) -> None:
@@ -180,6 +237,8 @@ def test_what_cannot_be_an_id_is_refused(sql: str, problem: str) -> None:
         ("SELECT x.i FROM a x JOIN a y ON x.i = y.i", "is joined as well"),
         ("SELECT i FROM a UNION ALL SELECT i FROM a", "each part of UNION ALL"),
         ("SELECT i FROM a UNION ALL SELECT b.i FROM b JOIN a USING (i)", "is joined as well"),
+        ("SELECT i, COUNT(*) AS n FROM a GROUP BY i", "several rows make one row"),
+        ("SELECT DISTINCT i FROM a", "several rows make one row"),
     ],
 )
 def test_rows_that_may_make_several_rows_need_a_unit(sql: str, problem: str) -> None:
@@ -190,6 +249,6 @@ def test_rows_that_may_make_several_rows_need_a_unit(sql: str, problem: str) -> 
 def test_replace_one_needs_a_row_for_each_row() -> None:
     plain = "SELECT a.i, b.j FROM a LEFT JOIN b USING (i)"
     assert read_view(plain).promise(None, "replace_one").protected == ("a",)
-    for sql in (plain.replace("LEFT ", ""), f"{plain} WHERE a.i > 0"):
+    for sql in (plain.replace("LEFT ", ""), f"{plain} WHERE a.i > 0", f"{plain} GROUP BY 1, 2"):
         with pytest.raises(PrivacyError, match="replace_one"):
             read_view(sql).promise(None, "replace_one")

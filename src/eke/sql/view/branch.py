@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from eke.privacy.view import Dialect
 from eke.sql.place import SqlText
+from eke.sql.view.grouping import RowGroups, check_no_aggregate, grouping_of, keys_of
 from eke.sql.view.vocabulary import INNER_OR_LEFT, PLACES
 
 _EQUALITIES = (
@@ -43,6 +44,7 @@ class ViewBranch:
     links: tuple[TableJoin, ...]
     columns: tuple[tuple[str, exp.Expr], ...]
     where: exp.Expr | None
+    grouping: RowGroups | None = None
 
     @property
     def uses(self) -> tuple[TableUse, ...]:
@@ -62,6 +64,7 @@ class ViewBranch:
         """All columns of tables that occur in it."""
         nodes = [node for _, node in self.columns]
         nodes += [] if self.where is None else [self.where]
+        nodes += [] if self.grouping is None else [*self.grouping.keys, *self.grouping.aggregates]
         for link in self.links:
             nodes += [*(side for pair in link.pairs for side in pair), *link.conditions]
         return set().union(*map(self.sources, nodes))
@@ -97,11 +100,19 @@ class BranchReader:
                 )
             uses.append(use)
             links.append(self._link(join, uses, merged))
-        where = select.args.get("where")
+        where, having = (_condition(select, clause) for clause in ("where", "having"))
         if where is not None:
+            check_no_aggregate(self._text, where)
             self._tie(where, uses, merged)
+        keys = keys_of(self._text, select)
         columns = tuple(self._column(item, uses, merged) for item in select.expressions)
-        return ViewBranch(first, tuple(links), columns, None if where is None else where.this)
+        grouping = None
+        if keys is not None:
+            for node in (*keys, *([having] if having is not None else [])):
+                self._tie(node, uses, merged)
+            made = [node for _, node in columns]
+            grouping = grouping_of(self._text, keys, made, having)
+        return ViewBranch(first, tuple(links), columns, where, grouping)
 
     def _use(self, node: exp.Expr) -> TableUse:
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
@@ -123,6 +134,7 @@ class BranchReader:
             return TableJoin(uses[-1], side == "LEFT", tuple(pairs), ())
         if join.args.get("on") is None:
             raise self._text.error(join.this, f"every row with every row: {INNER_OR_LEFT}")
+        check_no_aggregate(self._text, join.args["on"])
         self._tie(join.args["on"], uses, merged)
         pairs, conditions = [], []
         for condition in _conjuncts(join.args["on"]):
@@ -179,13 +191,20 @@ class BranchReader:
                     column,
                     f"say of which table column {name!r} is, for instance {uses[0].alias}.{name}",
                 )
-            column.set("this", exp.to_identifier(name, quoted=True))
+            named = exp.to_identifier(name, quoted=True)
+            named.update_positions(column.this)
+            column.set("this", named)
             column.set("table", exp.to_identifier(alias, quoted=True))
 
     def name(self, identifier: exp.Expr) -> str:
         """A name as the engine takes it; PostgreSQL knows those without quotes in small letters."""
         folds = self._dialect == "postgres" and not identifier.args.get("quoted")
         return str(identifier.this).lower() if folds else str(identifier.this)
+
+
+def _condition(select: exp.Select, clause: str) -> exp.Expr | None:
+    node = select.args.get(clause)
+    return None if node is None else node.this
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -58,6 +58,8 @@ def carriers(branches: Sequence[ViewBranch], place: int) -> tuple[tuple[str, ...
 
 
 def _no_id(branch: ViewBranch, node: exp.Expr) -> str:
+    if branch.grouping is not None and not branch.grouping.is_key(node):
+        return "several rows make one row of the view; GROUP BY this column, among others"
     aliases = aliases_of(node)
     if len(aliases) != 1:
         return "it must be made of the columns of one table"

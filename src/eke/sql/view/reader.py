@@ -1,4 +1,4 @@
-"""Reading a view: from a curator's text to a plan that works row by row, or a refusal with advice.
+"""Reading a view: from a curator's text to a plan that a promise can be about, or a refusal.
 
 The text is guarded as a question is (`sql.guard`), made of allow-listed nodes only (`vocabulary`),
 and taken apart (`branch`). `carrying` says whose rows a promise would be about, `writer` what the
@@ -28,10 +28,11 @@ def read_view(
     """The plan of a view over some tables, by their names; None for whatever a server has.
 
     Raises:
-        SqlError: when it is no SELECT, or one that does not work row by row.
+        SqlError: when it is no SELECT, or one that works neither row by row nor by groups.
 
-    Privacy: Whatever is admitted makes its rows from single rows, or pairs of joined rows, by
-    functions that depend on nothing else; `ViewPlan.promise` says what follows.
+    Privacy: Whatever is admitted makes its rows from single rows, from pairs of joined rows, or
+    from groups of these, by functions that depend on nothing else; `ViewPlan.promise` says what
+    follows.
     """
     text = SqlText(statement)
     tokens = single_statement(text, scanned(text))
@@ -67,10 +68,14 @@ def read_view(
         joins=tuple(writer.join(link) for branch in branches for link in branch.links),
         keys=tuple(writer.keys(branch) for branch in branches if branch.links),
         parts=selects if len(selects) > 1 else (),
+        compared=tuple(filter(None, (writer.grouped(branch)[0] for branch in branches))),
+        added=tuple(filter(None, (writer.grouped(branch)[1] for branch in branches))),
         rows_from=firsts,
         row_problem=_row_problem(branches),
         keeps_rows=all(
-            branch.where is None and all(link.is_left for link in branch.links)
+            branch.where is None
+            and branch.grouping is None
+            and all(link.is_left for link in branch.links)
             for branch in branches
         ),
     )
@@ -106,6 +111,8 @@ def _columns(branches: Sequence[ViewBranch]) -> Iterator[ViewColumn]:
 
 
 def _row_problem(branches: Sequence[ViewBranch]) -> str:
+    if any(branch.grouping is not None for branch in branches):
+        return "several rows make one row of the view"
     firsts = [branch.first.table for branch in branches]
     for table in firsts:
         if firsts.count(table) > 1:

@@ -1,9 +1,10 @@
 """What a view may be made of: nodes and their arguments, and advice for everything else.
 
-Privacy: Every function here looks at the values of one row and gives the same whenever it is asked.
-What is not in the table is refused: what looks at several rows (aggregates, windows, DISTINCT,
-LIMIT, subqueries) would let one row change others, and what looks elsewhere (clocks, random
-numbers, sequences, settings, files) would make a table of its own each time.
+Privacy: Every function here looks at the values of one row and gives the same whenever it is asked;
+aggregates look at the rows of a group, whatever their order, and `grouping` says which groups. What
+is not in the table is refused: what else looks at several rows (windows, LIMIT, subqueries) would
+let one row change others, and what looks elsewhere (clocks, random numbers, sequences, settings,
+files) would make a table of its own each time.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _UNARY = (
     *(exp.Not, exp.Neg, exp.Paren, exp.Where, exp.From, exp.Table, exp.Literal, exp.Boolean),
     *(exp.Sqrt, exp.Ln, exp.Exp, exp.Hour, exp.Minute, exp.Second, exp.DataTypeParam),
 )
+AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.LogicalOr, exp.LogicalAnd)
+"""What a view may make of the rows of a group."""
 _SCALARS = {node: vocabulary.NODES[node] for node in vocabulary.ARGUMENTS}
 _DATES = (*vocabulary.DATE_PARTS, *vocabulary.WORDS)
 
@@ -38,9 +41,17 @@ ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     **{node: vocabulary.NODES[node] for node in _DATES},
     **dict.fromkeys(_BINARY, _OPERANDS),
     **dict.fromkeys(_UNARY, _THIS),
+    **dict.fromkeys(AGGREGATES, _THIS),
     exp.Null: frozenset(),
+    exp.Star: frozenset(),
+    exp.Distinct: frozenset({"expressions"}),
+    exp.Filter: _OPERANDS,
+    exp.Group: frozenset({"expressions"}),
+    exp.Having: _THIS,
     exp.Union: frozenset({"this", "expression"}),
-    exp.Select: frozenset({"expressions", "from_", "joins", "where"}),
+    exp.Select: frozenset(
+        {"expressions", "distinct", "from_", "joins", "where", "group", "having"}
+    ),
     exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
     exp.Table: frozenset({"this", "db", "alias"}),
     exp.TableAlias: _THIS,
@@ -60,6 +71,7 @@ ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
 }
 _REMARKS = {
     **vocabulary.REMARKS,
+    exp.Count: frozenset({"big_int"}),
     exp.Div: frozenset({"typed", "safe"}),
     exp.DateDiff: frozenset({"date_part_boundary"}),
     exp.Union: frozenset({"distinct"}),  # False, or it is refused below
@@ -75,8 +87,8 @@ _TYPES = frozenset(
 _MOMENTS = ("now", "today", "tomorrow", "yesterday")
 
 _SEVERAL = (
-    "looks at several rows, so that one row could change others; a view is made row by row. "
-    "Protect the rows themselves, and let analysts ask for"
+    "looks at several rows, so that one row could change others; a view is made row by row, or "
+    "with GROUP BY the id. Protect the rows themselves, and let analysts ask for"
 )
 _WHENEVER = "a view is the same whenever it is read; leave it out, or write the value itself"
 PLACES = (
@@ -86,7 +98,7 @@ PLACES = (
 INNER_OR_LEFT = "write JOIN or LEFT JOIN … ON a.x = b.x instead"
 
 _NODES: dict[str, tuple[str, str]] = {
-    "Distinct": ("DISTINCT", f"DISTINCT {_SEVERAL} groups"),
+    "Distinct": ("DISTINCT", "write SELECT DISTINCT or COUNT(DISTINCT x); other uses say nothing"),
     "Window": ("OVER", f"a window function {_SEVERAL} counts"),
     "Subquery": ("", "a SELECT within a view is not supported; join the tables themselves"),
     "With": ("WITH", "WITH is not supported in a view; join the tables themselves"),
@@ -98,7 +110,10 @@ _NODES: dict[str, tuple[str, str]] = {
     "ReadParquet": ("READ_PARQUET", PLACES),
     "Values": ("VALUES", PLACES),
     "Lateral": ("LATERAL", PLACES),
-    "Filter": ("FILTER", f"FILTER {_SEVERAL} counts"),
+    **dict.fromkeys(
+        ("Rollup", "Cube", "GroupingSets"),
+        ("GROUP", "a view groups by expressions: GROUP BY a, b; write these, the id among them"),
+    ),
     **dict.fromkeys(("Rand", "Randn", "Uuid"), ("", f"random numbers: {_WHENEVER}")),
     **dict.fromkeys(
         (
@@ -109,9 +124,12 @@ _NODES: dict[str, tuple[str, str]] = {
     ),
 }
 _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
-    ("Select", "distinct"): _NODES["Distinct"],
-    ("Select", "group"): ("GROUP", f"GROUP BY {_SEVERAL} groups"),
-    ("Select", "having"): ("HAVING", f"HAVING {_SEVERAL} groups"),
+    **dict.fromkeys([("Group", "all"), ("Group", "totals")], _NODES["Rollup"]),
+    **dict.fromkeys(
+        [(name, key) for name in ("Max", "Min") for key in ("expressions", "count")],
+        ("", "MIN and MAX take one column in a view; write LEAST or GREATEST within a row"),
+    ),
+    ("Distinct", "on"): ("DISTINCT", f"DISTINCT ON {_SEVERAL} groups"),
     ("Select", "qualify"): ("QUALIFY", f"QUALIFY {_SEVERAL} counts"),
     ("Select", "windows"): ("WINDOW", f"WINDOW {_SEVERAL} counts"),
     ("Select", "order"): ("ORDER", "rows of a protected table have no order; leave ORDER BY out"),
@@ -183,6 +201,13 @@ def _is_known(node: exp.Expr) -> bool:
         return str(node.this).lower() in _FUNCTIONS
     if isinstance(node, exp.Column):
         return not isinstance(node.this, exp.Star)
+    if isinstance(node, exp.Star):
+        return isinstance(node.parent, exp.Count)
+    if isinstance(node, exp.Distinct):
+        counted = isinstance(node.parent, exp.Count) and len(node.expressions) == 1
+        return counted or isinstance(node.parent, exp.Select)
+    if isinstance(node, exp.Filter):
+        return isinstance(node.this, AGGREGATES)
     return not isinstance(node, exp.Interval) or isinstance(node.parent, (exp.Add, exp.Sub))
 
 
@@ -205,7 +230,11 @@ def _node_advice(node: exp.Expr) -> tuple[str, str]:
         return "", PLACES
     if isinstance(node, exp.AggFunc):
         called = node.sql_name()
-        return called, f"{called} {_SEVERAL} it"
+        return called, (
+            f"{called} is not among the aggregates of a view, which are COUNT, SUM, AVG, MIN, MAX, "
+            "BOOL_AND and BOOL_OR, with GROUP BY the id; use one of these, or protect the rows "
+            "themselves and let analysts ask for it"
+        )
     called = echo(str(node.this)) if isinstance(node, exp.Anonymous) else _called(node)
     return called.upper(), (
         f"{called} is not among the functions that a view may use: those of docs/reference/sql.md, "

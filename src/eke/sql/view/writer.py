@@ -14,6 +14,12 @@ from sqlglot import exp
 
 from eke.privacy.view import Dialect, ViewJoin, base_name
 from eke.sql.view.branch import TableJoin, TableUse, ViewBranch
+from eke.sql.view.grouping import RowGroups, aggregate_name, key_name
+from eke.sql.view.vocabulary import AGGREGATES
+
+_CALLED: dict[type[exp.Expr], str] = {exp.LogicalOr: "BOOL_OR", exp.LogicalAnd: "BOOL_AND"}
+_OF_ORDER = (exp.Min, exp.Max)
+_OF_NUMBERS = (exp.Sum, exp.Avg)
 
 
 class ViewWriter:
@@ -30,10 +36,7 @@ class ViewWriter:
 
     def keys(self, branch: ViewBranch) -> str:
         """A SELECT of both sides of all equalities of a branch, which is never run."""
-        sides = [side for link in branch.links for pair in link.pairs for side in pair]
-        listed = ", ".join(f"{self._tame(s)} AS {self._name(f'k{n}')}" for n, s in enumerate(sides))
-        sources = ", ".join(map(self._table, branch.uses))
-        return f"SELECT {listed} FROM {sources}" if sides else ""  # noqa: S608 -- names are quoted
+        return self._listing(branch, [s for link in branch.links for p in link.pairs for s in p])
 
     def join(self, link: TableJoin) -> ViewJoin:
         """A join, with the SELECT that finds a key that occurs more than once."""
@@ -47,13 +50,59 @@ class ViewWriter:
         shown = ", ".join(after.sql(dialect=self._dialect) for _, after in link.pairs)
         return ViewJoin(link.use.table, shown, repeated)
 
+    def grouped(self, branch: ViewBranch) -> tuple[str, str]:
+        """Two SELECTs, never run: what is compared to make groups of rows, and what is added up."""
+        if branch.grouping is None:
+            return "", ""
+        inner = [node.find(*AGGREGATES) for node in branch.grouping.aggregates]
+        compared = [*branch.grouping.keys, *(n.this for n in inner if isinstance(n, _OF_ORDER))]
+        added = [node.this for node in inner if isinstance(node, _OF_NUMBERS)]
+        return self._listing(branch, compared), self._listing(branch, added)
+
+    def _listing(self, branch: ViewBranch, nodes: Sequence[exp.Expr]) -> str:
+        listed = ", ".join(f"{self._tame(n)} AS {self._name(f'k{p}')}" for p, n in enumerate(nodes))
+        sources = ", ".join(map(self._table, branch.uses))
+        return f"SELECT {listed} FROM {sources}" if nodes else ""  # noqa: S608 -- names are quoted
+
     def _branch(self, branch: ViewBranch, names: Sequence[str]) -> str:
-        expressions = [node for _, node in branch.columns]
-        listed = ", ".join(
-            f"{self._tame(node)} AS {self._name(name)}"
-            for name, node in zip(names, expressions, strict=True)
+        if branch.grouping is not None:
+            return self._groups(branch, branch.grouping, names)
+        listed = self._columns(names, [self._tame(node) for _, node in branch.columns])
+        return f"SELECT {listed}{self._from(branch)}"
+
+    def _groups(self, branch: ViewBranch, grouping: RowGroups, names: Sequence[str]) -> str:
+        """The groups with their aggregates, and the columns of the view made of these."""
+        keys = [self._tame(key) for key in grouping.keys]
+        made = [*keys, *map(self._aggregate, grouping.aggregates)]
+        called = [
+            *map(key_name, range(len(keys))),
+            *map(aggregate_name, range(len(grouping.aggregates))),
+        ]
+        places = ", ".join(str(place + 1) for place in range(len(keys)))
+        groups = f"SELECT {self._columns(called, made)}{self._from(branch)} GROUP BY {places}"
+        listed = self._columns(names, [self._tame(node) for node in grouping.columns])
+        text = f"SELECT {listed} FROM ({groups}) AS {self._name('eke_groups')}"  # noqa: S608 -- names are quoted
+        return (
+            text if grouping.having is None else f"{text} WHERE {self._condition(grouping.having)}"
         )
-        text = f"SELECT {listed} FROM {self._table(branch.first)}"  # noqa: S608 -- names are quoted
+
+    def _aggregate(self, node: exp.Expr) -> str:
+        if isinstance(node, exp.Filter):
+            condition = self._condition(node.expression.this)
+            return f"{self._aggregate(node.this)} FILTER (WHERE {condition})"
+        called = _CALLED.get(type(node)) or type(node).__name__.upper()
+        if isinstance(node.this, exp.Star):
+            return f"{called}(*)"
+        if isinstance(node.this, exp.Distinct):
+            return f"{called}(DISTINCT {self._tame(node.this.expressions[0])})"
+        return f"{called}({self._tame(node.this)})"
+
+    def _columns(self, names: Sequence[str], made: Sequence[str]) -> str:
+        pairs = zip(names, made, strict=True)
+        return ", ".join(f"{sql} AS {self._name(name)}" for name, sql in pairs)
+
+    def _from(self, branch: ViewBranch) -> str:
+        text = f" FROM {self._table(branch.first)}"
         for link in branch.links:
             pairs = [f"{self._tame(a)} = {self._tame(b)}" for a, b in link.pairs]
             pairs += [self._condition(condition) for condition in link.conditions]
