@@ -9,7 +9,9 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -127,6 +129,45 @@ def test_a_process_writes_what_was_new_at_once_and_then_seldom(
     eke.open(path, data=TABLE).ask("SELECT COUNT(*) FROM t", 100)
     found.append(standing_of(path).seen)
     assert found[0] < found[1] == found[2] < found[3]
+
+
+@dataclass
+class Few:
+    """A standing of so many rows, with nothing in it."""
+
+    rows: int
+    seen: int = 1
+    head: str = "head"
+
+    def parts(self) -> Parts:
+        return {"rows": np.array([self.rows])}
+
+
+def test_what_is_new_at_the_first_call_is_written_however_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "NEW_SHARE", 10)
+
+    def stored(_: object, parts: Parts, __: object) -> Few:
+        return Few(int(parts["rows"][0]))
+
+    monkeypatch.setattr(Standing, "from_parts", stored)
+    place = tmp_path / "kept"
+
+    def of_another_process(rows: int) -> int:
+        one = Checkpoint(place)
+        if place.exists():
+            assert (
+                one.standing(
+                    Beginning(DOMAIN, PURE, "add_remove"), lambda _: "head", lambda _: ()
+                ).rows
+                == rows - 1
+            )
+        for more in (0, 0, 1):
+            one.keep(cast("Standing", Few(rows + more)))
+        return int(read_arrays(place)["rows"][0])
+
+    assert [of_another_process(rows) for rows in (100, 101, 102)] == [100, 101, 102]
 
 
 def test_caps_are_in_it(path: Path) -> None:
@@ -412,6 +453,11 @@ def test_arrays_come_back_as_they_were(folder: Path) -> None:
         assert found[name].flags.writeable
     with pytest.raises(FileNotFoundError):
         read_arrays(folder / "none")
+    whole = (folder / "some").read_bytes()
+    for damaged in (whole[:-1], whole + b"\0", whole[:-64] + b"x" + whole[-63:]):
+        (folder / "some").write_bytes(damaged)
+        with pytest.raises(ValueError, match="a damaged checkpoint"):
+            read_arrays(folder / "some")
 
 
 def test_the_layout_is_the_one_that_is_written(path: Path) -> None:
