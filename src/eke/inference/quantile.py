@@ -27,6 +27,8 @@ from eke.query.runs import Runs, Vector, content, dense
 from eke.question.ladder import Ladder
 
 _FIRST_LOOKS, _LOOKS = 9, 48
+_ROUNDS = 4
+_PROBES = 3
 _SURE = 1e-9
 """Steps that are excluded with less than this are not looked at one by one."""
 
@@ -165,11 +167,14 @@ class Survey:
 
     def posterior(self, counted: Query) -> QuantilePosterior:
         """What is known about the quantile of the records that are counted."""
-        same, others = self._candidates(counted)
         looks_at: dict[int, _Look] = {}
-        self._look(counted, same, looks_at)
-        ends = _doubtful(looks_at, self._ladder.last)
-        self._look(counted, [cut for cut in others if ends[0] <= cut <= ends[1]], looks_at)
+        same, others, tables, vague = self._candidates(counted)
+        for cuts in (same, others, tables):
+            self._look(counted, _near(cuts, looks_at, self._ladder.last), looks_at)
+        cuts_between = _near(vague, looks_at, self._ladder.last)
+        probes = _spread(cuts_between, _PROBES)
+        if any(self._asked(counted, cut) is not None for cut in probes):
+            self._look(counted, cuts_between, looks_at)
         cuts = sorted(looks_at)
         looks = [looks_at[cut] for cut in cuts]
         records = self._inference.linear(counted)
@@ -186,17 +191,16 @@ class Survey:
 
     def _look(self, counted: Query, cuts: Sequence[int], looks_at: dict[int, _Look]) -> None:
         """Ask history about some cuts: evenly spread at first, then closer where it is in doubt."""
-        for most in (_FIRST_LOOKS, _LOOKS):
-            first, last = _doubtful(looks_at, self._ladder.last)
-            near = [cut for cut in cuts if first <= cut <= last]
-            spread = np.unique(np.linspace(0, len(near) - 1, most).round().astype(int))
-            for place in spread if near else ():
-                cut = near[place]
+        most = _FIRST_LOOKS
+        for _ in range(_ROUNDS):
+            near = _near(cuts, looks_at, self._ladder.last)
+            for cut in _spread(near, most):
                 look = None if cut in looks_at else self._asked(counted, cut)
                 if look is not None:
                     looks_at[cut] = look
-            if len(cuts) <= _FIRST_LOOKS:
+            if len(near) <= most or (2 * len(near) > len(cuts) and most > _FIRST_LOOKS):
                 break
+            most, cuts = _LOOKS, near
 
     def _asked(self, counted: Query, cut: int) -> _Look | None:
         known = self._inference.linear(self._ladder.tilted(counted, cut))
@@ -213,22 +217,32 @@ class Survey:
         deviation = math.sqrt(noise.variance) / unit
         return _Look(1.0 - float(higher), float(above), excess / unit, deviation)
 
-    def _candidates(self, counted: Query) -> tuple[list[int], list[int]]:
-        """Cuts at which history may know the records: those of the same question, and others."""
+    def _candidates(self, counted: Query) -> tuple[list[int], ...]:
+        """Cuts at which history may know the records, in the order in which they are looked at.
+
+        Those of counts under the same conditions come first, then those of other counts, all steps
+        where a table is known, and last those of answers that change nearly everywhere.
+        """
         name = self._ladder.attribute
         groups = [{n: v for n, v in term.vectors if n != name} for term in counted.terms]
         keys = {_key(group) for group in groups}
         same: set[int] = set()
         others: set[int] = set()
+        vague: set[int] = set()
         domain = self._inference.domain
-        if self._inference.tables.knows(domain.in_order({name, *counted.attributes})):
-            same = set(range(self._ladder.last))
+        is_known = self._inference.tables.knows(domain.in_order({name, *counted.attributes}))
+        tables = set(range(self._ladder.last)) if is_known else set()
         for rest, cuts in self._seen:
-            if _key(rest) in keys:
-                same |= set(cuts)
-            elif any(_meet(rest, group) for group in groups):
-                others |= set(cuts)
-        return sorted(same), sorted(others - same)
+            is_same = _key(rest) in keys
+            if is_same or any(_meet(rest, group) for group in groups):
+                # A sum changes at every step and tells little of any: cuts of counts would be lost
+                # among them.
+                few = same if is_same else others
+                target = few if len(cuts) <= _LOOKS else vague
+                target.update(cuts)
+        others -= same
+        tables -= same | others
+        return sorted(same), sorted(others), sorted(tables), sorted(vague - same - others - tables)
 
     def _changes(self) -> Iterator[tuple[dict[str, Vector], list[int]]]:
         """Where answers of the history change along the ladder, with their other conditions."""
@@ -262,6 +276,18 @@ def _doubtful(looks_at: dict[int, _Look], last: int) -> tuple[int, int]:
     low = max((cut for cut, look in looks_at.items() if look.at_most < _SURE), default=0)
     high = min((cut for cut, look in looks_at.items() if look.above < _SURE), default=last)
     return low, high
+
+
+def _near(cuts: Sequence[int], looks_at: dict[int, _Look], last: int) -> list[int]:
+    """Those of the cuts between which the quantile may lie."""
+    low, high = _doubtful(looks_at, last)
+    return [cut for cut in cuts if low <= cut <= high]
+
+
+def _spread(cuts: Sequence[int], most: int) -> list[int]:
+    """So many of the cuts, evenly spread, or all of them."""
+    places = np.unique(np.linspace(0, len(cuts) - 1, most).round().astype(int))
+    return [cuts[place] for place in places] if cuts else []
 
 
 def _cuts(

@@ -202,3 +202,31 @@ def test_the_belief_behind_an_answer(tmp_path):
         1, abs=0.02
     )
     assert answer.posterior.support()[0] <= low
+
+
+def few_numbers(rows: int) -> pd.DataFrame:
+    """Distances of a hundred places, of which a few have most of the records."""
+    rng = np.random.default_rng(2013)
+    shares = 1 / np.arange(1, 101)
+    places = rng.choice(np.arange(80, 5000, 10), 100, replace=False)
+    return pd.DataFrame({"miles": rng.choice(places, rows, p=shares / shares.sum())})
+
+
+@pytest.mark.parametrize(
+    ("first", "within"), [("STDDEV_POP(miles)", 20), ("SUM(miles * miles)", 1e8), ("COUNT(*)", 40)]
+)
+@pytest.mark.parametrize("rows", [4_000, 300_000])
+def test_few_steps_find_a_quantile_whatever_was_asked_before(tmp_path, rows, first, within):
+    """Sums change at every number, and must not hide the counts; records need not lie evenly."""
+    trips = few_numbers(rows)
+    miles = eke.Domain(miles=eke.Integer(0, 5000))
+    made = eke.create(tmp_path / "trips.eke", data=trips, domain=miles, epsilon=10)
+    made.ask(f"SELECT {first} FROM trips", within=within)
+    before = made.budget.spent
+    answer = made.ask("SELECT MEDIAN(miles) FROM trips", within=50, confidence=0.999)
+    low, high = answer.interval
+    assert low <= float(trips["miles"].median()) <= high
+    assert answer.within <= 50
+    steps = {entry.sequence for entry in made.history} - {0}
+    assert len(steps) <= 14  # those of the first question among them
+    assert made.budget.spent - before < 2
