@@ -16,7 +16,7 @@ from eke.dbapi.failure import (
 )
 from eke.dbapi.kind import NUMBER, STRING, TypeObject
 from eke.domain import Domain, described_columns
-from eke.question import Question
+from eke.question import Accuracy, Question
 from eke.session import Aim, Answer, Dataset
 from eke.sql import asks_for_columns, parse
 
@@ -76,14 +76,16 @@ class Cursor:
                 self._describe(session.domain)
                 return self
             question = parse(text, session.domain)
-            inline = question.requirement
-            aim = connection.aim if inline is None else Aim()
+            inline = question.requirement or Accuracy()
+            aims = inline.within is not None or inline.spend is not None
+            aim = Aim() if aims else connection.aim
+            sized = inline.groups_of is not None or _is_linear(question)
             answer = session.ask(
                 text,
                 aim.within,
-                None if inline is not None and inline.confidence else connection.confidence,
+                None if inline.confidence else connection.confidence,
                 spend=aim.spend,
-                groups_of=None if _is_linear(question) else aim.groups_of,
+                groups_of=None if sized else aim.groups_of,
                 analyst=connection.analyst,
                 policy=connection.policy,
             )

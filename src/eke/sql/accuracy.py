@@ -25,6 +25,8 @@ def without_accuracy(
     at = next((i for i, pair in enumerate(pairwise(tokens)) if _begins(*pair)), None)
     if at is None:
         return tokens, None
+    if not tokens[at].says("SPEND", "ERROR"):
+        return tokens[:at], Accuracy(None, *_rest(text, tokens[at:]))
     is_price = tokens[at].says("SPEND")
     suffix = tokens[at + (1 if is_price else 2) :]
     is_share = not is_price and len(suffix) > 1 and suffix[1].says("PERCENT", "%")
@@ -44,13 +46,18 @@ def without_accuracy(
 
 
 def _begins(first: SqlToken, second: SqlToken) -> bool:
-    """True where a suffix begins; SPEND may be a column, and is one before a number only."""
-    price = first.says("SPEND") and second.kind == "number"
-    return price or (first.says("ERROR") and second.says("WITHIN"))
+    """True where a suffix begins; SPEND may be a column, and is none before a number only.
+
+    Half-width and price may be given beside the statement, so that it ends with the rest of it.
+    """
+    if first.says("SPEND"):
+        return second.kind == "number"
+    pairs = (("ERROR", "WITHIN"), ("AT", "CONFIDENCE"), ("FOR", "GROUPS"))
+    return any(first.says(one) and second.says(other) for one, other in pairs)
 
 
 def _rest(text: SqlText, suffix: tuple[SqlToken, ...]) -> tuple[float | None, int | None]:
-    """What follows the number: AT CONFIDENCE 0.95, FOR GROUPS OF 1000, both or neither."""
+    """AT CONFIDENCE 0.95, FOR GROUPS OF 1000, both or neither."""
     confidence: float | None = None
     groups: int | None = None
     while suffix:

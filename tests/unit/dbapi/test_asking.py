@@ -58,6 +58,8 @@ def test_accuracy_of_the_text_goes_before_that_of_the_connection(path: Path) -> 
     cursor.execute(f"{COUNT} ERROR WITHIN 50")
     assert cursor.answer is not None
     assert (cursor.answer.receipt.within, cursor.answer.confidence) == (50, 0.9)
+    cursor.execute(f"{COUNT} AT CONFIDENCE 0.8")
+    assert cursor.answer.receipt.confidence == 0.8, "the half-width is the connection's"
     cursor.execute(f"{COUNT} ERROR WITHIN 50 AT CONFIDENCE 0.8")
     assert cursor.answer.confidence == 0.8
     cursor.execute(COUNT)

@@ -55,6 +55,16 @@ def test_large_groups_are_accurate_and_small_ones_say_what_they_are(session, peo
             assert abs(value - people["age"][people["carrier"] == key].mean()) < 4
     assert answer.receipt.groups_of == 1000
     assert session.ask(f"{BY_CARRIER} ERROR WITHIN 1 FOR GROUPS OF 1000").free
+    assert session.ask(f"{BY_CARRIER} FOR GROUPS OF 1000", within=1).free
+    assert session.ask(f"{BY_CARRIER} AT CONFIDENCE 0.95", within=1, groups_of=1000).free
+    for twice in (
+        {"within": 1, "groups_of": 1000},
+        {"within": 1, "confidence": 0.95},
+        {"spend": 1},
+    ):
+        said = f"{BY_CARRIER} ERROR WITHIN 1" if "spend" in twice else BY_CARRIER
+        with pytest.raises(AccuracyError, match="given twice"):
+            session.ask(f"{said} AT CONFIDENCE 0.95 FOR GROUPS OF 1000", **twice)
     again = session.ask(BY_CARRIER, within=1, groups_of=1000)
     assert "in groups of 1,000 records or more" in again.explain()
 

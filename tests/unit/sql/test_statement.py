@@ -114,6 +114,8 @@ def test_accuracy_is_carried():
         ("ERROR WITHIN 2 PERCENT", Accuracy("2 %")),
         ("error within .5 percent for groups of 7 at confidence 0.9", Accuracy(".5 %", 0.9, 7)),
         ("SPEND 0.05 FOR GROUPS OF 7 AT CONFIDENCE 0.9", Accuracy(None, 0.9, 7, 0.05)),
+        ("FOR GROUPS OF 7", Accuracy(groups_of=7)),
+        ("AT CONFIDENCE 0.9 FOR GROUPS OF 7", Accuracy(None, 0.9, 7)),
     ],
 )
 def test_prices_and_sizes_of_groups_are_carried(suffix, accuracy):

@@ -38,25 +38,28 @@ class Aim:
     groups_of: int | None = None
 
     def with_inline(self, inline: Accuracy | None) -> Aim:
-        """With what the statement itself says, which must not be said twice; one of the two."""
+        """With what the statement itself says; nothing may be said twice."""
         aim = self
         if inline is not None:
+            mine = self.within if self.spend is None else self.spend
+            said = inline.within if inline.spend is None else inline.spend
             twice = any(
-                mine is not None and own is not None
-                for mine, own in (
+                one is not None and other is not None
+                for one, other in (
+                    (mine, said),
                     (self.confidence, inline.confidence),
                     (self.groups_of, inline.groups_of),
                 )
             )
-            if self.within is not None or self.spend is not None or twice:
+            if twice:
                 raise AccuracyError(
                     "the accuracy is given twice: in the statement (ERROR WITHIN …, SPEND …) and "
                     "as a parameter; keep one of them"
                 )
             aim = Aim(
-                inline.within,
+                inline.within if self.within is None else self.within,
                 inline.confidence if self.confidence is None else self.confidence,
-                inline.spend,
+                inline.spend if self.spend is None else self.spend,
                 inline.groups_of if self.groups_of is None else self.groups_of,
             )
         if aim.within is not None and aim.spend is not None:
