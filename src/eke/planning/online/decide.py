@@ -5,7 +5,8 @@ whose width depends on the answers themselves, so it is approached in steps, eac
 from what is known by then and paid for by itself:
 
 1. as long as nothing is known about a denominator, the aggregates are measured coarsely;
-2. then the formula is linear in its small errors, and what is measured is that linear question;
+2. then the formula is nearly linear in its small errors, and what is measured is that linear
+   question, and what the formula bends in, as far as that is cheaper;
 3. until the interval is narrow enough, or the budget does not allow the next step.
 """
 
@@ -14,14 +15,20 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from eke.planning.online.bending import bend_of, steadying
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts
 from eke.planning.online.known_formulas import KnownFormulas
 from eke.planning.online.look import coarse, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand, linear_demands
+from eke.planning.online.requirement import Demand
 
-_ATTEMPTS = 24
+_MORE = range(1, 25)
+_STRAIGHT = 0.05  # of the half-width asked for: formulas that bend less are taken as straight
+_SHARES = (1.0, 0.5, 0.25)
+_SAFETY = 1.1
+_LEAST_ROOM = 0.25  # of the half-width asked for, that must be left to the derivative
 
 
 def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
@@ -53,15 +60,36 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
             decision = looked(decide_demands(known.clarifying(), facts, policy), facts)
         hint = decision.hint or known.hint()
         return _whole(replace(decision, known_share=worst, hint=hint), demand)
-    demands = [*linear, *known.linearised()]
-    decision = decide_demands(demands, facts, policy)
-    for _ in range(_ATTEMPTS):
-        if decision.action != "history":
-            break
-        # Accurate enough in the small, but the formula bends: ask for more.
-        demands = [one.relaxed(0.8) for one in demands]
-        decision = decide_demands(demands, facts, policy)
+    decision = _accurate(linear, known, facts, policy)
     return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
+
+
+def _accurate(linear: list[Demand], known: KnownFormulas, facts: Facts, policy: Policy) -> Decision:
+    """The cheapest step after which formulas should be accurate enough.
+
+    A formula bends, which its derivative does not tell. Either the derivative is measured so much
+    better, or what it bends in, so that it bends less; the first is the case of a share of 1.
+    """
+    bend, straight = bend_of(known), known.linearised()
+    tried: list[Decision] = []
+    for share in _SHARES if bend > _STRAIGHT else _SHARES[:1]:
+        room = 1.0 - _SAFETY * bend * share**2
+        if room < _LEAST_ROOM:
+            continue
+        demands = [*linear, *(one.relaxed(room) for one in straight)]
+        if share < 1.0:
+            demands += steadying(known, share)
+        tried.append(decide_demands(demands, facts, policy))
+    paid = [decision for decision in tried if decision.action == "measure"]
+    if paid:
+        return min(paid, key=lambda decision: decision.cost)
+    refused = [decision for decision in tried if decision.action == "refuse"]
+    if refused:
+        return min(refused, key=lambda decision: decision.cost)
+    # It is accurate enough, as far as that can be told, and yet it is not: ask for more.
+    tighter = ([one.relaxed(0.8**more) for one in [*linear, *straight]] for more in _MORE)
+    decisions = (decide_demands(demands, facts, policy) for demands in tighter)
+    return next((one for one in decisions if one.action != "history"), Decision("history", 0, None))
 
 
 def _whole(decision: Decision, demand: QuestionDemand) -> Decision:

@@ -102,7 +102,7 @@ class KnownFormulas:
 
     def worst(self) -> float:
         """The largest half-width as a share of what is asked for."""
-        return max((width / within for _, width, within in self._widths()), default=0.0)
+        return max((width / within for _, width, within in self.widths()), default=0.0)
 
     def hint(self) -> str:
         """What makes the question expensive: a group, and how to leave small ones aside."""
@@ -111,7 +111,7 @@ class KnownFormulas:
             return f"planned for groups of {size:,} records; a larger groups_of costs less"
         if not self.demand.question.group_by:
             return ""
-        row = max(self._widths(), key=lambda found: found[1] / found[2])[0]
+        row = max(self.widths(), key=lambda found: found[1] / found[2])[0]
         names = (key.name for key in self.demand.question.group_by)
         labels = self.demand.question.keys()[row]
         group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
@@ -123,7 +123,7 @@ class KnownFormulas:
             "where a group has so many records"
         )
 
-    def _widths(self) -> list[tuple[int, float, float]]:
+    def widths(self) -> list[tuple[int, float, float]]:
         """(row, half-width, half-width asked for) of every cell; they are searched for once.
 
         In a group that is smaller than those asked about it is what a group of their size would
@@ -137,7 +137,7 @@ class KnownFormulas:
                 at = place[row]
                 is_filled = self._is_filled(at)
                 width = (
-                    self._linear_width(formulas[which], at) if is_filled else belief.halfwidth(sure)
+                    self.linear_width(formulas[which], at) if is_filled else belief.halfwidth(sure)
                 )
                 self._found.append((row, width, within))
         return self._found
@@ -147,7 +147,7 @@ class KnownFormulas:
         place = {row: at for at, row in enumerate(self.rows)}
         formulas = [formula for formula, _ in self.formulas()]
         known = []
-        for (row, which, belief, _), (_, width, _) in zip(self.cells, self._widths(), strict=True):
+        for (row, which, belief, _), (_, width, _) in zip(self.cells, self.widths(), strict=True):
             value = belief.value
             if self._is_filled(place[row]):
                 value = float(evaluated(formulas[which], self.points[place[row]][:, None])[0])
@@ -158,7 +158,7 @@ class KnownFormulas:
         """True for a row with fewer records than it is planned for."""
         return self.points[at] is not self.joints[at].values
 
-    def _linear_width(self, formula: Formula, at: int) -> float:
+    def linear_width(self, formula: Formula, at: int) -> float:
         """The half-width of a formula in one row, taken as linear where it is planned for."""
         slope = _gradient(formula, self.points[at])
         if not np.isfinite(slope).all():

@@ -24,7 +24,7 @@ from eke.session.ask.turn import Turns, at_once
 from eke.session.ask.work import Work, combined_work
 from eke.session.single_use import is_single_use, single_use
 
-_MOST_STEPS = 40
+_MOST_STEPS = 20
 _TRIES_ON_A_MOVING_LEDGER = 5
 
 

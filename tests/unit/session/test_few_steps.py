@@ -1,0 +1,43 @@
+"""Formulas that bend are found in few steps, which cost little more than the answer itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import eke
+from tests.flights import flights
+
+DELAYS = eke.Integer(-120, 1400, null="bucket")
+
+
+@pytest.fixture(scope="module")
+def delays() -> pd.DataFrame:
+    return flights(300_000)[["dep_delay", "arr_delay"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "within", "most"),
+    [
+        ("CORR(dep_delay, arr_delay)", 0.1, 0.9),
+        ("REGR_SLOPE(arr_delay, dep_delay)", 0.1, 0.9),
+        ("STDDEV(dep_delay)", 2, 0.6),
+    ],
+)
+def test_formulas_that_bend(
+    delays: pd.DataFrame, tmp_path: Path, value: str, within: float, most: float
+) -> None:
+    """N = 3 datasets. It took up to 23 steps for a correlation, and nearly all of the limit."""
+    for run in range(3):
+        made = eke.create(
+            tmp_path / f"{run}.eke",
+            delays,
+            eke.Domain(dep_delay=DELAYS, arr_delay=DELAYS),
+            epsilon=3,
+        )
+        answer = made.ask(f"SELECT {value} FROM flights", within=within)
+        assert answer.within <= within
+        assert len({one.sequence for one in made.history}) <= 7
+        assert made.budget.spent < most
