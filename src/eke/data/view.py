@@ -47,7 +47,7 @@ SCALED = "numeric of one scale"
 """What a type of PostgreSQL is called of whose values equal ones are the same; 1 is not 1.00."""
 _SAME = frozenset(
     (
-        *(_WHOLE | _TEXTS | {SCALED, "UHUGEINT", "bpchar", "name", "enum"}),
+        *(_WHOLE | _TEXTS | {SCALED, "UHUGEINT", "name", "enum"}),
         *("BOOLEAN", "VARCHAR", "UUID", "DATE", "TIME", "TIMESTAMP"),
         *("bool", "uuid", "date", "time", "timestamp", "timestamptz"),
     )

@@ -34,7 +34,8 @@ _SUM_OF_DISTINCT = (
 )
 _COUNT_DISTINCT = (
     "how many values occur is not a sum over records, and one record may decide it; ask for "
-    "COUNT(*) with GROUP BY: groups whose interval lies above 0 surely have records"
+    "COUNT(*) with GROUP BY: groups whose interval lies above 0 surely have records. People are "
+    "counted by COUNT(*) where a view has one row a person"
 )
 _ALL_OR_NONE = (
     "is not a sum over records, so one record could turn it; count those that meet the condition: "

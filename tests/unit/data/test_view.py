@@ -30,7 +30,6 @@ SELECT f.tailnum, f.month, CAST(f.delay AS INTEGER) > 15 AS late,
 FROM flights AS f JOIN planes AS p ON f.tailnum = p.tailnum
 WHERE f.origin IN ('JFK', 'EWR')
 """
-TRUE = FLIGHTS.replace("CAST", "TRY_CAST")
 DOMAIN = eke.Domain(
     month=eke.Integer(1, 12),
     late=eke.Boolean(null="bucket"),
@@ -79,20 +78,22 @@ def places(kind: str, folder: Path, frames: dict[str, pd.DataFrame]) -> Any:
     return {"flights": folder / "flights.csv", "planes": folder / "planes.parquet"}
 
 
-def exact(frames: dict[str, pd.DataFrame]) -> Counter[tuple[object, ...]]:
+def exact(
+    frames: dict[str, pd.DataFrame], sql: str = FLIGHTS, domain: eke.Domain = DOMAIN
+) -> Counter[tuple[object, ...]]:
     """The slow twin: the view by plain DuckDB, its values told by the domain."""
     with duckdb.connect() as connection:
         for name, frame in frames.items():
             connection.register(name, frame)
-        rows = connection.execute(TRUE).fetchall()
+        rows = connection.execute(sql.replace("CAST", "TRY_CAST")).fetchall()
     return Counter(
-        tuple(DOMAIN[name].code(value) for name, value in zip(DOMAIN.names, row[1:], strict=True))
+        tuple(domain[name].code(value) for name, value in zip(domain.names, row[1:], strict=True))
         for row in rows
     )
 
 
-def counts(source: Any) -> Counter[tuple[object, ...]]:
-    (table,) = source.counts([DOMAIN.names])
+def counts(source: Any, domain: eke.Domain = DOMAIN) -> Counter[tuple[object, ...]]:
+    (table,) = source.counts([domain.names])
     return Counter(dict(zip(map(tuple, table.codes.tolist()), table.counts.tolist(), strict=True)))
 
 

@@ -22,12 +22,15 @@ _AMONG_WORST = 0.5
 def bend_of(known: KnownFormulas) -> float:
     """By how much formulas are less accurate than their derivatives, as a share of within.
 
-    With half the error of what they bend in, a quarter of it is left.
+    With half the error of what they bend in, a quarter of it is left. Ratios of sums do not count:
+    they bend in their denominators only, which are known well by then.
     """
     place = {row: at for at, row in enumerate(known.rows)}
     formulas = [formula for formula, _ in known.formulas()]
     bends = [0.0]
     for (row, which, _, _), (_, width, within) in zip(known.cells, known.widths(), strict=True):
+        if formulas[which].ratio(len(known.places)) is not None:
+            continue
         straight = known.linear_width(formulas[which], place[row])
         if math.isfinite(width) and math.isfinite(straight):
             bends.append((width - straight) / within)

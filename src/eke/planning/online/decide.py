@@ -71,8 +71,10 @@ def _accurate(linear: list[Demand], known: KnownFormulas, facts: Facts, policy: 
     better, or what it bends in, so that it bends less; the first is the case of a share of 1.
     """
     bend, straight = bend_of(known), known.linearised()
+    if bend <= _STRAIGHT:
+        bend = 0.0
     tried: list[Decision] = []
-    for share in _SHARES if bend > _STRAIGHT else _SHARES[:1]:
+    for share in _SHARES if bend else _SHARES[:1]:
         room = 1.0 - _SAFETY * bend * share**2
         if room < _LEAST_ROOM:
             continue
