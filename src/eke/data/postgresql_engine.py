@@ -206,12 +206,7 @@ class PostgreSQLEngine:
             check_id_types([names[unit.column] for names in types])
         for keys in self._plan.keys:
             check_key_types([kind[0] for _, *kind in self._types(keys)])
-        check_group_types(
-            *(
-                [kind for select in selects for kind in self._group_types(select)]
-                for selects in (self._plan.compared, self._plan.added)
-            )
-        )
+        check_group_types(self._plan, self._group_types)
         for join in self._plan.joins if unit is None else ():
             if self._rows(f"WITH {', '.join(self._bases)} {join.repeated}", None):
                 raise repeated_key(join.table, join.key)

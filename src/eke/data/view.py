@@ -6,7 +6,7 @@ holds, times with a zone told in UTC; the view is a SELECT over these that eke h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,12 +159,7 @@ def scan_view(view: ViewTable) -> Iterator[Scan]:
             rounded |= {(name, column.casefold()) for column in inexact}
         for keys in view.plan.keys:
             check_key_types([kind for _, kind in _described(engine, keys)])
-        check_group_types(
-            *(
-                [kind for select in selects for _, kind in _described(engine, select)]
-                for selects in (view.plan.compared, view.plan.added)
-            )
-        )
+        check_group_types(view.plan, lambda s: [kind for _, kind in _described(engine, s)])
         _plan(engine, f"CREATE TEMP VIEW {_VIEW} AS {view.plan.select}")
         lossy = frozenset(
             column.name
@@ -219,17 +214,19 @@ def check_id_types(kinds: Sequence[str]) -> None:
         )
 
 
-def check_group_types(compared: Sequence[str], added: Sequence[str]) -> None:
+def check_group_types(plan: ViewPlan, types_of: Callable[[str], Sequence[str]]) -> None:
     """Raise unless groups and their aggregates are the same in whichever order the rows come.
+
+    `types_of` gives the types of the columns of a SELECT.
 
     Privacy: The order may depend on other people's rows. Of equal values that differ, GROUP BY, MIN
     and MAX take the one that comes first, and sums of floating numbers are rounded as they come. A
     sum that is too large would fail, and with it the whole view.
     """
-    for kind in compared:
+    for kind in (kind for select in plan.compared for kind in types_of(select)):
         if kind not in _SAME and not kind.startswith(("DECIMAL(", "ENUM(")):
             raise DataError(_of_order("GROUP BY, MIN and MAX compare", kind))
-    for kind in added:
+    for kind in (kind for select in plan.added for kind in types_of(select)):
         precise = kind.startswith("DECIMAL(") and int(kind[8:].split(",")[0]) <= _MOST_DIGITS
         if kind not in _ADDED and not precise:
             raise DataError(_of_order("SUM and AVG add up", kind))

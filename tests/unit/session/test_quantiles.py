@@ -229,4 +229,4 @@ def test_few_steps_find_a_quantile_whatever_was_asked_before(tmp_path, rows, fir
     assert answer.within <= 50
     steps = {entry.sequence for entry in made.history} - {0}
     assert len(steps) <= 14  # those of the first question among them
-    assert made.budget.spent - before < 6  # it could be anything, and bought nothing
+    assert made.budget.spent - before < 6  # of 10; noise decides how fine the last step must be

@@ -57,7 +57,7 @@ def read_view(
         raise SqlError(f"the view does not use the table {unused[0]!r}; leave it out")
     firsts = tuple(branch.first.table for branch in branches)
     writer = ViewWriter(dialect, names)
-    selects = writer.selects(branches)
+    selects, grouped = writer.selects(branches), [writer.grouped(one) for one in branches]
     return ViewPlan(
         statement=statement,
         select=" UNION ALL ".join(selects),
@@ -68,8 +68,8 @@ def read_view(
         joins=tuple(writer.join(link) for branch in branches for link in branch.links),
         keys=tuple(writer.keys(branch) for branch in branches if branch.links),
         parts=selects if len(selects) > 1 else (),
-        compared=tuple(filter(None, (writer.grouped(branch)[0] for branch in branches))),
-        added=tuple(filter(None, (writer.grouped(branch)[1] for branch in branches))),
+        compared=tuple(compared for compared, _ in grouped if compared),
+        added=tuple(added for _, added in grouped if added),
         rows_from=firsts,
         row_problem=_row_problem(branches),
         keeps_rows=all(
