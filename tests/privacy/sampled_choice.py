@@ -59,6 +59,9 @@ class DrawnOften:
         self._number = number
         self.drawn: list[int] = []
 
+    def look(self) -> None:
+        """Nobody watches the time."""
+
     def take(self, wanted: Sequence[Wanted]) -> list[list[int]]:
         (one,) = wanted
         self.drawn = [one.draw()[0] for _ in range(self._number)]

@@ -63,7 +63,8 @@ def serve(
         typer.Option(
             min=0,
             max=10_000,
-            help="Milliseconds: paid answers leave at multiples of it, 0 for at once.",
+            help="Milliseconds: paid answers leave at multiples of it, and each look at the "
+            "table takes multiples of a quarter of it; 0 for at once.",
         ),
     ] = 100,
     insecure: Annotated[

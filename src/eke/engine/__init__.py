@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from eke.engine.share import Shares
     from eke.engine.snapshot import Snapshot
     from eke.engine.standing import Beginning
+    from eke.engine.tempo import UNPACED, Tempo
     from eke.engine.vault import AnswerText, Stale, Vault
 
 __all__ = [
     "CHECKPOINT_ENDING",
     "PARTS_ALONE",
+    "UNPACED",
     "AnswerText",
     "Beginning",
     "Checkpoint",
@@ -32,6 +34,7 @@ __all__ = [
     "Shares",
     "Snapshot",
     "Stale",
+    "Tempo",
     "Vault",
     "is_failed",
     "told",
@@ -49,6 +52,7 @@ if not TYPE_CHECKING:
             "share": "Shares",
             "snapshot": "Snapshot",
             "standing": "Beginning",
+            "tempo": "UNPACED Tempo",
             "vault": "AnswerText Stale Vault",
         },
     )

@@ -152,6 +152,7 @@ class Desk:
         part = checked_part(part, self._accountant.domain, self._accountant.measure)
         counts = self._of(part.query.needed)
         self._pay(self._accountant.price(part.query, part.law))
+        self._draws.look()
         secret = exact_answers(part.query, counts)
         steps = self._drawn(
             text_of(part.to_document()), lambda: reveal_with_noise(secret, part.law)
@@ -165,6 +166,7 @@ class Desk:
         selection = checked_selection(selection, self._accountant.domain)
         tables = [self._of(option.block.attributes) for option in selection.options]
         self._pay(self._accountant.price_of_choice(selection.reach, selection.law))
+        self._draws.look()
         secret = exact_distances(selection, tables)
         (place,) = self._drawn(selection.text(), lambda: [choose_with_noise(secret, selection.law)])
         return place
@@ -180,6 +182,7 @@ class Desk:
         scores = checked_scores(scores, self._accountant.domain)
         law = scores.law_within(self._row_loss, self._accountant.measure)
         self._row_loss = 0
+        self._draws.look()
         secret = exact_scores(scores, self._rows)
         return self._drawn(scores.text(law), lambda: reveal_with_noise(secret, law)), law
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eke.engine.tempo import UNPACED, Tempo
 from eke.errors import LedgerError, PrivacyError
 from eke.ledger import Book, Ledger, Reservation
 from eke.ledger.failpoint import failpoint
@@ -44,6 +45,10 @@ class Wanted:
 class Drawing(Protocol):
     """What a release needs of whoever draws for it."""
 
+    def look(self) -> None:
+        """Data is looked at from here on, until something is drawn."""
+        ...
+
     def take(self, wanted: Sequence[Wanted]) -> list[list[int]]:
         """What the next places gave, one for each thing wanted."""
         ...
@@ -59,11 +64,21 @@ class Draws:
     Privacy: one charge pays for one draw in each place. A place that the ledger holds is read, not
     drawn; one whose storing failed is kept in memory and stored later. Only when the process dies
     between drawing and storing is there another draw, and nobody has seen the first, nor anything
-    made of it.
+    made of it. It is stored a whole number of steps after data was first looked at for it, so that
+    the time of counting and of drawing shows in steps only (`tempo.py`).
     """
 
-    def __init__(self, ledger: Ledger, reservation: Reservation, *, is_new: bool = False) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        reservation: Reservation,
+        *,
+        is_new: bool = False,
+        tempo: Tempo = UNPACED,
+    ) -> None:
         self._ledger = ledger
+        self._tempo = tempo
+        self._began = tempo.now()
         self._reservation = reservation.sequence
         self._token = reservation.token
         self._next = 0
@@ -73,6 +88,10 @@ class Draws:
         if not is_new:
             self._take_in(ledger)
 
+    def look(self) -> None:
+        """Data is looked at from here on, until something is drawn."""
+        self._began = self._tempo.now()
+
     def take(self, wanted: Sequence[Wanted]) -> list[list[int]]:
         """What the next places gave, one for each thing wanted, stored together."""
         places = range(self._next, self._next + len(wanted))
@@ -80,6 +99,7 @@ class Draws:
         for place, thing in zip(places, wanted, strict=True):
             if place not in self._stored and self._key(place) not in _unstored:
                 _unstored[self._key(place)] = _digest(thing.what), thing.draw()
+        self._tempo.rest(self._began)
         failpoint("engine.drawn")
         try:
             self._store(places)

@@ -30,6 +30,7 @@ from eke.engine.measuring import (
 from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.snapshot import Snapshot
 from eke.engine.standing import Beginning, Standing
+from eke.engine.tempo import UNPACED, Tempo
 from eke.errors import BudgetExceeded, LedgerError, PrivacyError
 from eke.history import Measurement
 from eke.inference import Inference
@@ -62,6 +63,7 @@ class Vault:
         self.ledger = ledger
         self.domain = beginning.domain
         self.lock = threading.RLock()
+        self.tempo: Tempo = UNPACED
         self._source = source
         self._beginning = beginning
         self._checkpoint = checkpoint
@@ -143,7 +145,9 @@ class Vault:
 
         A long release in one of them does not keep questions to the other waiting.
         """
-        return Vault(self.ledger, self._source, self._beginning, self._checkpoint)
+        vault = Vault(self.ledger, self._source, self._beginning, self._checkpoint)
+        vault.tempo = self.tempo
+        return vault
 
     def remember(
         self,
@@ -250,7 +254,9 @@ class Vault:
                     check_losses(plan, measuring)
             failpoint("engine.reserved")
             try:  # 5 to 7: counted, drawn and stored, first the parts, then what follows from them
-                draws = Draws(self.ledger, reservation, is_new=request is None)
+                is_new = request is None
+                draws = Draws(self.ledger, reservation, is_new=is_new, tempo=self.tempo)
+                draws.look()
                 counts = self._source.counts([*needed_by_parts(plan), *sets])
                 counts_of_parts, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
                 measured = measured_parts(plan, counts_of_parts, draws)

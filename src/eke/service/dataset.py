@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from eke.engine import UNPACED, Tempo
 from eke.errors import ServiceError
 from eke.session import Session, open_dataset
 from eke.session.ask.turn import Turns, at_once
@@ -23,6 +24,7 @@ class Datasets:
         self._sessions: dict[str, Session] = {}
         self._twins: dict[str, Session] = {}
         self._turns: Turns = at_once
+        self._tempo: Tempo = UNPACED
         for name, session in opened:
             self.add(name, session)
 
@@ -35,15 +37,15 @@ class Datasets:
         with self._lock:
             if name in self._sessions:
                 raise ServiceError(f"two datasets are called {name!r}; name one with NAME=PLACE")
-            session.take_turns(self._turns)
+            session.serve(self._turns, self._tempo)
             self._sessions[name] = session
 
-    def take_turns(self, turns: Turns) -> None:
-        """Let long work on any of the datasets, and those to come, wait for its turn."""
+    def serve(self, turns: Turns, tempo: Tempo) -> None:
+        """On all datasets, those to come too, work waits for its turn and looks keep a tempo."""
         with self._lock:
-            self._turns = turns
+            self._turns, self._tempo = turns, tempo
             for session in self._sessions.values():
-                session.take_turns(turns)
+                session.serve(turns, tempo)
 
     def get(self, name: str) -> Session | None:
         return self._sessions.get(name)

@@ -8,6 +8,9 @@ number. The steps are counted from the arrival of the request (or the beginning 
 clock that had nothing to do with it, the chance that a multiple falls into the work would grow with
 its length, and an average over many answers would tell it.
 
+Within an answer each look at the data takes whole steps as well, shorter ones (`eke.engine.tempo`):
+planning and writing may cross a step of the answer, but what the data adds to them is the same.
+
 Free answers are not held back: they are made of what was released, so their time is a function of
 public things (docs/concepts/known-limits.md).
 """
@@ -34,6 +37,11 @@ class Pace:
     step: float
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    nap: Callable[[float], None] = time.sleep
+
+    def now(self) -> float:
+        """The time on the clock."""
+        return self.clock()
 
     def due(self, began: float) -> float:
         """The first moment from now on that is a multiple of the step after `began`."""
@@ -47,6 +55,12 @@ class Pace:
         due = self.due(began)
         while (left := due - self.clock()) > 0:
             await self.sleep(max(0.0, left - _GRAIN))
+
+    def rest(self, began: float) -> None:
+        """The same for a thread, which is held meanwhile."""
+        due = self.due(began)
+        while (left := due - self.clock()) > 0:
+            self.nap(left)
 
 
 def hold_back(request: Request, *, held: bool = True) -> None:

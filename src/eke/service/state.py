@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fastapi import Request
 
@@ -17,6 +17,7 @@ from eke.service.settings import Settings
 from eke.service.turns import FairTurns
 
 STEPS_OF_A_JOB = 10  # jobs take long, and what is seen of them moves in as much longer steps
+LOOKS_IN_A_STEP = 4  # of an answer, so that planning, one look and writing fit in it together
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class State:
         datasets: Datasets, access: Access, settings: Settings, pace: Pace | None = None
     ) -> State:
         metrics = Metrics()
+        pace = pace or Pace(settings.answer_step)
         job_pace = Pace(settings.answer_step * STEPS_OF_A_JOB)
         state = State(
             datasets,
@@ -47,9 +49,9 @@ class State:
             Rate(settings.failures_per_minute),
             Jobs(datasets, JobStore(access.storage.beside()), metrics, job_pace),
             metrics,
-            Pace(settings.answer_step) if pace is None else pace,
+            pace,
         )
-        datasets.take_turns(state.turns.turn)
+        datasets.serve(state.turns.turn, replace(pace, step=pace.step / LOOKS_IN_A_STEP))
         return state
 
 

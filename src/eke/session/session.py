@@ -45,7 +45,7 @@ from eke.session.single_use import single_use
 
 if TYPE_CHECKING:
     from eke.domain import Domain
-    from eke.engine import Shares, Vault
+    from eke.engine import Shares, Tempo, Vault
     from eke.ledger import Entry, Verification
     from eke.planning import ReleasePlan
     from eke.planning.workload.strategy.matrices import MatrixStrategy
@@ -358,9 +358,9 @@ class Session(Dataset):
             settings=self.settings,
         )
 
-    def take_turns(self, turns: Turns) -> None:
-        """Let long work wait for its turn, `turns(analyst, steps)`, a context; for servers."""
-        self._turns = turns
+    def serve(self, turns: Turns, tempo: Tempo) -> None:
+        """On a server: long work waits for its `turns`, looks at the data keep a `tempo`."""
+        self._turns, self._vault.tempo = turns, tempo
         self._answering.take_turns(turns)
 
     @contextmanager

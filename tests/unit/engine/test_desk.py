@@ -32,12 +32,19 @@ B = Counts(("b",), np.array([[0], [1]]), np.array([3, 20]))
 
 
 class Drawer:
-    """Draws at once, and writes down what for."""
+    """Draws at once, and writes down what for; each time after a look that was told."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.looking = False
+
+    def look(self) -> None:
+        assert not self.looking
+        self.looking = True
 
     def take(self, wanted: Sequence[Wanted]) -> list[list[int]]:
+        assert self.looking
+        self.looking = False
         self.texts += [one.what for one in wanted]
         return [one.draw() for one in wanted]
 

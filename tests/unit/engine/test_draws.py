@@ -49,6 +49,59 @@ def bag() -> Bag:
     return Bag()
 
 
+class Metronome:
+    """Writes down when looks began and what was rested after, at a given time."""
+
+    def __init__(self, done: Callable[[], object]) -> None:
+        self.time = 0.0
+        self.rests: list[tuple[float, object]] = []
+        self.done = done
+
+    def now(self) -> float:
+        self.time += 1.0
+        return self.time
+
+    def rest(self, began: float) -> None:
+        self.rests.append((began, self.done()))
+
+
+def test_what_is_drawn_rests_since_the_look_before_it_is_stored(ledger, bag):
+    reservation = reserved(ledger)
+    tempo = Metronome(lambda: (bag.drawn, len(ledger.entries(after=reservation.sequence))))
+    draws = Draws(ledger, reservation, tempo=tempo)
+    draws.take([bag.want("a"), bag.want("b")])  # nobody told of a look: since the beginning
+    draws.look()
+    draws.take([bag.want("c")])
+    draws.look()
+    draws.look()
+    draws.take([bag.want("d")])
+    assert tempo.rests == [(1.0, (2, 0)), (2.0, (3, 1)), (4.0, (4, 2))]
+
+
+def test_what_is_stored_already_takes_as_long(ledger, bag):
+    """Data was looked at for it all the same: whoever repeats a request learns no time."""
+    reservation = reserved(ledger)
+    Draws(ledger, reservation).take([bag.want("a")])
+    tempo = Metronome(lambda: bag.drawn)
+    again = Draws(ledger, reservation, tempo=tempo)
+    again.look()
+    assert again.take([bag.want("a")]) == [[1, -1]]
+    assert tempo.rests == [(2.0, 1)]
+
+
+def test_a_rest_that_is_broken_off_keeps_what_was_drawn(ledger, bag):
+    reservation = reserved(ledger)
+
+    class Interrupted(Metronome):
+        def rest(self, began: float) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Draws(ledger, reservation, tempo=Interrupted(lambda: None)).take([bag.want("a")])
+    assert Draws(ledger, reservation).take([bag.want("a")]) == [[1, -1]]
+    assert bag.drawn == 1
+
+
 def test_places_follow_each_other_and_are_stored_together(ledger, bag):
     reservation = reserved(ledger)
     draws = Draws(ledger, reservation)

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from eke.engine import measuring
+from eke.engine import UNPACED, draws, measuring, vault
+from eke.engine.draws import Draws
 from eke.errors import DataError, ServiceError
 from eke.service import Settings, send
 from eke.service.job_sight import JobSight
 from eke.service.pace import Pace
 from eke.service.route import releasing
 from eke.session import Session
+from eke.session.ask.turn import at_once
 from tests.service import BY_SEX, COUNT, Server, finished, serving
 
 PEOPLE = "/api/v1/datasets/people"
@@ -37,6 +39,9 @@ class Hand:
         self.now += max(seconds, 1e-5)  # time passes, asleep or not
         await asyncio.sleep(0)
 
+    def nap(self, seconds: float) -> None:
+        self.now += seconds
+
 
 @pytest.fixture
 def hand() -> Hand:
@@ -45,7 +50,7 @@ def hand() -> Hand:
 
 @pytest.fixture
 def paced(folder: Path, hand: Hand) -> Iterator[Server]:
-    with serving(folder, pace=Pace(STEP, hand, hand.sleep)) as server:
+    with serving(folder, pace=Pace(STEP, hand, hand.sleep, hand.nap)) as server:
         yield server
 
 
@@ -68,7 +73,7 @@ def work(monkeypatch: pytest.MonkeyPatch, hand: Hand, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"), [(0.0, 1), (0.003, 1), (0.0999, 1), (0.1001, 2), (0.47, 5)]
+    ("seconds", "expected"), [(0.0, 1), (0.003, 1), (0.0749, 1), (0.1001, 2), (0.47, 5)]
 )
 @pytest.mark.parametrize(
     ("path", "body"),
@@ -96,9 +101,79 @@ def test_the_check_notices_answers_that_leave_at_once(
     folder: Path, hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Positive control: without a step the time is that of the work."""
-    with serving(folder, pace=Pace(0.0, hand, hand.sleep)) as server:
+    with serving(folder, pace=Pace(0.0, hand, hand.sleep, hand.nap)) as server:
         work(monkeypatch, hand, 0.03)
         assert steps(server, hand, "ask", {"sql": COUNT, "within": 60}) == pytest.approx(0.3)
+
+
+def _taken(
+    server: Server, hand: Hand, patched: pytest.MonkeyPatch, *, planning: float, counting: float
+) -> int:
+    """The steps of a paid answer whose planning and whose counting take so long."""
+    work(patched, hand, counting)
+
+    def plan(name: str) -> None:
+        if name == "engine.reserved":
+            hand.now += planning
+
+    patched.setattr(vault, "failpoint", plan)
+    return round(steps(server, hand, "ask", {"sql": COUNT, "spend": 0.01}))
+
+
+def test_planning_may_cross_a_step_but_counting_adds_the_same(
+    folder: Path, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counting takes 1 or 24 ms of looks of 25 ms, planning less than a step up to nearly three.
+
+    Positive control: without looks in steps, counting decides where planning nearly fills one.
+    """
+    taken: dict[str, list[int]] = {"looks in steps": [], "at once": []}
+    with serving(folder, pace=Pace(STEP, hand, hand.sleep, hand.nap), epsilon=1e6) as server:
+        for way, numbers in taken.items():
+            if way == "at once":
+                server.session.serve(at_once, UNPACED)
+            for planning in (0.03, 0.08, 0.095, 0.15, 0.28):
+                numbers += [
+                    _taken(server, hand, monkeypatch, planning=planning, counting=counting)
+                    for counting in (0.001, 0.024)
+                ]
+    assert taken["looks in steps"] == [1, 1, 2, 2, 2, 2, 2, 2, 4, 4]
+    assert taken["at once"] == [1, 1, 1, 2, 1, 2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("ask", {"sql": COUNT, "within": 60}),
+        ("releases", TABLES),
+        ("publications", {"mechanism": "max_entropy", "epsilon": 0.3}),
+    ],
+)
+def test_what_was_drawn_is_stored_whole_steps_after_the_look_began(
+    paced: Server, hand: Hand, monkeypatch: pytest.MonkeyPatch, path: str, body: Any
+) -> None:
+    """Every look of every kind of release; counting takes a little longer each time."""
+    looks: list[float] = []
+    look = Draws.look
+
+    def looked(self: Draws) -> None:
+        look(self)
+        hand.now += 0.0031 * len(looks)
+        looks.append(self._began)
+
+    def stored(name: str) -> None:
+        if name == "engine.drawn":
+            taken.append((hand.now - looks[-1]) / (STEP / 4))
+
+    taken: list[float] = []
+    monkeypatch.setattr(Draws, "look", looked)
+    monkeypatch.setattr(draws, "failpoint", stored)
+    made = paced.call("POST", f"{PEOPLE}/{path}", "ann", body)
+    if path == "publications":
+        finished(paced, made.json())
+        assert len(looks) > 2, "the parts, a choice, a measurement"
+    assert len(taken) == len(looks) > 0
+    assert taken == pytest.approx([max(1, round(steps)) for steps in taken])
 
 
 def test_free_answers_do_not_wait(paced: Server, hand: Hand) -> None:
@@ -171,7 +246,7 @@ def test_nobody_waits_for_an_answer_that_is_held_back(paced: Server, hand: Hand)
 def test_the_step_is_counted_from_the_arrival() -> None:
     """On a clock of its own an average over many answers would tell the time in between."""
     hand = Hand()
-    pace = Pace(STEP, hand, hand.sleep)
+    pace = Pace(STEP, hand, hand.sleep, hand.nap)
     for arrival in (0.0, 0.04, 7.77):
         hand.now = arrival + 0.13
         assert pace.due(arrival) == pytest.approx(arrival + 0.2)
