@@ -11,7 +11,7 @@ from eke.codec.plain import finite, label_document, read_label, read_record
 from eke.errors import EstimateError
 from eke.inference import Posterior
 from eke.question import VALUE
-from eke.session import Answer, Cell, Receipt
+from eke.session import Answer, Cell, First, Receipt
 
 
 def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
@@ -57,7 +57,13 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
         for name, is_key in zip(answer.columns, answer.is_key, strict=True)
     ]
     unnamed = {} if answer.is_named else {"named": False}
-    return finite({"kind": "table", "columns": columns, "rows": rows, **unnamed, **shared})
+    first = {} if answer.first is None else {"first": _first_document(answer.first)}
+    return finite({"kind": "table", "columns": columns, "rows": rows, **unnamed, **first, **shared})
+
+
+def _first_document(first: First) -> dict[str, Any]:
+    others = [[label_document(label) for label in key] for key in first.others]
+    return {"surely": list(first.surely), "others": others, "more": first.more}
 
 
 def receipt_document(receipt: Receipt) -> dict[str, Any]:
@@ -99,7 +105,22 @@ def _read_answer(document: Mapping[str, Any]) -> Answer:
         for row in document["rows"]
     )
     names = tuple(column["name"] for column in document["columns"])
-    return Answer(names, is_key, rows, receipt, document.get("named", True), _belief=_no_belief)
+    return Answer(
+        names,
+        is_key,
+        rows,
+        receipt,
+        document.get("named", True),
+        _belief=_no_belief,
+        first=_read_first(document.get("first")),
+    )
+
+
+def _read_first(document: Mapping[str, Any] | None) -> First | None:
+    if document is None:
+        return None
+    others = tuple(tuple(read_label(label) for label in key) for key in document["others"])
+    return First(tuple(document["surely"]), others, document["more"])
 
 
 def _no_belief(row: int, column: int) -> Posterior:

@@ -22,6 +22,7 @@ What a raw value is, by column type:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -35,6 +36,7 @@ from eke.data.moments import (
     step_of_told,
     told_moment,
 )
+from eke.data.sealed import Find
 from eke.domain import Attribute
 from eke.domain.fate import Fate
 from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Placing, Stepped, TimeSteps
@@ -49,6 +51,7 @@ FALSE_WORDS = ("false", "f", "no", "n")
 _EXACT = 2**53
 _INT64 = (-(2**63), 2**63 - 1)
 _LARGEST_DECIMAL = 10**38 - 1
+_MANY = 256  # declared values: so many and more are looked up where the engine can
 _LARGEST_WHOLE = 2**1023  # of the categories that a DOUBLE may hold; any larger one is never found
 
 
@@ -70,26 +73,43 @@ class _Branch:
     fate: Any  # a `Fate`, or an expression of one
 
 
-def code_expression(column: Any, attribute: Attribute, *, spelled: bool = False) -> Any:
+def code_expression(
+    column: Any, attribute: Attribute, *, spelled: bool = False, find: Find | None = None
+) -> Any:
     """An Ibis expression of the code of a raw column: `Attribute.code`, inside the engine.
 
-    A `spelled` column holds what `spelled_number` has made of a text column.
+    A `spelled` column holds what `spelled_number` has made of a text column. `find` finds the place
+    of a text in `long_list`.
     """
-    *branches, last = _branches(column, attribute, spelled=spelled)
+    *branches, last = _branches(column, attribute, spelled=spelled, find=find)
     return ibis.cases(*((b.condition, b.code) for b in branches), else_=last.code)
 
 
-def fate_expression(column: Any, attribute: Attribute, *, spelled: bool = False) -> Any:
+def fate_expression(
+    column: Any, attribute: Attribute, *, spelled: bool = False, find: Find | None = None
+) -> Any:
     """An Ibis expression of the fate of a raw column: `Attribute.fate`, inside the engine.
 
     It has the conditions of `code_expression`, in the same order, so the two cannot disagree.
     """
-    *branches, last = _branches(column, attribute, spelled=spelled)
+    *branches, last = _branches(column, attribute, spelled=spelled, find=find)
     fates = [(b.condition, _code(b.fate) if isinstance(b.fate, Fate) else b.fate) for b in branches]
     return ibis.cases(*fates, else_=_code(last.fate))
 
 
-def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
+def long_list(attribute: Attribute) -> tuple[str, ...]:
+    """The texts that declared values are looked up by, where there are many; else none."""
+    placing = attribute.placing
+    if not isinstance(placing, Listed) or len(placing.values) < _MANY:
+        return ()
+    if not placing.is_text and any(not _INT64[0] <= int(v) <= _INT64[1] for v in placing.values):
+        return ()
+    return tuple(map(str, placing.values))
+
+
+def _branches(
+    column: Any, attribute: Attribute, *, spelled: bool, find: Find | None
+) -> list[_Branch]:
     """All that a raw value can be, the first that holds; the last one takes whatever is left."""
     if spelled and isinstance(attribute.placing, TimeSteps):
         raw = _Raw(is_missing(column), None, None)
@@ -98,7 +118,7 @@ def _branches(column: Any, attribute: Attribute, *, spelled: bool) -> list[_Bran
     # The slow twin itself says where each rule leads; object() is no declared value of anything.
     return [
         _Branch(raw.missing, _code(attribute.code(None)), Fate.MISSING),
-        *_found(raw, column, attribute, spelled=spelled),
+        *_found(raw, column, attribute, spelled=spelled, find=find),
         _Branch(None, _code(attribute.code(object())), Fate.UNDECLARED),
     ]
 
@@ -168,7 +188,9 @@ def _raw(column: Any) -> _Raw:
     return _Raw(missing, None, None)
 
 
-def _found(raw: _Raw, column: Any, attribute: Attribute, *, spelled: bool) -> list[_Branch]:
+def _found(
+    raw: _Raw, column: Any, attribute: Attribute, *, spelled: bool, find: Find | None
+) -> list[_Branch]:
     """The branches of all values that have a place, or lie below or above all places."""
     beyond = _code(attribute.beyond[0]), _code(attribute.beyond[1])
     if isinstance(attribute.placing, TimeSteps):
@@ -177,8 +199,23 @@ def _found(raw: _Raw, column: Any, attribute: Attribute, *, spelled: bool) -> li
         return [] if number is None else _whole_branches(number, moments.low, moments.high, beyond)
     if takes_text(attribute):
         texts = attribute.declared if raw.text is not None else ()
+        if texts and find is not None:
+            place = find(raw.text)
+            return [_declared(place.notnull(), place)]
         return [_declared(raw.text == v, _code(n)) for n, v in enumerate(texts)]
-    return [] if raw.number is None else _number_branches(raw.number, attribute.placing, beyond)
+    if raw.number is None:
+        return []
+    if find is not None and isinstance(attribute.placing, Listed):
+        return [_listed(raw.number, [int(v) for v in attribute.placing.values], find)]
+    return _number_branches(raw.number, attribute.placing, beyond)
+
+
+def _listed(number: Any, values: Sequence[int], find: Find) -> _Branch:
+    """The branch of all whole numbers in a long list, which are found by their digits."""
+    least, most = min(values), max(values)
+    inside = ~_is_below(number, least) & ~_is_above(number, most) & _is_whole(number)
+    place = find(_whole_part(number, least, most).cast("string"))
+    return _declared(inside & place.notnull(), place)
 
 
 def _number_branches(number: Any, placing: Placing, beyond: tuple[Any, Any]) -> list[_Branch]:

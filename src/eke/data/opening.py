@@ -193,7 +193,7 @@ def _file_source(
         def scan_all(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
             check_untouched(file.path, fingerprint)
             with scan_file(file) as scan:
-                rows = kept_rows(scan.table(wanted, ID), domain, unit, sample=sample)
+                rows = kept_rows(scan.table(wanted, ID), domain, unit, scan.engine, sample=sample)
                 scanned = scan_sets(rows, sets, domain, scan.engine, None)
             check_untouched(file.path, fingerprint)
             return scanned.tables

@@ -20,7 +20,7 @@ from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
 from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
 from eke.data.postgresql_copy import CopyReader
-from eke.data.sealed import FAILURE, UNKNOWN, quoted_name
+from eke.data.sealed import FAILURE, UNKNOWN, Find, quoted_name
 from eke.data.server_table import PostgreSQLTable
 from eke.data.view import (
     NO_PLAN,
@@ -159,6 +159,10 @@ class PostgreSQLEngine:
         types = {name: str(dtype).lstrip("!") for name, dtype in expression.schema().items()}
         sql = f"WITH {self._with_raw()} {_sql(expression)}"
         return _shielded(lambda: self._copy(sql, types))
+
+    def finder(self, texts: Sequence[str]) -> Find | None:
+        """None: every declared value is compared."""
+        return None
 
     def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
         """The result of a SELECT of ours over the table `coded`, an Ibis expression.

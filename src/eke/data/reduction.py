@@ -17,12 +17,18 @@ import ibis
 import numpy as np
 
 from eke.data.cells import Cells, sorted_cells
-from eke.data.coding import code_expression, fate_expression, is_spelled, spelled_number
+from eke.data.coding import (
+    code_expression,
+    fate_expression,
+    is_spelled,
+    long_list,
+    spelled_number,
+)
 from eke.data.id_mark import MARK
 from eke.data.row_sample import RowSample
-from eke.data.sealed import Engine
+from eke.data.sealed import Engine, Find
 from eke.data.source import Rows
-from eke.domain import Domain
+from eke.domain import Attribute, Domain
 from eke.domain.fate import Fate
 from eke.errors import DataError
 from eke.privacy.unit import Unit
@@ -68,12 +74,14 @@ def count_cells(
     return sorted_cells(domain.names, domain.shape, columns, counts)
 
 
-def kept_rows(table: Any, domain: Domain, unit: Unit | None, *, sample: RowSample | None) -> Any:
+def kept_rows(
+    table: Any, domain: Domain, unit: Unit | None, engine: Engine, *, sample: RowSample | None
+) -> Any:
     """The coded rows that `count_cells` counts, as an Ibis table that nothing is held for.
 
     Only for tables with typed columns: numbers spelled in texts would be parsed over and over.
     """
-    coded = _coded_rows(table, domain, unit, coded=frozenset(), spelled=set())
+    coded = _coded_rows(table, domain, unit, engine, coded=frozenset(), spelled=set())
     names = [code_column(place) for place in range(len(domain))]
     return _kept(coded, names, unit, sample).select(*names)
 
@@ -148,10 +156,10 @@ def _held_rows(
     # it from parsing the same text dozens of times.
     if spelled:
         table = engine.hold(
-            _read_texts(table, domain, unit, coded=coded, spelled=spelled, read=read)
+            _read_texts(table, domain, unit, engine, coded=coded, spelled=spelled, read=read)
         )
         coded = frozenset(domain.names) - spelled
-    rows = _coded_rows(table, domain, unit, coded=coded, spelled=spelled, read=read)
+    rows = _coded_rows(table, domain, unit, engine, coded=coded, spelled=spelled, read=read)
     return engine.hold(rows)
 
 
@@ -159,6 +167,7 @@ def _read_texts(
     table: Any,
     domain: Domain,
     unit: Unit | None,
+    engine: Engine,
     *,
     coded: frozenset[str],
     spelled: set[str],
@@ -169,8 +178,10 @@ def _read_texts(
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
         if name not in coded:
-            reading = spelled_number if name in spelled else read
-            column = reading(column, attribute)
+            if name in spelled:
+                column = spelled_number(column, attribute)
+            else:
+                column = read(column, attribute, find=_finder(engine, attribute))
         columns[code_column(place)] = column
     return table.select(*_ids(table, unit), **columns)
 
@@ -179,6 +190,7 @@ def _coded_rows(
     table: Any,
     domain: Domain,
     unit: Unit | None,
+    engine: Engine,
     *,
     coded: frozenset[str],
     spelled: set[str],
@@ -188,10 +200,16 @@ def _coded_rows(
     for place, (name, attribute) in enumerate(domain.attributes):
         column = table[code_column(place)]
         if name not in coded:
-            column = read(column, attribute, spelled=name in spelled)
+            find = _finder(engine, attribute)
+            column = read(column, attribute, spelled=name in spelled, find=find)
         most = len(Fate) if read is fate_expression else attribute.size
         columns[code_column(place)] = column.cast(_code_type(most))
     return table.select(*_ids(table, unit), **columns)
+
+
+def _finder(engine: Engine, attribute: Attribute) -> Find | None:
+    texts = long_list(attribute)
+    return engine.finder(texts) if texts else None
 
 
 def _ids(table: Any, unit: Unit | None) -> list[str]:

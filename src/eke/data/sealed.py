@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Sequence
 from itertools import count
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import duckdb
 import ibis
@@ -41,6 +41,8 @@ UNKNOWN = ibis.expr.datatypes.unknown
 """The type of a column that is passed on as it is and never part of an expression of ours."""
 
 Result = TypeVar("Result")
+Find: TypeAlias = Callable[[Any], Any]
+"""From an expression of texts to that of their places in a list, NULL where it is not listed."""
 
 
 class Engine(Protocol):
@@ -52,6 +54,10 @@ class Engine(Protocol):
 
     def fetch(self, expression: Any) -> Any:
         """The rows of an Ibis expression as an Arrow table."""
+        ...
+
+    def finder(self, texts: Sequence[str]) -> Find | None:
+        """What finds a text in a long list, if the engine can do better than to compare each."""
         ...
 
 
@@ -122,6 +128,23 @@ class SealedEngine:
     def fetch(self, expression: Any) -> Any:
         return shielded(lambda: self._connection.sql(_sql(expression)).to_arrow_table())
 
+    def finder(self, texts: Sequence[str]) -> Find | None:
+        """By the engine's own dictionary: texts are the same when their bytes are."""
+        number = next(self._numbers)
+        listed = pa.table({"place": range(len(texts)), "text": texts})
+        shielded(lambda: self._connection.register(f"listed{number}", listed))
+        in_order = f"SELECT text FROM listed{number} ORDER BY place"  # noqa: S608 - ours
+        self.run(f"CREATE TYPE listing{number} AS ENUM ({in_order})")
+        self.run(
+            f"CREATE TEMP MACRO place{number}(word) AS "
+            f"CAST(enum_code(TRY_CAST(word AS listing{number})) AS BIGINT)"
+        )
+        signature = ((ibis.expr.datatypes.string,), ibis.expr.datatypes.int64)
+        find: Find = ibis.udf.scalar.builtin(
+            lambda _: ..., name=f"place{number}", signature=signature
+        )
+        return find
+
     def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
         """The result of a SELECT of ours over the table `coded`, an Ibis expression."""
         sql = f"WITH coded AS ({_sql(rows)}) {select}"
@@ -147,6 +170,9 @@ class OpenEngine:
 
     def fetch(self, expression: Any) -> Any:
         return shielded(expression.to_pyarrow)
+
+    def finder(self, texts: Sequence[str]) -> Find | None:
+        return None
 
 
 def shielded(action: Callable[[], Result]) -> Result:

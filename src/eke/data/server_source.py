@@ -133,7 +133,7 @@ def _scan(
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
-        rows = kept_rows(raw, domain, unit, sample=sample)
+        rows = kept_rows(raw, domain, unit, engine, sample=sample)
         return scan_sets(rows, sets, domain, engine, point), notes
 
 

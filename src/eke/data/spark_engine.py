@@ -20,7 +20,7 @@ import ibis
 from eke.data.id_mark import MARK, spark_mark
 from eke.data.identity import no_equality
 from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
-from eke.data.sealed import UNKNOWN, shielded
+from eke.data.sealed import UNKNOWN, Find, shielded
 from eke.data.server_table import SparkTable
 from eke.errors import DataError
 
@@ -105,6 +105,10 @@ class SparkEngine:
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression as an Arrow table."""
         return shielded(lambda: self._session.sql(_sql(expression)).toArrow())
+
+    def finder(self, texts: Sequence[str]) -> Find | None:
+        """None: every declared value is compared."""
+        return None
 
     def fetch_over(self, rows: Any, select: str, columns: Sequence[str]) -> Any:
         """The result of a SELECT of ours over the table `coded`, an Ibis expression."""

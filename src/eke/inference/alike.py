@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.history import Row
+from eke.query.canonical import Term
+from eke.query.runs import dense
 
-_MOST_CLASSES = 64
-_MOST_LOOKED_AT = 2**22  # entries of the vectors of one attribute
+_MOST_SINGLES = 64  # classes among values that answers treat differently from all others
+_MOST_LOOKED_AT = 2**27  # entries of the vectors of one attribute
+_MOST_SWAPPED = 2**22  # the same, where values are swapped
 Classes = NDArray[np.intp]
 
 
@@ -44,29 +47,66 @@ def alike(classes: Sequence[Classes]) -> Alike:
 def value_classes(rows: Sequence[Row], name: str, size: int) -> Classes:
     """The values of an attribute in classes: those of one class can be swapped.
 
-    Values that are not looked at, because there are too many or they differ too much, are classes
-    of their own.
+    Values that no answer tells apart are alike. If there are several of them, none can be swapped
+    with any other value: its answers would have to be told apart from theirs. So the swaps to look
+    at are those among values without a double. Those that are not looked at, because there are too
+    many or they differ too much, are classes of their own.
     """
-    held = [_Held.of(row, name) for row in rows if name in row.query.attributes]
-    if not held:
-        return np.zeros(size, np.intp)
-    alone = np.arange(size)
-    if size * sum(len(one.vectors) for one in held) > _MOST_LOOKED_AT:
-        return alone
+    answers = [row for row in rows if name in row.query.attributes]
+    terms = [term for row in answers for term in row.query.terms]
+    if size * len(terms) > _MOST_LOOKED_AT:
+        return np.arange(size)
+    firsts, classes = _not_told_apart(terms, name, size)
+    singles = np.flatnonzero(np.bincount(classes) == 1)
+    if len(singles) > 1 and len(firsts) * len(terms) <= _MOST_SWAPPED:
+        held = [_Held.of(row, name, firsts) for row in answers]
+        classes = _joined(held, singles, len(firsts))[classes]
+    return _numbered(classes)
+
+
+def _not_told_apart(terms: Sequence[Term], name: str, size: int) -> tuple[Classes, Classes]:
+    """A value of each class of those at which all terms are equal, and the class of each value.
+
+    They are found by a random sum of the terms' vectors, and then compared.
+    """
+    draw = np.random.default_rng(0)
+    sums = np.zeros(size, np.uint64)
+    for vector in _vectors(terms, name):
+        sums += vector.astype(np.uint64) * draw.integers(2**64, dtype=np.uint64)
+    _, firsts, classes = np.unique(sums, return_index=True, return_inverse=True)
+    if not all(np.array_equal(one, one[firsts][classes]) for one in _vectors(terms, name)):
+        firsts = classes = np.arange(size)  # two sums that are equal by chance
+    return firsts, classes
+
+
+def _vectors(terms: Sequence[Term], name: str) -> Iterator[NDArray[np.int64]]:
+    """Those along one attribute, one at a time: each may be as long as a million values."""
+    return (dense(vector) for term in terms for n, vector in term.vectors if n == name)
+
+
+def _joined(held: Sequence[_Held], singles: Classes, count: int) -> Classes:
+    """The classes, from 0 up to a count, where those of single values are joined by swaps."""
     signatures = _signatures(held)
-    classes = np.zeros(size, np.intp)
-    firsts: list[int] = []  # a value of each class
-    for value in range(size):
-        for place, first in enumerate(firsts):
-            if signatures[first] == signatures[value] and _swappable(held, first, value):
-                classes[value] = place
-                break
-        else:
-            classes[value] = len(firsts)
-            firsts.append(value)
-            if len(firsts) > _MOST_CLASSES:
-                return alone
-    return classes
+    joined = np.arange(count)
+    leaders: list[int] = []  # a value of each class
+    for value in singles:
+        alike_to = (
+            one
+            for one in leaders
+            if signatures[one] == signatures[value] and _swappable(held, one, value)
+        )
+        joined[value] = next(alike_to, value)
+        if joined[value] == value:
+            leaders.append(int(value))
+            if len(leaders) > _MOST_SINGLES:
+                return np.arange(count)
+    return joined
+
+
+def _numbered(classes: Classes) -> Classes:
+    """The same classes, with numbers in the order of their first values."""
+    _, firsts, places = np.unique(classes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(firsts))[places]
 
 
 def kinds_of(classes: Sequence[Classes]) -> int:
@@ -76,21 +116,19 @@ def kinds_of(classes: Sequence[Classes]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A single answer, its vectors along one attribute apart from the rest of its terms."""
+    """A single answer, its vectors at some values of one attribute apart from all else."""
 
     rest: tuple[tuple[Hashable, ...], ...]  # of each term: noise, weight and other factors
     vectors: NDArray[np.int64]  # (terms, values)
 
     @staticmethod
-    def of(row: Row, name: str) -> _Held:
+    def of(row: Row, name: str, values: Classes) -> _Held:
         rest, vectors = [], []
         for term in row.query.terms:
             factor = dict(term.factors).get(name)
             others = tuple((n, vector.tobytes()) for n, vector in term.factors if n != name)
             rest.append((row.law, term.weight, factor is None, others))
-            vectors.append(
-                np.ones(row.query.domain[name].size, np.int64) if factor is None else factor
-            )
+            vectors.append(np.ones(len(values), np.int64) if factor is None else factor[values])
         return _Held(tuple(rest), np.array(vectors, np.int64))
 
     def moved(self, one: int, other: int) -> bool:

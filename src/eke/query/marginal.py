@@ -25,6 +25,7 @@ from eke.query.linear import Block, Query
 MOST_CELLS = 10_000_000
 _TOGETHER, _KEPT = 16, 1024
 """Cells are made by so many, and that many times so many of them are kept: some 20 MB."""
+_MANY = 4_096  # cells, which then are long themselves, and made one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ class Marginal(Block):
         """The query of one cell, by its flat index in C order."""
         if not 0 <= index < self.cells:
             raise QueryError(f"the marginal has cells 0 to {self.cells - 1}, not {index}")
+        if self.cells > _MANY:  # then few of them are looked at
+            return _cell(self, index)
         return _neighbours(self, index // _TOGETHER)[index % _TOGETHER]
 
     def queries(self) -> Iterator[Query]:

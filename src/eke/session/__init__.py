@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
-    from eke.session.answer.answer import Answer, Cell, simultaneous
+    from eke.session.answer.answer import Answer, Cell, First, simultaneous
     from eke.session.answer.receipt import Receipt
     from eke.session.answer.report import write_report
     from eke.session.ask.aim import Aim, Within
@@ -40,6 +40,7 @@ __all__ = [
     "Dataset",
     "Estimate",
     "EstimateMethod",
+    "First",
     "History",
     "KeptAnswer",
     "KeptAnswers",
@@ -69,7 +70,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
-            "answer.answer": "Answer Cell simultaneous",
+            "answer.answer": "Answer Cell First simultaneous",
             "answer.receipt": "Receipt",
             "answer.report": "write_report",
             "ask.estimate": "Estimate EstimateMethod TableEstimate",

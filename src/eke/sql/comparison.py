@@ -70,7 +70,9 @@ def compare(
         return _numbers(reading, node, how, first, second)
     if isinstance(first, Text) and isinstance(second, Text):
         if how.sign in ("=", "<>"):
-            _check_declared(reading, node, first, second)
+            for one, other in ((first, second), (second, first)):
+                if is_literal(one):
+                    _check_declared(reading, node, other, [one])
         return reading.diagrams.joined(how.labels, first.labels, second.labels)
     if isinstance(first, Truth) and isinstance(second, Truth):
         if how.sign not in ("=", "<>"):
@@ -90,8 +92,23 @@ def contained(reading: Reading, node: exp.Expr, value: Value, choices: Sequence[
         names = tuple(value.value.attributes)
         if len(names) == 1 and len(numbers) == len(choices):
             return _among(reading, names[0], value, numbers)
+    texts = [c for c in choices if isinstance(c, Text) and is_literal(c)]
+    if isinstance(value, Text) and len(texts) == len(choices):
+        return _among_texts(reading, node, value, texts)
     parts = [compare(reading, node, _EQUAL, value, choice) for choice in choices]
     return folded(reading.diagrams, either, parts)
+
+
+def _among_texts(reading: Reading, node: exp.Expr, value: Text, choices: Sequence[Text]) -> Diagram:
+    """Where a text is one of some: one look at each, however many there are."""
+    diagrams = reading.diagrams
+    _check_declared(reading, node, value, choices)
+    wanted = frozenset(diagrams.labels(choice.labels)[0] for choice in choices)
+    return diagrams.mapped(_in_labels, value.labels, wanted)
+
+
+def _in_labels(text: str | None, wanted: frozenset[str]) -> bool | None:
+    return None if text is None else text in wanted
 
 
 def like(reading: Reading, node: exp.Expr, value: Value, pattern: Value) -> Diagram:
@@ -202,15 +219,17 @@ def _among(reading: Reading, name: str, value: Number, choices: Sequence[Number]
     return reading.diagrams.joined(if_true, value.known, is_chosen)
 
 
-def _check_declared(reading: Reading, node: exp.Expr, first: Text, second: Text) -> None:
+def _check_declared(
+    reading: Reading, node: exp.Expr, value: Text, literals: Sequence[Text]
+) -> None:
     """Raise when a text is compared for equality that no cell has: it is nearly always a slip."""
-    for one, other in ((first, second), (second, first)):
-        if not is_literal(one) or is_literal(other):
-            continue
-        wanted = reading.diagrams.labels(one.labels)[0]
-        declared = [t for t in reading.diagrams.labels(other.labels) if t is not None]
+    if is_literal(value):
+        return
+    declared = dict.fromkeys(t for t in reading.diagrams.labels(value.labels) if t is not None)
+    for literal in literals:
+        (wanted,) = reading.diagrams.labels(literal.labels)
         if wanted not in declared:
-            column = f" of {other.attribute}" if other.attribute else ""
+            column = f" of {value.attribute}" if value.attribute else ""
             raise reading.error(
                 node,
                 f"{echo(wanted)!r} is not a declared value{column}; "

@@ -99,7 +99,7 @@ def _worked_out(domain: Domain, name: str) -> tuple[Reading, Value]:
 
 
 def _reading(domain: Domain) -> Reading:
-    effort = Effort(SqlText(""))
+    effort = Effort(SqlText(""), domain)
     return Reading(SqlText(""), domain, Diagrams(domain, effort), effort)
 
 

@@ -137,10 +137,19 @@ class Diagrams:
             isinstance(first, Branch) and first.level < second.level
         ):
             first = cast("Branch", first)  # two leaves are joined without coming here
+            if isinstance(second, Leaf) and all(isinstance(one, Leaf) for one in first.targets):
+                return self._relabelled(operation, first, second.label)
             targets = [self.joined(operation, target, second) for target in first.targets]
             return self._branch(first.level, first.stops, targets)
         targets = [self.joined(operation, first, target) for target in second.targets]
         return self._branch(second.level, second.stops, targets)
+
+    def _relabelled(self, operation: Operation, first: Branch, extra: object) -> Diagram:
+        """A question for one attribute with other labels: a list of many values is often mapped."""
+        self.effort.spend(len(first.targets))
+        labels = [operation(cast("Leaf", leaf).label, extra) for leaf in first.targets]
+        targets = [self.leaf(label) for label in labels]
+        return self._branch(first.level, first.stops, targets, steps_a_run=0)
 
     def _zip(self, operation: Operation, first: Branch, second: Branch) -> Diagram:
         """Two questions for the same attribute, run by run."""

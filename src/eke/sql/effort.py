@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from eke.domain import Domain
+from eke.domain.placing import Listed
 from eke.sql.place import SqlText
 
 MOST_STEPS = 180_000
 """A step is one to three microseconds of work."""
+PASSES = 10
+"""How often a text may go over the longest list of declared values, beside that."""
 
 
 class Effort:
@@ -15,9 +19,10 @@ class Effort:
 
     __slots__ = ("_at", "_left", "_text")
 
-    def __init__(self, text: SqlText) -> None:
+    def __init__(self, text: SqlText, domain: Domain) -> None:
+        lists = (a.size for _, a in domain.attributes if isinstance(a.placing, Listed))
         self._text = text
-        self._left = MOST_STEPS
+        self._left = MOST_STEPS + PASSES * max(lists, default=0)
         self._at: int | exp.Expr = 0
 
     def turn_to(self, node: exp.Expr) -> None:

@@ -75,7 +75,7 @@ def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     tokens, requirement = without_accuracy(text, tokens)
     tokens, top = without_top(text, tokens)
     select = parsed(text, cleaned(text, tokens), tokens)
-    effort = Effort(text)
+    effort = Effort(text, domain)
     reading = Reading(text, domain, Diagrams(domain, effort), effort)
     tables = Tables(protected_table(reading), table)
     add_common(reading, tables, select)

@@ -290,7 +290,7 @@ def _mapped(
     extra: object,
 ) -> Diagram:
     texts = _texts(reading, node, value)
-    reading.effort.spend(sum(len(text) for text in texts) // 4 + 2 * len(texts))
+    reading.effort.spend(sum(len(text) for text in texts) // 16 + len(texts) // 4)
     return reading.diagrams.mapped(operation, value.labels, extra)  # type: ignore[union-attr]
 
 

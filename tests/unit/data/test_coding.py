@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import ibis
 import pytest
 
-from eke.data import CsvFile
+from eke.data import CsvFile, coding, open_source
 from eke.data.coding import code_expression, fate_expression, is_spelled, spelled_number
 from eke.data.files import DuckDBFile
+from eke.data.reduction import _finder
 from eke.data.scan import Scan, scan_file
-from eke.domain import Attribute, Categorical
+from eke.domain import Attribute, Categorical, Domain, Integer
 from eke.domain.temporal import Temporal
 from eke.errors import DataError
 from tests.unit.data.slow_twin import (
@@ -25,6 +27,12 @@ from tests.unit.data.slow_twin import (
     reads_texts,
     value_of_text,
 )
+
+
+@pytest.fixture(autouse=True, params=["few values", "many values"])
+def _lists(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Declared values are compared one by one, or looked up as long lists are."""
+    monkeypatch.setattr(coding, "_MANY", {"few values": 10**9, "many values": 1}[request.param])
 
 
 def within(least: int, most: int) -> list[int | None]:
@@ -81,7 +89,8 @@ def codes_in_engine(
     expressions = {}
     for at, attribute in enumerate(attributes):
         raw = table[f"t{at}" if at in spelled else "x"]
-        expressions[f"c{at}"] = read(raw, attribute, spelled=at in spelled)
+        find = _finder(scan.engine, attribute)
+        expressions[f"c{at}"] = read(raw, attribute, spelled=at in spelled, find=find)
     number = table["n"].cast("int64")
     result = scan.engine.fetch(table.select(n=number, **expressions).order_by("n"))
     return [result[f"c{at}"].to_pylist() for at in range(len(attributes))]
@@ -163,3 +172,31 @@ def test_categories_too_large_for_text_numbers_are_refused_by_schema_alone() -> 
     column = ibis.table({"x": "string"}, name="t")["x"]
     with pytest.raises(DataError, match="declare them as text"):
         spelled_number(column, Categorical(2**53, 5))
+
+
+def test_only_lists_that_can_be_looked_up_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coding, "_MANY", 3)
+    assert coding.long_list(Categorical("b", "a", "")) == ("b", "a", "")
+    assert coding.long_list(Categorical(7, -7, 0)) == ("7", "-7", "0")
+    assert coding.long_list(Categorical("b", "a")) == ()
+    assert coding.long_list(Categorical(1, 2, 2**63)) == ()
+    assert coding.long_list(Integer(0, 99)) == ()
+
+
+def test_a_long_list_is_looked_up_and_a_row_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2,000 declared values, some of which only bytes tell apart, in a column that ignores case."""
+    monkeypatch.undo()
+    values = [*(f"K{n:04d}" for n in range(1996)), "k0000", "", "K0001 ", "é"]
+    path = tmp_path / "long.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE long (x VARCHAR COLLATE NOCASE)")
+        stored = [*values, "k0000", "k0002", "nobody", None]
+        connection.executemany("INSERT INTO long VALUES (?)", [[value] for value in stored])
+    domain = Domain(x=Categorical(*values, null="bucket", outside="bucket"))
+    counts = open_source(DuckDBFile(str(path)), domain).counts([("x",)])[0]
+    codes = [domain["x"].labels[code] for (code,) in counts.codes]
+    told = dict(zip(codes, counts.counts.tolist(), strict=True))
+    expected: dict[object, int] = {**dict.fromkeys(values, 1), "k0000": 2, None: 3}
+    assert told == expected

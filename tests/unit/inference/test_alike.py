@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
+
 import numpy as np
 import pytest
 
@@ -89,10 +92,84 @@ def test_values_are_alike_if_they_can_be_swapped(rows: list[Row], classes: list[
 
 
 def test_values_are_alone_where_too_many_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alike, "_MOST_CLASSES", 2)
-    assert value_classes(rows_by_value(1, 2, 3), "a", 5).tolist() == [0, 1, 2, 3, 4]
+    """But those that no answer tells apart stay together as long as vectors are looked at."""
+    assert value_classes(rows_by_value(1, 2, 1), "a", 5).tolist() == [0, 1, 0, 2, 2]
+    monkeypatch.setattr(alike, "_MOST_SINGLES", 1)
+    assert value_classes(rows_by_value(1, 2, 1), "a", 5).tolist() == [0, 1, 2, 3, 3]
+    monkeypatch.undo()
+    monkeypatch.setattr(alike, "_MOST_SWAPPED", 4)
+    assert value_classes(rows_by_value(1, 1), "a", 5).tolist() == [0, 1, 2, 2, 2]
     monkeypatch.setattr(alike, "_MOST_LOOKED_AT", 4)
     assert value_classes(rows_by_value(1), "a", 5).tolist() == [0, 1, 2, 3, 4]
+
+
+def by_definition(rows: list[Row], size: int) -> list[int]:
+    """The slow twin: all pairs of values are swapped, in whole answers written out over cells."""
+
+    def written(order: list[int]) -> Counter[Hashable]:
+        answers = []
+        for row in rows:
+            table = np.zeros((size, 3), object)
+            for term in row.query.terms:
+                factors = dict(term.factors)
+                along = [factors.get(name, np.ones(n, int)) for name, n in (("a", size), ("b", 3))]
+                table = table + term.weight * np.multiply.outer(*along).astype(object)
+            answers.append((row.law, tuple(table[order].reshape(-1))))
+        return Counter(answers)
+
+    def swapped(one: int, other: int) -> list[int]:
+        order = list(range(size))
+        order[one], order[other] = other, one
+        return order
+
+    plain = written(list(range(size)))
+    classes: list[int] = []
+    for value in range(size):
+        same = (one for one in range(value) if written(swapped(one, value)) == plain)
+        classes.append(
+            classes[one] if (one := next(same, None)) is not None else 1 + max(classes, default=-1)
+        )
+    return classes
+
+
+def random_rows(rng: np.random.Generator, domain: Domain, size: int) -> list[Row]:
+    """Answers about single values, ranges and cells, with one of two noises; many are alike."""
+    rows = []
+    for _ in range(rng.integers(1, 8)):
+        low = int(rng.integers(size))
+        high = low if rng.random() < 0.6 else int(rng.integers(low, size))
+        asked = (
+            count(a=(low, high), b=int(rng.integers(3)))
+            if rng.random() < 0.3
+            else count(a=(low, high))
+        )
+        rows.append(Row(asked.on(domain), 1.0, Laplace(float(rng.integers(1, 3)))))
+    return rows
+
+
+def test_classes_are_those_of_the_definition() -> None:
+    """600 histories; in a tenth of them at least, values are alike that answers tell apart."""
+    rng = np.random.default_rng(5)
+    domain, joined = Domain(a=Integer(0, 5), b=Integer(0, 2)), 0
+    for _ in range(600):
+        rows = random_rows(rng, domain, 6)
+        assert value_classes(rows, "a", 6).tolist() == by_definition(rows, 6)
+        plain = np.ones(6, int)
+        vectors = [dict(t.factors).get("a", plain) for row in rows for t in row.query.terms]
+        joined += len(np.unique(np.array(vectors), axis=1).T) > max(by_definition(rows, 6)) + 1
+    assert joined > 60
+
+
+def test_sums_that_are_equal_by_chance_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Chance:
+        def integers(self, _: int, dtype: object) -> np.uint64:
+            return np.uint64(0)
+
+    monkeypatch.setattr(np.random, "default_rng", lambda _: Chance())
+    terms = [term for row in rows_by_value(2, 2) for term in row.query.terms]
+    told = alike._not_told_apart(terms, "a", 5)
+    assert [one.tolist() for one in told] == [[0, 1, 2, 3, 4]] * 2
+    assert value_classes(rows_by_value(2, 2), "a", 5).tolist() == [0, 0, 1, 1, 1]
 
 
 def test_kinds_are_counted_and_what_cannot_be_known_is_seen() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,15 @@ import pandas as pd
 import pytest
 
 import eke
+from eke.codec.answer import answer_document, read_answer
 from eke.errors import QueryError
+from eke.history import Measurement, Row
+from eke.inference import Inference, state
+from eke.planning import QuestionDemand
+from eke.privacy.law import Laplace
+from eke.session.ask import ranks
+from eke.session.ask.known_cells import KnownCells
+from eke.sql import parse
 
 COUNTS = (3000, 1000, 2000, 1005)
 
@@ -85,6 +94,34 @@ def test_the_first_rows_say_which_are_sure(session, limit, sentence):
     answer = session.ask(text, within=100)
     assert answer.caveats[0].startswith(sentence)
     assert ("Not shown, but possibly among them" in answer.caveats[0]) == (limit == 3)
+    assert answer.first.surely == (True, True, False)[:limit]
+    assert (len(answer.first.others) > 0) == (limit == 3)
+    assert answer.first.more == 0
+    assert read_answer(answer_document(answer, posterior=False)).first == answer.first
+    assert json.loads(answer.to_json())["first"]["surely"] == list(answer.first.surely)
+    names = [key[0] for key in answer.first.others]
+    assert all(str(name) in answer.caveats[0] for name in names)
+
+
+@pytest.mark.parametrize("formula", ["COUNT(*)", "5 - 2 * COUNT(*)", "COUNT(*) / 4 + 1"])
+def test_intervals_of_a_table_are_those_of_its_cells(formula, monkeypatch):
+    """The slow twin finds them one by one; scaled and shifted, upwards and downwards."""
+    monkeypatch.setattr(state, "LEAST_CELLS", 0)
+    domain = eke.Domain(month=eke.Integer(1, 12), sex=eke.Boolean())
+    inference = Inference(domain)
+    table, values = eke.marginal("month").on(domain), tuple(float(n * n) for n in range(12))
+    inference.extend_all([Measurement(table, Laplace(3.0), values)])
+    inference.append(Row(eke.count(month=(2, 4)).on(domain), 20.0, Laplace(1.0)))
+    text = f"SELECT month, {formula} AS n FROM t GROUP BY month ORDER BY n DESC LIMIT 2"
+    demand = QuestionDemand(parse(text, domain), (None, 10.0), 0.9)
+    question, known = demand.question, KnownCells.of(demand.question, inference)
+    assert list(known.tables) == [0]
+    order = question.order_by[0]
+    alone = replace(known, tables={})
+    each = 1.0 - 0.1 / 12
+    slow = [ranks._interval(order.by, row, each, demand, alone) for row in question.places]
+    assert np.allclose(ranks.joint_intervals(order, demand, known), slow, rtol=1e-9)
+    assert len({round(high - low, 6) for low, high in slow}) == 2
 
 
 def test_nothing_is_said_of_rows_in_the_order_of_keys(session):

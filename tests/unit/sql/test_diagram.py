@@ -21,7 +21,7 @@ LABELS = (True, False, None)
 
 
 def fresh():
-    return Diagrams(DOMAIN, Effort(SqlText("")))
+    return Diagrams(DOMAIN, Effort(SqlText(""), DOMAIN))
 
 
 def random_pair(diagrams, rng, depth):
@@ -112,7 +112,7 @@ def test_a_table_is_the_diagram_of_its_entries():
 
 def test_a_disjunction_of_many_columns_stays_short():
     domain = Domain({f"a{i}": Integer(0, 9) for i in range(30)})
-    diagrams = Diagrams(domain, Effort(SqlText("")))
+    diagrams = Diagrams(domain, Effort(SqlText(""), domain))
     parts = [diagrams.where(name, np.arange(10) == 3) for name in domain.names]
     whole = logic.folded(diagrams, truth.either, parts)
     assert diagrams.paths(whole, True) == 30
@@ -126,7 +126,7 @@ def test_true_and_one_are_different_labels():
 
 
 def test_effort_ends_in_an_error_at_the_place():
-    effort = Effort(SqlText("SELECT"))
+    effort = Effort(SqlText("SELECT"), Domain(a=Integer(0, 999_999)))
     effort.spend(MOST_STEPS)
     with pytest.raises(SqlError, match="1:1: the question takes too long"):
         effort.spend(1)

@@ -40,6 +40,28 @@ class Cell:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
+@dataclass(frozen=True, slots=True)
+class First:
+    """Of `ORDER BY … LIMIT k`: which rows are truly among the first k.
+
+    All of it holds at once, with the confidence of the answer.
+
+    Attributes:
+        surely: of each row shown, whether it is surely one of them.
+        others: the keys of rows that are not shown and may be one of them, the likeliest first.
+        more: how many such rows are not listed.
+    """
+
+    surely: tuple[bool, ...]
+    others: tuple[tuple[object, ...], ...]
+    more: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        others = [[plain_label(label) for label in key] for key in self.others]
+        return {"surely": list(self.surely), "others": others, "more": self.more}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Receipted):
     """A number or a table of numbers with their intervals. Made by `session.ask`.
@@ -59,6 +81,8 @@ class Answer(Receipted):
         is_block: True for a linear question or a marginal as it is.
         caveats: what bins, bounds and rules of the domain leave open, besides the noise; a sentence
             each. Intervals and posteriors of averages allow for bins already.
+        first: of `ORDER BY … LIMIT k` by noisy values, which rows are truly among the first k; else
+            None.
 
     Example:
         >>> by_sex = session.ask(eke.marginal("sex"), within=60)
@@ -82,6 +106,7 @@ class Answer(Receipted):
     is_named: bool = True
     is_block: bool = field(default=False, compare=False)
     caveats: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    first: First | None = field(default=None, compare=False, kw_only=True)
     _belief: Belief | None = field(default=None, repr=False, compare=False)
 
     # -- one number ----------------------------------------------------------------------------
@@ -217,6 +242,8 @@ class Answer(Receipted):
         else:
             rows = [dict(zip(names, row, strict=True)) for row in self.flat_rows()]
             shown = {"columns": names, "rows": rows}
+            if self.first is not None:
+                shown["first"] = self.first.to_dict()
         return {
             "question": self.receipt.question,
             **shown,

@@ -13,18 +13,19 @@ from typing import Any
 import numpy as np
 
 from eke.domain import plain_label
-from eke.inference import FormulaPosterior, Joint
+from eke.inference import FormulaPosterior, Joint, KnownTable, halfwidth
 from eke.inference.functional import DRAWS
 from eke.planning import QuestionDemand
 from eke.question import Formula, Question, ResultRow
 from eke.question.outcome import Ordering
 from eke.question.rank import Ranking, possible_ranks
-from eke.session.answer.answer import Cell
+from eke.session.answer.answer import Cell, First
 from eke.session.ask.known_cells import KnownCells
 
 _ANYTHING = (-math.inf, math.inf)
-_MOST_FIRST = 512  # rows whose intervals are looked at once more
+_MOST_FIRST = 512  # rows whose intervals are looked at once more; of tables of counts all are
 _NAMED = 12
+_LISTED = 512  # rows that are not shown and may be among the first
 _LEAST_DRAWS = 20
 """Beyond each end of an interval that is found by draws: of fewer its place is not known."""
 
@@ -72,7 +73,7 @@ def rank_cells(
 def first_rows(
     demand: QuestionDemand, shown: Sequence[int], known: KnownCells
 ) -> dict[str, dict[str, Any]]:
-    """Of ORDER BY … LIMIT k: how many rows are surely among the first k, and which others may be.
+    """Of ORDER BY … LIMIT k: which rows are surely among the first k, and which others may be.
 
     As it is stored with an answer; nothing where rows are not ordered by noisy values first, where
     all are shown, or where HAVING chooses by noise before.
@@ -81,18 +82,37 @@ def first_rows(
     order, limit, places = question.order_by, question.limit, question.places
     if limit is None or not order or question.having is not None or question.offset:
         return {}
-    if not limit < len(places) <= _MOST_FIRST or not order[0].by.aggregates():
+    if not limit < len(places) or not order[0].by.aggregates():
         return {}
-    lows, highs = np.array(joint_intervals(order[0], demand, known)).T
+    if len(places) > _MOST_FIRST and _table_behind(order[0].by, known) is None:
+        return {}
+    intervals = np.array(joint_intervals(order[0], demand, known))
+    lows, highs = intervals.T
     ranges = possible_ranks(lows, highs, descending=order[0].descending)
-    sure = sum(worst <= limit for _, worst in ranges)
+    surely = {row for row, (_, worst) in zip(places, ranges, strict=True) if worst <= limit}
     chosen = set(shown)
     others = [
-        row
-        for row, (best, _) in zip(places, ranges, strict=True)
-        if best <= limit and row not in chosen
+        at for at, (best, _) in enumerate(ranges) if best <= limit and places[at] not in chosen
     ]
-    return {"first": {"sure": sure, "others": others}}
+    sign = -1.0 if order[0].descending else 1.0
+    others.sort(key=lambda at: sign * float(intervals[at].sum()))
+    first = {
+        "sure": len(surely),
+        "surely": [row in surely for row in shown],
+        "others": [places[at] for at in others[:_LISTED]],
+        "more": max(0, len(others) - _LISTED),
+    }
+    return {"first": first}
+
+
+def first_of(question: Question, body: Mapping[str, Any]) -> First | None:
+    """What was stored of the first rows; None where nothing was, or only how many are sure."""
+    first = body.get("first", {})
+    if "surely" not in first:
+        return None
+    keys = question.keys()
+    others = tuple(keys[row] for row in first["others"])
+    return First(tuple(first["surely"]), others, first["more"])
 
 
 def first_sentence(
@@ -104,7 +124,8 @@ def first_sentence(
         return ()
     keys, others = question.keys(), first["others"]
     names = ["/".join(str(plain_label(label)) for label in keys[row]) for row in others]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    unnamed = len(names) - _NAMED + first.get("more", 0)
+    more = f" and {unnamed:,} more" if unnamed > 0 else ""
     sure, limit = first["sure"], question.limit
     odds = f"all at once with probability {confidence:.10g}"
     if not names:
@@ -144,7 +165,29 @@ def joint_intervals(
     if not ordering.by.aggregates():
         return [_ANYTHING] * len(places)
     each = 1.0 - (1.0 - demand.confidence) / max(1, len(places))
+    table = _table_behind(ordering.by, known)
+    if table is not None:
+        return _table_intervals(ordering.by, table, [known.cells[row] for row in places], each)
     return [_interval(ordering.by, row, each, demand, known) for row in places]
+
+
+def _table_behind(formula: Formula, known: KnownCells) -> KnownTable | None:
+    """The table of counts that a formula only scales and shifts, if all its cells are known."""
+    scaled = formula.scale()
+    return None if scaled is None else known.tables.get(scaled[0])
+
+
+def _table_intervals(
+    formula: Formula, table: KnownTable, cells: Sequence[int], confidence: float
+) -> list[tuple[float, float]]:
+    """The intervals of cells, which have few laws of error among them: each width is found once."""
+    scaled = formula.scale()
+    assert scaled is not None  # noqa: S101 - there is a table behind it
+    widths = np.array([halfwidth(noise, confidence) for noise in table.noises])
+    values, around = table.values[cells], widths[table.kinds[cells]]
+    shift = float(formula.value([0] * (scaled[0] + 1)))
+    one, other = (float(scaled[1]) * ends + shift for ends in (values - around, values + around))
+    return list(zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True))
 
 
 def _interval(

@@ -43,7 +43,7 @@ from eke.session.answer.record import (
 )
 from eke.session.ask.aim import Aim, HalfWidth, half_width, price_of_nano
 from eke.session.ask.known_cells import KnownCells, exact_posterior
-from eke.session.ask.ranks import estimated_rows, first_rows, first_sentence, rank_cells
+from eke.session.ask.ranks import estimated_rows, first_of, first_rows, first_sentence, rank_cells
 from eke.session.ask.work import Work, plans_for, work_of
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
@@ -183,8 +183,7 @@ class Request:
         """The answer that a stored text holds; its posteriors are computed when somebody looks."""
         body, receipt = read_text(text)
         question = self.question
-        keys = question.keys()
-        shown, cells = read_rows(question, body)
+        keys, (shown, cells) = question.keys(), read_rows(question, body)
 
         def belief(row: int, column: int) -> Posterior:
             return self._belief(column, shown[row], inference_through(receipt.through))
@@ -202,9 +201,10 @@ class Request:
             question.is_named,
             question.is_block,
             belief,
+            first=first_of(question, body),
         )
-        said = first_sentence(question, body, receipt.confidence)
-        return qualified(answer, question, (*self._smaller_groups(cells), *said))
+        said = self._smaller_groups(cells) + first_sentence(question, body, receipt.confidence)
+        return qualified(answer, question, said)
 
     # -- inside --------------------------------------------------------------------------------
 
