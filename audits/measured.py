@@ -51,11 +51,21 @@ def _timing_row(title: str, found: Any) -> Row:
         figure=(
             f"t = {found.neighbours:.2f}, by the size of the noise {found.noise:.2f}, "
             f"by chance up to {found.chance:.2f}; "
-            f"steps taken: {', '.join(map(str, found.steps))}"
+            f"steps taken: {in_runs(list(found.steps))}"
         ),
         control=f"without steps: t = {found.bare:.1f}",
         passed=found.hidden,
         caught=found.shown,
+    )
+
+
+def in_runs(numbers: list[int]) -> str:
+    """Increasing numbers as a text, those that follow each other by the first and the last."""
+    starts = [n for n in numbers if n - 1 not in numbers]
+    ends = [n for n in numbers if n + 1 not in numbers]
+    runs = zip(starts, ends, strict=True)
+    return ", ".join(
+        f"{a} to {b}" if b > a + 1 else f"{a}, {b}" if b > a else f"{a}" for a, b in runs
     )
 
 

@@ -249,6 +249,13 @@ class Inference:
             return None
         return KnownTable(summed_inside(values, grouped, inside), cells.kinds, noises)
 
+    def examples(self, block: Block) -> Iterable[Query]:
+        """A cell of each kind of a table, in order: the others are known as well as these."""
+        if not block.grouped or block.inside is None:
+            return block.queries()
+        firsts = np.sort(alike(self._classes(block)).examples)
+        return (block.cell(int(place)) for place in firsts)
+
     def kinds(self, block: Block) -> int:
         """How many kinds of cells a plain table of counts has: so many laws of error at most."""
         return kinds_of(self._classes(block))

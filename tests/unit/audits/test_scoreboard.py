@@ -15,7 +15,7 @@ import pytest
 
 from audits.board import BEGIN, END, HEADINGS, cells, markdown, write
 from audits.checks import CHECKS
-from audits.measured import mutant_row
+from audits.measured import in_runs, mutant_row
 from audits.row import FULL, ROOT, TINY, Check, Row, broken
 
 ELSEWHERE = {"tested", "measured"}
@@ -109,3 +109,8 @@ def test_the_documentation_has_a_place_for_the_table() -> None:
 def test_mutants(killed: int, survived: int, explained: int, verdict: str) -> None:
     found = {"killed": killed, "survived": survived, "explained": explained}
     assert mutant_row(found).verdict == verdict
+
+
+def test_steps_are_told_in_runs() -> None:
+    assert in_runs([1, 2, 3, 5, 6, 9]) == "1 to 3, 5, 6, 9"
+    assert in_runs([4]) == "4"

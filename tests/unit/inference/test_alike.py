@@ -12,6 +12,7 @@ from eke.domain import Domain, Integer
 from eke.history import Measurement, Row
 from eke.inference import Inference, alike, state
 from eke.inference.alike import kinds_of, value_classes
+from eke.planning.online.facts import known_errors, noise_kind
 from eke.privacy.law import Laplace
 from eke.query import Marginal, count, marginal
 from tests.unit.inference.test_mixed import random_case, random_query
@@ -58,6 +59,34 @@ def test_tables_are_their_cells_one_by_one() -> None:
     assert wrong == []
     assert compared > 300
     assert kinds < compared
+
+
+def test_cells_that_are_not_examples_are_known_as_well_as_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The slow twin looks at all cells, with and without released tables in the history."""
+    looked_at = all_cells = 0
+    for seed in range(60):
+        domain, tables, singles = random_case(np.random.default_rng(seed))
+        inference = Inference(domain)
+        for row in singles:
+            inference.append(row)
+        if seed % 2:
+            inference.extend_all(tables)
+        rng = np.random.default_rng(seed)
+        asked = [table.query for table in tables if isinstance(table.query, Marginal)]
+        asked += [block.with_inside(random_query(domain, rng)) for block in asked]
+        for block in asked:
+            looked_at += len(list(inference.examples(block)))
+            all_cells += block.cells
+            with monkeypatch.context() as patched:
+                patched.setattr(Inference, "table", lambda *_: None)
+                found = known_errors(block, inference)
+                patched.setattr(Inference, "examples", lambda _, block: block.queries())
+                assert list(map(noise_kind, found)) == list(
+                    map(noise_kind, known_errors(block, inference))
+                )
+    assert looked_at < 0.8 * all_cells
 
 
 def test_taking_all_cells_for_alike_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

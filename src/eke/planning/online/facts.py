@@ -94,7 +94,7 @@ def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | Non
         return list({noise_kind(noise): noise for noise in table.noises}.values())
     if query.cells > MANY_CELLS and not inference.may_know(query):
         return [None]
-    for single in query.queries():
+    for single in inference.examples(query):
         estimate = inference.linear(single)
         noise = None if estimate is None else estimate[1]
         kinds.setdefault(noise_kind(noise), noise)

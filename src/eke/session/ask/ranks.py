@@ -130,7 +130,10 @@ def first_sentence(
     odds = f"all at once with probability {confidence:.10g}"
     if not names:
         return (f"The rows shown are the first {limit:,}, {odds}.",)
-    told = f"{sure:,} of the {len(body['shown']):,} rows shown are surely among the first {limit:,}"
+    verb = "is" if sure == 1 else "are"
+    told = (
+        f"{sure:,} of the {len(body['shown']):,} rows shown {verb} surely among the first {limit:,}"
+    )
     possible = f"Not shown, but possibly among them: {', '.join(names[:_NAMED])}{more}."
     return (f"{told}, {odds}. {possible}",)
 
