@@ -24,7 +24,7 @@ from eke.sql.logic import folded, if_true
 from eke.sql.moments import compared
 from eke.sql.place import echo, listing, suggestion
 from eke.sql.polynomial import constant
-from eke.sql.value import Missing, Moment, Number, Reading, Text, Truth, Value, is_literal
+from eke.sql.value import Missing, Moment, Number, Reading, Text, Truth, Value, is_literal, written
 
 Labels = Callable[[Any, Any], bool | None]
 
@@ -71,7 +71,7 @@ def compare(
     if isinstance(first, Text) and isinstance(second, Text):
         if how.sign in ("=", "<>"):
             for one, other in ((first, second), (second, first)):
-                if is_literal(one):
+                if written(one) is not None:
                     _check_declared(reading, node, other, [one])
         return reading.diagrams.joined(how.labels, first.labels, second.labels)
     if isinstance(first, Truth) and isinstance(second, Truth):
@@ -87,12 +87,12 @@ def contained(reading: Reading, node: exp.Expr, value: Value, choices: Sequence[
         raise reading.error(node, "NULL in a list matches nothing; write OR … IS NULL instead")
     if isinstance(value, Moment):
         value, *choices = (one.number for one in compared(reading, node, (value, *choices)))
-    numbers = [c for c in choices if isinstance(c, Number) and is_literal(c)]
+    numbers = [c for c in choices if isinstance(c, Number) and written(c) is not None]
     if isinstance(value, Number) and value.value is not None and not value.midpoints:
         names = tuple(value.value.attributes)
         if len(names) == 1 and len(numbers) == len(choices):
             return _among(reading, names[0], value, numbers)
-    texts = [c for c in choices if isinstance(c, Text) and is_literal(c)]
+    texts = [c for c in choices if isinstance(c, Text) and written(c) is not None]
     if isinstance(value, Text) and len(texts) == len(choices):
         return _among_texts(reading, node, value, texts)
     parts = [compare(reading, node, _EQUAL, value, choice) for choice in choices]
@@ -103,28 +103,28 @@ def _among_texts(reading: Reading, node: exp.Expr, value: Text, choices: Sequenc
     """Where a text is one of some: one look at each, however many there are."""
     diagrams = reading.diagrams
     _check_declared(reading, node, value, choices)
-    wanted = frozenset(diagrams.labels(choice.labels)[0] for choice in choices)
+    wanted = frozenset(map(written, choices))
     return diagrams.mapped(_in_labels, value.labels, wanted)
 
 
-def _in_labels(text: str | None, wanted: frozenset[str]) -> bool | None:
+def _in_labels(text: str | None, wanted: frozenset[object]) -> bool | None:
     return None if text is None else text in wanted
 
 
 def like(reading: Reading, node: exp.Expr, value: Value, pattern: Value) -> Diagram:
     """Where a text fits a pattern with % and _."""
-    if not isinstance(value, Text) or not isinstance(pattern, Text) or not is_literal(pattern):
+    wanted = written(pattern)
+    if not isinstance(value, Text) or not isinstance(wanted, str):
         raise reading.error(
             node, "LIKE compares a column of texts with a pattern such as 'Married%'"
         )
-    wanted = str(reading.diagrams.labels(pattern.labels)[0])
     texts = [t for t in reading.diagrams.labels(value.labels) if t is not None]
     reading.effort.spend(effort_of(texts, wanted))
     if not any(fits(t, wanted) for t in texts):
         raise reading.error(
             node, f"no declared value is LIKE {echo(wanted)!r}; there is {listing(texts)}"
         )
-    return reading.diagrams.joined(_like_labels, value.labels, pattern.labels)
+    return reading.diagrams.mapped(_like_labels, value.labels, wanted)
 
 
 def effort_of(texts: Sequence[str], pattern: str) -> int:
@@ -206,7 +206,7 @@ def _binned(
 
 def _among(reading: Reading, name: str, value: Number, choices: Sequence[Number]) -> Diagram:
     unit, whole = (value.value or constant(Fraction(0))).vector(reading.domain, name)
-    labels = [reading.diagrams.labels(c.steps)[0] for c in choices if c.steps is not None]
+    labels = [label for c in choices if isinstance(label := written(c), Fraction)]
     wanted = {int(label / unit) for label in labels if (label / unit).denominator == 1}
     reading.effort.spend(len(whole) // 10 + 2 * len(choices))
     fitting = [w for w in wanted if abs(w) < 2**63]
@@ -226,8 +226,7 @@ def _check_declared(
     if is_literal(value):
         return
     declared = dict.fromkeys(t for t in reading.diagrams.labels(value.labels) if t is not None)
-    for literal in literals:
-        (wanted,) = reading.diagrams.labels(literal.labels)
+    for wanted in map(str, map(written, literals)):
         if wanted not in declared:
             column = f" of {value.attribute}" if value.attribute else ""
             raise reading.error(

@@ -37,6 +37,7 @@ from eke.sql.value import (
     Value,
     is_literal,
     literal_number,
+    written,
 )
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of the wall's clock
@@ -129,8 +130,9 @@ def as_moment(reading: Reading, node: exp.Expr, value: Value, kind: MomentKind) 
             f"{_ONE[value.kind]} is not {_ONE[kind]}; write CAST(t AS DATE) or CAST(t AS TIME) of "
             "a timestamp",
         )
-    if isinstance(value, Text) and is_literal(value):
-        return literal_moment(reading, node, str(reading.diagrams.labels(value.labels)[0]), kind)
+    text = written(value)
+    if isinstance(text, str):
+        return literal_moment(reading, node, text, kind)
     name = None if isinstance(value, Missing) else value.attribute
     if name is not None:
         raise reading.error(
@@ -176,10 +178,10 @@ def _some_moment(reading: Reading, node: exp.Expr, value: Value) -> Moment:
     """The value as whatever it is, and a text as the date or the timestamp that it spells."""
     if isinstance(value, Moment):
         return value
-    is_longer = False
-    if isinstance(value, Text) and is_literal(value):
-        text = str(reading.diagrams.labels(value.labels)[0])
-        is_longer = written_day(text) is None and written_moment(text) is not None
+    text = written(value)
+    is_longer = (
+        isinstance(text, str) and written_day(text) is None and written_moment(text) is not None
+    )
     return as_moment(reading, node, value, "moment" if is_longer else "day")
 
 

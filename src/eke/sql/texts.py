@@ -18,7 +18,7 @@ from eke.sql.diagram import Diagram
 from eke.sql.pattern import BadPattern, Pattern
 from eke.sql.place import echo, listing
 from eke.sql.polynomial import TooLarge
-from eke.sql.value import Moment, Number, Reading, Text, Truth, Value, is_literal, known_part
+from eke.sql.value import Moment, Number, Reading, Text, Truth, Value, known_part, written
 
 MOST_LETTERS = 1_000
 """Letters of a text that a function makes."""
@@ -241,8 +241,9 @@ _MATCHES: dict[type[exp.Expr], tuple[Callable[[Any, Any], bool | None], str]] = 
 
 def text_literal(reading: Reading, node: exp.Expr, value: Value) -> str:
     """The text of a literal; what else a function takes besides its column is written out."""
-    if isinstance(value, Text) and is_literal(value):
-        return str(reading.diagrams.labels(value.labels)[0])
+    text = written(value)
+    if isinstance(text, str):
+        return text
     raise reading.error(
         node, f"{_word(node)} takes one column, and texts in quotation marks besides it"
     )
@@ -258,10 +259,9 @@ def whole_literal(reading: Reading, node: exp.Expr, value: Value) -> int:
 
 def number_literal(reading: Reading, node: exp.Expr, value: Value) -> Fraction:
     """The number of a literal."""
-    if isinstance(value, Number) and is_literal(value) and value.steps is not None:
-        label = reading.diagrams.labels(value.steps)[0]
-        if isinstance(label, Fraction):
-            return label
+    number = written(value)
+    if isinstance(value, Number) and isinstance(number, Fraction):
+        return number
     raise reading.error(node, f"{_word(node)} takes one column, and plain numbers besides it")
 
 

@@ -279,6 +279,14 @@ def is_constant_key(value: Value) -> bool:
     return is_literal(value) and not (order is not None and len(order) > 1)
 
 
+def written(value: Value) -> object:
+    """What a literal says, a text or a number; None where it is none, or NULL in every cell."""
+    if isinstance(value, Moment):
+        return written(value.number)
+    labels = value.steps if isinstance(value, Number) else getattr(value, "labels", None)
+    return labels.label if isinstance(labels, Leaf) else None
+
+
 def is_literal(value: Value) -> bool:
     """True for a value that is the same in every cell."""
     if isinstance(value, Moment):
