@@ -17,6 +17,7 @@ from eke.query import Block
 
 MANY_CELLS = 4096
 """Of a block: of more, it is first counted whether history can know them all."""
+_FEW_CELLS = 64  # so few are looked at one by one, and not one of each kind
 
 
 class Accounts(Protocol):
@@ -94,7 +95,8 @@ def known_errors(query: Block, inference: Inference) -> list[ComposedNoise | Non
         return list({noise_kind(noise): noise for noise in table.noises}.values())
     if query.cells > MANY_CELLS and not inference.may_know(query):
         return [None]
-    for single in inference.examples(query):
+    # Which cells are alike is told by all that was measured, which a checkpoint need not have read.
+    for single in query.queries() if query.cells <= _FEW_CELLS else inference.examples(query):
         estimate = inference.linear(single)
         noise = None if estimate is None else estimate[1]
         kinds.setdefault(noise_kind(noise), noise)
