@@ -47,10 +47,10 @@ def alike(classes: Sequence[Classes]) -> Alike:
 def value_classes(rows: Sequence[Row], name: str, size: int) -> Classes:
     """The values of an attribute in classes: those of one class can be swapped.
 
-    Values that no answer tells apart are alike. If there are several of them, none can be swapped
-    with any other value: its answers would have to be told apart from theirs. So the swaps to look
-    at are those among values without a double. Those that are not looked at, because there are too
-    many or they differ too much, are classes of their own.
+    Values that no answer tells apart are alike. None of several such values can be swapped with any
+    other one: the swapped answers would tell it apart from its doubles, which no answer does. So
+    the swaps to look at are those among values without a double. Those that are not looked at,
+    because there are too many or they differ too much, are classes of their own.
     """
     answers = [row for row in rows if name in row.query.attributes]
     terms = [term for row in answers for term in row.query.terms]

@@ -35,6 +35,7 @@ from eke.sql.value import (
     is_literal,
     known_part,
     literal_number,
+    written,
 )
 
 _INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"})
@@ -127,8 +128,8 @@ def _as_moment(reading: Reading, node: exp.Expr, value: Value) -> Value:
     if isinstance(value, Moment) and value.kind == "moment" and kind != "moment":
         return (day_of if kind == "day" else clock_of)(reading, node, value)
     if isinstance(node, exp.TryCast) and isinstance(value, Text) and is_literal(value):
-        written = reading.diagrams.labels(value.labels)[0]
-        if written is None or written_number(str(written), kind) is None:
+        text = written(value)
+        if not isinstance(text, str) or written_number(text, kind) is None:
             return Missing()
     return as_moment(reading, node, value, kind)
 

@@ -103,6 +103,21 @@ def test_the_first_rows_say_which_are_sure(session, limit, sentence):
     assert all(str(name) in answer.caveats[0] for name in names)
 
 
+def test_rows_of_which_anything_is_possible_may_be_first(session, monkeypatch):
+    """As if nothing were known of month 5: it may be among the first two, month 3 is not sure."""
+    interval = ranks._interval
+
+    def vague(formula, row, *rest):
+        return ranks._ANYTHING if row == 4 else interval(formula, row, *rest)
+
+    monkeypatch.setattr(ranks, "_interval", vague)
+    text = "SELECT month, COUNT(*) AS n FROM t GROUP BY month ORDER BY n DESC LIMIT 2"
+    answer = session.ask(text, within=100)
+    assert answer.keys == ((1,), (3,))
+    assert answer.first.others == ((5,),)
+    assert answer.first.surely == (True, False)
+
+
 @pytest.mark.parametrize("formula", ["COUNT(*)", "5 - 2 * COUNT(*)", "COUNT(*) / 4 + 1"])
 def test_intervals_of_a_table_are_those_of_its_cells(formula, monkeypatch):
     """The slow twin finds them one by one; scaled and shifted, upwards and downwards."""

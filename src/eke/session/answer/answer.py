@@ -48,7 +48,8 @@ class First:
 
     Attributes:
         surely: of each row shown, whether it is surely one of them.
-        others: the keys of rows that are not shown and may be one of them, the likeliest first.
+        others: the keys of rows that are not shown and may be one of them, those first that may be
+            farthest ahead.
         more: how many such rows are not listed.
     """
 

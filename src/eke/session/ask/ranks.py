@@ -84,18 +84,16 @@ def first_rows(
         return {}
     if not limit < len(places) or not order[0].by.aggregates():
         return {}
-    if len(places) > _MOST_FIRST and _table_behind(order[0].by, known) is None:
+    if len(places) > _MOST_FIRST and _scaled_table(order[0].by, known) is None:
         return {}
-    intervals = np.array(joint_intervals(order[0], demand, known))
-    lows, highs = intervals.T
+    lows, highs = np.array(joint_intervals(order[0], demand, known)).T
     ranges = possible_ranks(lows, highs, descending=order[0].descending)
     surely = {row for row, (_, worst) in zip(places, ranges, strict=True) if worst <= limit}
     chosen = set(shown)
     others = [
         at for at, (best, _) in enumerate(ranges) if best <= limit and places[at] not in chosen
     ]
-    sign = -1.0 if order[0].descending else 1.0
-    others.sort(key=lambda at: sign * float(intervals[at].sum()))
+    others.sort(key=lambda at: -highs[at] if order[0].descending else lows[at])
     first = {
         "sure": len(surely),
         "surely": [row in surely for row in shown],
@@ -168,29 +166,29 @@ def joint_intervals(
     if not ordering.by.aggregates():
         return [_ANYTHING] * len(places)
     each = 1.0 - (1.0 - demand.confidence) / max(1, len(places))
-    table = _table_behind(ordering.by, known)
-    if table is not None:
-        return _table_intervals(ordering.by, table, [known.cells[row] for row in places], each)
+    scaled = _scaled_table(ordering.by, known)
+    if scaled is not None:
+        return _table_intervals(*scaled, [known.cells[row] for row in places], each)
     return [_interval(ordering.by, row, each, demand, known) for row in places]
 
 
-def _table_behind(formula: Formula, known: KnownCells) -> KnownTable | None:
-    """The table of counts that a formula only scales and shifts, if all its cells are known."""
+def _scaled_table(formula: Formula, known: KnownCells) -> tuple[KnownTable, float, float] | None:
+    """The table of counts that a formula scales and shifts, with by how much; None for others."""
     scaled = formula.scale()
-    return None if scaled is None else known.tables.get(scaled[0])
+    if scaled is None or scaled[0] not in known.tables:
+        return None
+    place, scale = scaled
+    return known.tables[place], float(scale), float(formula.value([0] * (place + 1)))
 
 
 def _table_intervals(
-    formula: Formula, table: KnownTable, cells: Sequence[int], confidence: float
+    table: KnownTable, scale: float, shift: float, cells: Sequence[int], confidence: float
 ) -> list[tuple[float, float]]:
     """The intervals of cells, which have few laws of error among them: each width is found once."""
-    scaled = formula.scale()
-    assert scaled is not None  # noqa: S101 - there is a table behind it
     widths = np.array([halfwidth(noise, confidence) for noise in table.noises])
-    values, around = table.values[cells], widths[table.kinds[cells]]
-    shift = float(formula.value([0] * (scaled[0] + 1)))
-    one, other = (float(scaled[1]) * ends + shift for ends in (values - around, values + around))
-    return list(zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True))
+    middles = scale * table.values[cells] + shift
+    around = abs(scale) * widths[table.kinds[cells]]
+    return list(zip((middles - around).tolist(), (middles + around).tolist(), strict=True))
 
 
 def _interval(
