@@ -25,6 +25,7 @@ import os
 import socket
 import sqlite3
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -41,7 +42,7 @@ import uvicorn
 from fastapi import FastAPI
 
 import eke
-from eke.service import Access, Account, Datasets, Settings, create_app
+from eke.service import Access, Account
 
 CLIENTS = 20
 ROUND_SECONDS = 1.5
@@ -53,7 +54,7 @@ DOMAIN = eke.Domain(age=eke.Integer(0, 89), sex=eke.Categorical("F", "M"), hours
 
 
 def people(rows: int = 50_000) -> pd.DataFrame:
-    """A table that every process makes anew, the same each time."""
+    """A table, the same each time."""
     draw = np.random.default_rng(7)
     return pd.DataFrame(
         {
@@ -81,11 +82,13 @@ def largest_preview(number: int) -> dict[str, Any]:
 
 
 def serve_eke(folder: str, port: int) -> None:
-    """The server, on the dataset and accounts in a folder."""
-    session = eke.open(Path(folder) / "t.eke", data=people())
-    settings = Settings(requests_per_minute=10**9)
-    app = create_app(Datasets([("t", session)]), Access(Path(folder) / "access.db"), settings)
-    uvicorn.run(app, port=port, log_config=None, access_log=False)
+    """The server as its command starts it, on the dataset and accounts in a folder."""
+    options = ["--port", str(port), "--access", f"{folder}/access.db", "--rate", str(10**9)]
+    log = os.open(Path(folder) / "server.log", os.O_WRONLY | os.O_CREAT)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    command = [sys.executable, "-m", "eke", "serve", f"{folder}/t.eke", *options]
+    os.execv(sys.executable, command)  # noqa: S606 - the command itself
 
 
 def serve_bare(folder: str, port: int) -> None:
@@ -245,7 +248,8 @@ def load(
 
 def prepare(folder: Path, measurements: int) -> tuple[list[dict[str, Any]], list[str]]:
     """A dataset with a history, the questions in it, and the tokens of two accounts."""
-    session = eke.create(folder / "t.eke", people(), DOMAIN, epsilon=1e6)
+    people().to_parquet(folder / "people.parquet")
+    session = eke.create(folder / "t.eke", folder / "people.parquet", DOMAIN, epsilon=1e6)
     known: list[dict[str, Any]] = []
     while len(session.history) < measurements:
         body = question(len(known))

@@ -15,7 +15,7 @@ from eke.cli.quick import answered
 
 _NEW_OBJECTS = 200_000
 # Commands that multiply many small matrices: threads of BLAS would mostly wait for each other.
-_SMALL_MATRICES = (["ask"], ["preview"], ["explain"])
+_SMALL_MATRICES = (["ask"], ["preview"], ["explain"], ["serve"])
 _OF_WRITING = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 

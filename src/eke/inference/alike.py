@@ -152,10 +152,17 @@ def _swappable(held: Sequence[_Held], one: int, other: int) -> bool:
 
 
 def _signatures(held: Sequence[_Held]) -> list[bytes]:
-    """What the answers have at each value, in no order: equal for values that can be swapped."""
-    by_noise: dict[Hashable, list[NDArray[np.int64]]] = {}
-    for answer in held:
-        for (law, weight, *_), vector in zip(answer.rest, answer.vectors, strict=True):
-            by_noise.setdefault((law, weight), []).append(vector)
-    parts = [np.sort(np.array(vectors), axis=0) for vectors in by_noise.values()]
-    return [column.tobytes() for column in np.ascontiguousarray(np.concatenate(parts).T)]
+    """What terms with equal entries have at each value: the same at values that can be swapped.
+
+    Swapping two values maps a term to one with the same rest and the same entries.
+    """
+    rests = [rest for answer in held for rest in answer.rest]
+    vectors = np.concatenate([answer.vectors for answer in held])
+    entries = np.sort(vectors, axis=1)
+    terms: dict[Hashable, list[int]] = {}
+    for place, rest in enumerate(rests):
+        terms.setdefault((rest, entries[place].tobytes()), []).append(place)
+    for places in terms.values():
+        if len(places) > 1:
+            vectors[places] = np.sort(vectors[places], axis=0)
+    return [column.tobytes() for column in np.ascontiguousarray(vectors.T)]

@@ -191,6 +191,26 @@ def test_classes_are_those_of_the_definition() -> None:
     assert joined > 60
 
 
+def test_values_that_answers_treat_differently_are_not_swapped_to_see_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Boxes like those of many analysts: hardly any two values have entries that could match."""
+    swapped, swappable = [], alike._swappable
+
+    def noted(held: list[alike._Held], one: int, other: int) -> bool:
+        swapped.append((one, other))
+        return swappable(held, one, other)
+
+    monkeypatch.setattr(alike, "_swappable", noted)
+    domain, rng = Domain(a=Integer(0, 59), b=Integer(0, 9)), np.random.default_rng(1)
+    rows = []
+    for _ in range(80):
+        (low, high), (start, end) = (np.sort(rng.integers(0, n, 2)).tolist() for n in (60, 10))
+        rows.append(Row(count(a=(low, high), b=(start, end)).on(domain), 0.0, Laplace(1.0)))
+    assert len(set(value_classes(rows, "a", 60))) > 50
+    assert len(swapped) < 10
+
+
 def test_sums_that_are_equal_by_chance_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     class Chance:
         def integers(self, _: int, dtype: object) -> np.uint64:
