@@ -162,13 +162,19 @@ def places(edge: int, kind: int | None) -> pd.DataFrame:
 
 
 def agreement(answers: Integers, kind: int) -> Integers:
-    """How clearly both answers of a place speak for the record (above 0) or against it (below).
-
-    Where they agree, the event is as likely as its two halves together, and tells the whole loss.
-    """
+    """How clearly both answers of a place speak for the record (above 0) or against it (below)."""
     first, second = answers.reshape(-1, 2).T
-    one = 2 * first - MOVES[kind]
-    other = 2 * (second if kind % 2 == 0 else -second) - MOVES[kind]
+    return agreeing(
+        2 * first - MOVES[kind], 2 * (second if kind % 2 == 0 else -second) - MOVES[kind]
+    )
+
+
+def agreeing(one: Integers, other: Integers) -> Integers:
+    """The smaller of two numbers where they have the same sign, else 0.
+
+    Where two answers agree, the event is as likely as its two halves together, and tells the whole
+    loss.
+    """
     least = np.minimum(np.abs(one), np.abs(other))
     return np.where(np.sign(one) == np.sign(other), np.sign(one) * least, 0)
 

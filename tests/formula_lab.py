@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.lab.finer import finer_noise
 from eke.domain import Categorical, Domain, Integer
 from eke.history import Measurement
 from eke.inference import FormulaPosterior, Inference, Joint
@@ -70,11 +71,11 @@ def carried_out(
     deciding: Callable[[QuestionDemand, Facts, Policy], Decision] = decide,
 ) -> tuple[Facts, list[Any]]:
     """The facts after all steps, and the decisions; `stretch` makes the noise larger than told."""
-    facts = Facts(
-        Inference(DOMAIN),
-        AccountsAtHand(Accountant(DOMAIN, measure, "add_remove")),
-        round(limit * NANO),
-    )
+    accountant = Accountant(DOMAIN, measure, "add_remove")
+    known: list[Measurement] = []
+    refined: set[int] = set()
+    accounts = AccountsAtHand(accountant, measurements=known, refined=refined)
+    facts = Facts(Inference(DOMAIN), accounts, round(limit * NANO))
     decisions = []
     for _ in range(40):
         decision = deciding(demand, facts, top_up)
@@ -84,14 +85,21 @@ def carried_out(
         after = facts.accountant.spent + decision.cost
         for part in decision.plan.parts:
             true = np.array([exact(one) for one in part.query.queries()])
-            noise = (
-                rng.laplace(scale=part.law.laplace_scale, size=len(true))
-                if measure == PURE
-                else rng.normal(scale=np.sqrt(part.law.gaussian_variance), size=len(true))
-            )
-            facts.accountant.add(part.query, part.law, after)
+            before: tuple[float, ...] = ()
+            if part.refines is not None:
+                before = known[part.refines.place].values
+                noise = finer_noise((np.array(before) - true) / stretch, part.charged, rng)
+                refined.add(part.refines.place)
+            elif measure == PURE:
+                noise = rng.laplace(scale=part.law.laplace_scale, size=len(true))
+            else:
+                noise = rng.normal(scale=np.sqrt(part.law.gaussian_variance), size=len(true))
+            facts.accountant.add(part.query, part.charged, after)
             values = tuple(true + stretch * noise)
-            facts.inference.extend(Measurement(part.query, part.law, values))
+            known.append(
+                Measurement(part.query, part.law, values, refines=part.refines, before=before)
+            )
+            facts.inference.extend(known[-1])
     return facts, decisions
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.lab.finer import finer_noise
 from benchmarks.lab.traces import Table, Trace
 from eke.history import Measurement
 from eke.inference import Inference, halfwidth
@@ -115,7 +116,10 @@ class Deciding:
     ) -> None:
         self._table, self._rng, self._policy = table, rng, WithoutAdvice(policy)
         accountant = Accountant(table.domain, measure, "add_remove")
-        self.facts = Facts(Inference(table.domain), AccountsAtHand(accountant), limit)
+        self._measured: list[Measurement] = []
+        self._refined: set[int] = set()
+        accounts = AccountsAtHand(accountant, measurements=self._measured, refined=self._refined)
+        self.facts = Facts(Inference(table.domain), accounts, limit)
         self.plans: list[Plan] = []
         # What was free once stays free: history only grows.
         self._met: dict[tuple[str, float, float], Reply] = {}
@@ -143,9 +147,9 @@ class Deciding:
     def measure(self, plan: Plan) -> None:
         """Charge a plan and take in simulated noisy answers."""
         facts = self.facts
-        after = facts.accountant.after_all([(p.query, p.law) for p in plan.parts], facts.limit)
+        after = facts.accountant.after_all([(p.query, p.charged) for p in plan.parts], facts.limit)
         for part in plan.parts:
-            facts.accountant.add(part.query, part.law, after)
+            facts.accountant.add(part.query, part.charged, after)
             if isinstance(part.query, Marginal):
                 exact = self._table.marginal(part.query.attributes).ravel().astype(np.float64)
             elif isinstance(part.query, Kronecker):
@@ -153,8 +157,19 @@ class Deciding:
                 exact = part.query.exact(counts).ravel().astype(np.float64)
             else:
                 exact = np.array([self._table.truth(part.query)])
-            values = exact + _noise(part.law, len(exact), self._rng)
-            facts.inference.extend(Measurement(part.query, part.law, tuple(values.tolist())))
+            before: tuple[float, ...] = ()
+            if part.refines is None:
+                noise = _noise(part.law, len(exact), self._rng)
+            else:
+                before = self._measured[part.refines.place].values
+                noise = finer_noise(np.array(before) - exact, part.charged, self._rng)
+                self._refined.add(part.refines.place)
+            values = tuple((exact + noise).tolist())
+            measured = Measurement(
+                part.query, part.law, values, refines=part.refines, before=before
+            )
+            facts.inference.extend(measured)
+            self._measured.append(measured)
         facts.past.learn(plan)
         self.plans.append(plan)
 

@@ -31,7 +31,7 @@ from eke.errors import EkeError
 from eke.history import PUBLIC, Measurement, Row
 from eke.inference import Inference
 from eke.ledger import Entry
-from eke.mechanism import reveal_with_noise
+from eke.mechanism import refine_with_noise, reveal_with_noise
 from eke.planning import (
     AccountsAtHand,
     Decision,
@@ -165,15 +165,15 @@ class Record:
     decisions: list[Made] = field(default_factory=list)
 
 
-def taped(seed: int) -> Callable[..., list[int]]:
+def taped(seed: int, drawn: Callable[..., list[int]]) -> Callable[..., list[int]]:
     """Noisy values that depend on law and place only; the real ones are drawn and thrown away."""
     rng = np.random.default_rng(seed)
 
-    def reveal(secret: Any, law: Any) -> list[int]:
-        real = reveal_with_noise(secret, law)
-        return [int(x) for x in np.round(rng.laplace(size=len(real)) * law.steps)]
+    def taken(*given: Any) -> list[int]:
+        real = drawn(*given)
+        return [int(x) for x in np.round(rng.laplace(size=len(real)) * given[-1].steps)]
 
-    return reveal
+    return taken
 
 
 def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Record:
@@ -210,7 +210,9 @@ def play(pair: Pair, which: int, path: Path, patch: pytest.MonkeyPatch) -> Recor
         return decision
 
     with patch.context() as inner:
-        inner.setattr(measuring, "reveal_with_noise", taped(pair.tape))
+        inner.setattr(measuring, "reveal_with_noise", taped(pair.tape, reveal_with_noise))
+        refining = taped(pair.tape + 1, refine_with_noise)
+        inner.setattr(measuring, "refine_with_noise", refining)
         inner.setattr(request, "decide", recorded)
         inner.setattr(request, "spend_on", recorded_price)
         inner.setattr(request, "decide_relative", recorded_share)
@@ -295,17 +297,24 @@ def recomputed(text: str, made: list[Made]) -> list[Decision]:
     if settings["public_rows"] is not None:
         everyone = float(settings["public_rows"])
         inference.append(Row(count().on(domain), everyone, PUBLIC))
-    facts = Facts(inference, AccountsAtHand(accountant), entries[0]["about"]["limit"])
+    known: list[Measurement] = []
+    refined: set[int] = set()
+    accounts = AccountsAtHand(accountant, measurements=known, refined=refined)
+    facts = Facts(inference, accounts, entries[0]["about"]["limit"])
     found, waiting = [], list(made)
     for entry in entries:
         if entry["kind"] == "reserve":
             plan = Plan.from_document(domain, entry["payload"]["plan"])
             for part in plan.parts:
-                accountant.add(part.query, part.law, entry["about"]["spent_after"])
+                accountant.add(part.query, part.charged, entry["about"]["spent_after"])
+                if part.refines is not None:
+                    refined.add(part.refines.place)
             facts.past.learn(plan)
         elif entry["kind"] == "commit":
             documents = entry["payload"]["measurements"]
-            inference.extend_all([Measurement.from_document(domain, one) for one in documents])
+            released = [Measurement.from_document(domain, one) for one in documents]
+            inference.extend_all(released)
+            known += released
         while waiting and waiting[0].as_of == entry["sequence"]:
             asked = waiting.pop(0)
             # The question, too, as a document: nothing of the session's objects is used.

@@ -132,7 +132,7 @@ def wrong_books(entries: list[Entry]) -> list[str]:
     for entry in entries:
         if entry.kind == "reserve":
             plan = Plan.from_document(DOMAIN, entry.payload["plan"])  # type: ignore[arg-type]
-            after = accountant.after_all([(p.query, p.law) for p in plan.parts], limit)
+            after = accountant.after_all([(p.query, p.charged) for p in plan.parts], limit)
             if after != entry.about["spent_after"]:
                 problems.append(f"entry {entry.sequence} charged something else than the loss")
             if entry.payload["cost"] != after - accountant.spent:
@@ -140,7 +140,7 @@ def wrong_books(entries: list[Entry]) -> list[str]:
             if after > limit:
                 problems.append(f"entry {entry.sequence} passed the limit")
             for part in plan.parts:
-                accountant.add(part.query, part.law, after)
+                accountant.add(part.query, part.charged, after)
             reserved[entry.sequence] = False
         elif entry.kind == "commit":
             if reserved.get(int(str(entry.about["reservation"])), True):

@@ -115,6 +115,11 @@ def run_demo(folder: Path | None, console: Console) -> dict[str, Any]:
         "  whose loss is what counts.)",
         style="dim",
     )
+    both = answers[1].cost + answers[10].cost
+    console.print(
+        f"  (Ben's ±40 refines Ana's ±60: together they cost {both:.4f}, as much as ±40 at once.)",
+        style="dim",
+    )
 
     first = AFTERNOON[1]
     again = session.ask(first.query, first.within, analyst="ben")

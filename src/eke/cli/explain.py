@@ -79,9 +79,11 @@ def _show_measurement(screen: Screen, document: dict[str, Any]) -> None:
         values = measurement["values"]
         value = f"{values[0]:,.6g}" if len(values) == 1 else f"{len(values)} cells"
         screen.print(f"[bold]{screen.escape(measurement['question'])}[/]: {value}", indent=2)
+        refined = measurement.get("refines") is not None  # a server may be older
         screen.print(
             f"with {measurement['noise']['kind'].replace('_', ' ')} noise, "
-            f"standard deviation {measurement['noise_deviation']:.4g}",
+            f"standard deviation {measurement['noise_deviation']:.4g}"
+            f"{'; it refines an answer to the same question' if refined else ''}",
             indent=4,
         )
 

@@ -16,13 +16,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eke.domain import Domain
+from eke.engine.refined import refined_by
 from eke.engine.share import CAP, Shares
 from eke.errors import LedgerError
 from eke.history import Measurement
 from eke.ledger import Entry
-from eke.planning import Past, Plan
+from eke.planning import Past, Plan, Refinable, refinable_among
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
+from eke.query import Block
 from eke.query.kinds import ReadBlocks
 from eke.query.view import view_with
 
@@ -51,6 +53,7 @@ class Books:
     measurements: list[Measurement] = field(default_factory=list)
     reservations: dict[int, Reserved] = field(default_factory=dict)
     unmeasured: dict[int, ReadBlocks] = field(default_factory=dict)  # of open reservations
+    refined: set[int] = field(default_factory=set)  # measurements, as soon as it is charged
 
     def view(self) -> Books:
         """The books as they are now, for good."""
@@ -62,6 +65,7 @@ class Books:
             list(self.measurements),
             dict(self.reservations),
             dict(self.unmeasured),
+            set(self.refined),
         )
 
     def take_in(self, entry: Entry, read: ReadBlocks) -> None:
@@ -78,9 +82,10 @@ class Books:
         plan = Plan.from_document(self.domain, document, read)
         spent_after = whole(entry.about["spent_after"])
         for part in plan.parts:
-            self.accountant.add(part.query, part.law, spent_after)
+            self.accountant.add(part.query, part.charged, spent_after)
         self.accountant.charge_everyone(plan.flat_loss, spent_after)
         self.past.learn(plan)
+        self.refined.update(refined_by(plan))
         analyst, cost = str(entry.about["analyst"]), whole(entry.payload["cost"])
         self.shares = self.shares.charged(analyst, cost)
         self.reservations[entry.sequence] = Reserved(analyst, plan, cost, entry.at)
@@ -163,6 +168,11 @@ class LateAccounts:
     def past(self) -> Past:
         """What was paid for before."""
         return self.books().past
+
+    def refinable(self, query: Block) -> Refinable | None:
+        """The measurement of this question that may be refined."""
+        books = self.books()
+        return refinable_among(query, books.measurements, books.refined)
 
 
 @contextmanager

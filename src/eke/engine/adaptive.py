@@ -204,9 +204,11 @@ class Desk:
         self._left -= price
 
 
-def measurement(part: Part, steps: Sequence[int]) -> Measurement:
-    """What was measured, from the steps that were drawn."""
-    return Measurement(part.query, part.law, tuple(step * part.law.step for step in steps))
+def measurement(part: Part, steps: Sequence[int], known: Sequence[Measurement] = ()) -> Measurement:
+    """What was measured, from the steps that were drawn; `known` is what was released before."""
+    values = tuple(step * part.law.step for step in steps)
+    before = () if part.refines is None else known[part.refines.place].values
+    return Measurement(part.query, part.law, values, refines=part.refines, before=before)
 
 
 def checked_selection(selection: object, domain: Domain) -> Selection:

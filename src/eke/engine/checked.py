@@ -15,6 +15,7 @@ from eke.planning import Part, Plan
 from eke.privacy.law import DiscreteLaw, is_drawn
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
+from eke.privacy.refinement import Earlier
 from eke.query import Block, Query, is_known
 
 
@@ -27,13 +28,27 @@ def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
     if type(plan) is not Plan:
         raise PrivacyError("only a Plan can be released, and nothing derived from it")
     return Plan(
-        tuple(checked_part(part, domain, measure) for part in plan.parts),
+        tuple(_checked(part, domain, measure) for part in plan.parts),
         plan.row_loss,
         plan.later_loss,
         plan.demands,
         plan.instead_of,
         plan.purpose,
     )
+
+
+def _checked(part: object, domain: Domain, measure: Measure) -> Part:
+    """The junction's own copy of a part of a plan, which may refine what was measured before.
+
+    Privacy: what it refines is looked up under the ledger's lock (`refined.py`).
+    """
+    if type(part) is not Part or part.refines is None:
+        return checked_part(part, domain, measure)
+    place, steps = part.refines.place, part.refines.steps
+    if type(place) is not int or type(steps) is not int:
+        raise PrivacyError("what is refined is told by its place and the steps of its noise")
+    law = checked_law(part.law, measure)
+    return Part(checked_query(part.query, domain), law, Earlier(place, steps))
 
 
 def checked_part(part: object, domain: Domain, measure: Measure) -> Part:

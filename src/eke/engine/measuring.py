@@ -19,13 +19,14 @@ from eke.data import Counts
 from eke.engine.adaptive import Desk, measurement
 from eke.engine.draws import Draws, Wanted, text_of
 from eke.engine.exact import exact_answers
+from eke.engine.refined import steps_before
 from eke.engine.row_scores import RowScores
 from eke.errors import PrivacyError
 from eke.history import Measurement
 from eke.ledger.failpoint import failpoint
-from eke.mechanism import reveal_with_noise
-from eke.planning import Plan
-from eke.privacy.law import DiscreteLaw
+from eke.mechanism import Secret, refine_with_noise, reveal_with_noise
+from eke.planning import Part, Plan
+from eke.privacy.law import DiscreteLaw, Refinement
 
 FlatLoss: TypeAlias = Literal["row_loss", "later_loss"]
 """What a plan charges every record beside its parts, by the name that it has in a `Plan`."""
@@ -119,8 +120,10 @@ def needed_by_parts(plan: Plan) -> list[tuple[str, ...]]:
     return [part.query.needed for part in plan.parts]
 
 
-def measured_parts(plan: Plan, counts: Sequence[Counts], draws: Draws) -> list[Measurement]:
-    """What the plan's own parts give, stored.
+def measured_parts(
+    plan: Plan, counts: Sequence[Counts], draws: Draws, known: Sequence[Measurement] = ()
+) -> list[Measurement]:
+    """What the plan's own parts give, stored; `known` is what was released before.
 
     Privacy: one draw for each part, under the law that was charged; all are stored together before
     any is handed out.
@@ -128,11 +131,17 @@ def measured_parts(plan: Plan, counts: Sequence[Counts], draws: Draws) -> list[M
     secrets = [exact_answers(part.query, own) for part, own in zip(plan.parts, counts, strict=True)]
     failpoint("engine.counted")
     wanted = [
-        Wanted(text_of(part.to_document()), partial(reveal_with_noise, secret, part.law))
+        Wanted(text_of(part.to_document()), _drawing(part, secret, known))
         for part, secret in zip(plan.parts, secrets, strict=True)
     ]
     drawn = draws.take(wanted)
-    return [measurement(part, steps) for part, steps in zip(plan.parts, drawn, strict=True)]
+    return [measurement(part, steps, known) for part, steps in zip(plan.parts, drawn, strict=True)]
+
+
+def _drawing(part: Part, secret: Secret, known: Sequence[Measurement]) -> Callable[[], list[int]]:
+    if isinstance(part.charged, Refinement):
+        return partial(refine_with_noise, secret, steps_before(part, known), part.charged)
+    return partial(reveal_with_noise, secret, part.law)
 
 
 def carried_out(

@@ -86,6 +86,11 @@ class Standing:
         """Everything released."""
         return [*self._accounts.books().measurements, *self._learned]
 
+    @property
+    def refined(self) -> frozenset[int]:
+        """The places of measurements that were refined, or are about to be."""
+        return frozenset(self._accounts.books().refined)
+
     def read_accounts(self) -> None:
         """Read what would be read when it is first needed."""
         self._accounts.books()

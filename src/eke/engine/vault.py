@@ -27,6 +27,7 @@ from eke.engine.measuring import (
     measured_parts,
     needed_by_parts,
 )
+from eke.engine.refined import check_refined, refined_by
 from eke.engine.share import CAP, Shares, cap_document
 from eke.engine.snapshot import Snapshot
 from eke.engine.standing import Beginning, Standing
@@ -259,7 +260,8 @@ class Vault:
                 draws.look()
                 counts = self._source.counts([*needed_by_parts(plan), *sets])
                 counts_of_parts, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
-                measured = measured_parts(plan, counts_of_parts, draws)
+                known = self._standing.measurements if refined_by(plan) else ()
+                measured = measured_parts(plan, counts_of_parts, draws, known)
                 desk = Desk(
                     plan,
                     self._standing.accountant,
@@ -315,11 +317,16 @@ class Vault:
     def _reserve(
         self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, at_most: int | None
     ) -> tuple[Reservation, int]:
+        if refined_by(plan):
+            refined = self._standing.refined
+            if not refined.isdisjoint(refined_by(plan)):
+                raise Stale  # somebody was quicker
+            check_refined(plan, self._standing.measurements, refined)
         # The cap is checked here, under the ledger's lock and with every entry taken in, so that it
         # holds however many servers and requests of one analyst race.
         limit = self._standing.shares.limit_for(analyst, book.limit, book.spent)
         after = self._standing.accountant.after_all(
-            [(part.query, part.law) for part in plan.parts], limit, plan.flat_loss
+            [(part.query, part.charged) for part in plan.parts], limit, plan.flat_loss
         )
         if after > limit:
             reason = "your cap" if limit < book.limit else "the remaining budget"

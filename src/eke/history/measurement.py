@@ -6,13 +6,14 @@ everything eke says is computed from that list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.privacy.law import Gaussian, NoiseLaw, law_from_json
+from eke.privacy.law import Charged, Gaussian, NoiseLaw, Refinement, law_from_json
+from eke.privacy.refinement import Earlier, charged, earlier_from_json
 from eke.query import Block, Query
 from eke.query.kinds import ReadBlocks, block_read
 
@@ -26,7 +27,14 @@ class Row:
 
     query: Query
     value: float
-    law: NoiseLaw
+    law: Charged
+
+    @property
+    def noise(self) -> NoiseLaw:
+        """The law of the noise in it; what only refines another row has no noise of its own."""
+        if isinstance(self.law, Refinement):
+            raise QueryError("a refinement counts with what it refines; use `lasting`")
+        return self.law
 
     @property
     def is_public(self) -> bool:
@@ -39,7 +47,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was released: a query or a block of them, its noisy values and their law."""
+    """What was released: a query or a block of them, its noisy values and their law.
+
+    It may refine a measurement before it, whose values it then has as well.
+    """
 
     query: Block
     law: NoiseLaw
@@ -47,6 +58,8 @@ class Measurement:
     sequence: int = 0
     analyst: str = ""
     at: str = ""
+    refines: Earlier | None = None
+    before: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         expected = self.query.cells
@@ -54,18 +67,34 @@ class Measurement:
             raise QueryError(f"a measurement of {expected} queries needs {expected} values")
         if self.query.constant:
             raise QueryError("a measurement is of the query without its constant")
+        if len(self.before) != (0 if self.refines is None else expected):
+            raise QueryError("a refined measurement needs the values before it, and no other does")
+
+    @property
+    def charged(self) -> Charged:
+        """What it cost by: its noise, or by how much that is less than before."""
+        return charged(self.law, self.refines)
 
     def rows(self) -> Iterator[Row]:
-        """The noisy answers one by one, blocks taken apart."""
-        for query, value in zip(self.query.queries(), self.values, strict=True):
-            yield Row(query, value, self.law)
+        """The noisy answers one by one, blocks taken apart.
+
+        Of a refined one, independent answers that make those before as precise as these are.
+        """
+        law, values = self.charged, self.values
+        if isinstance(law, Refinement):
+            values = tuple(map(law.difference, self.before, values))
+        for query, value in zip(self.query.queries(), values, strict=True):
+            yield Row(query, value, law)
 
     def to_document(self) -> dict[str, Any]:
-        return {
+        document: dict[str, Any] = {
             "query": self.query.to_document(),
             "law": self.law.to_json(),
             "values": list(self.values),
         }
+        if self.refines is not None:
+            document |= {"refines": self.refines.to_json(), "before": list(self.before)}
+        return document
 
     @staticmethod
     def from_document(
@@ -84,4 +113,20 @@ class Measurement:
             sequence,
             analyst,
             at,
+            earlier_from_json(document.get("refines")),
+            tuple(float(v) for v in document.get("before", ())),
         )
+
+
+def lasting(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Without those that were refined later; those that refined them stand by themselves.
+
+    Given the finer answer the coarser one says nothing more: these are all that was learned, and
+    their noises are independent.
+    """
+    refined = {one.refines.place for one in measurements if one.refines is not None}
+    return [
+        replace(one, refines=None, before=())
+        for place, one in enumerate(measurements)
+        if place not in refined
+    ]

@@ -34,7 +34,7 @@ from eke.inference.regression import (
 )
 from eke.inference.span import ExactSpan
 from eke.inference.tables import ReleasedTables
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import Charged
 from eke.query import Query
 from eke.query.growing import GrowingMatrix
 from eke.query.view import view_with
@@ -46,7 +46,7 @@ class MixedRegression:
     def __init__(self, domain: Domain, tables: ReleasedTables, rows: Sequence[Row] = ()) -> None:
         self.domain = domain
         self.tables = tables
-        self.laws: list[NoiseLaw] = []
+        self.laws: list[Charged] = []
         self._span = ExactSpan(domain, tuple(tables.known))
         self._basis = CentredStack(domain)  # rows whose rests are independent
         self._used = CentredStack(domain)  # every row in the regression

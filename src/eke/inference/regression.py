@@ -27,7 +27,7 @@ from eke.history import Row
 from eke.inference.packed import PackedFactor
 from eke.inference.span import ExactSpan
 from eke.inference.tables import CellWeights
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import Charged
 from eke.query import Query
 from eke.query.growing import GrowingMatrix
 from eke.query.parts import Parts, under, within
@@ -60,7 +60,7 @@ class Regression:
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
-        self.laws: list[NoiseLaw] = []
+        self.laws: list[Charged] = []
         self._stack = StepStack(domain)
         self._span = ExactSpan(domain)
         self._kernel = PackedFactor()  # of K_bb, rows at unit norm
@@ -120,7 +120,7 @@ class Regression:
 
     @classmethod
     def from_parts(
-        cls, domain: Domain, laws: Sequence[NoiseLaw], parts: Parts, aside: SetAside
+        cls, domain: Domain, laws: Sequence[Charged], parts: Parts, aside: SetAside
     ) -> Regression:
         """A regression as it was when its parts were taken."""
         return made_of(
@@ -230,7 +230,7 @@ class SetAside:
         self._rows.setdefault(direction, []).append((index, factor, row.value))
 
     def estimate(
-        self, query: Query, constant: float, laws: Sequence[NoiseLaw]
+        self, query: Query, constant: float, laws: Sequence[Charged]
     ) -> LinearEstimate | None:
         """The average of the rows that ask the same, weighted by their precision."""
         direction, factor = direction_of(query)

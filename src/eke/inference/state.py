@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -27,7 +27,7 @@ from eke.inference.mixed import MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression, SetAside
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
-from eke.privacy.law import NoiseLaw, law_from_json
+from eke.privacy.law import Charged, NoiseLaw, Refinement, charged_from_json, noise_in
 from eke.query import Block, Query
 from eke.query.parts import Parts, as_bytes, from_bytes, under, within
 from eke.query.view import view_with
@@ -57,6 +57,7 @@ class Inference:
         self.rows = LateRows()
         self.tables = ReleasedTables(domain)
         self.kept: list[Kept] = []  # of each measurement, in the order they came
+        self._refined: dict[int, int] = {}  # rows that were refined, and the rows that did it
         self._total: int | None = None
         self._regression: Regression | MixedRegression | None = Regression(domain)
         # The same question is decided upon, answered and looked at: estimate it once. All views of
@@ -79,6 +80,7 @@ class Inference:
             self,
             rows=self.rows.view(),
             kept=list(self.kept),
+            _refined=dict(self._refined),
             _regression=self.regression.view(),
             _tables_shared=True,
         )
@@ -94,6 +96,7 @@ class Inference:
         documents = {
             "total": self._total,
             "laws": [law.to_json() for law in laws],
+            "refined": list(self._refined.items()),
             "aside": [
                 [place, row.query.to_document(), row.value]
                 for place, row in zip(aside, rows, strict=True)
@@ -110,7 +113,7 @@ class Inference:
     def from_parts(cls, domain: Domain, parts: Parts, read: ReadRows) -> Inference:
         """What was known when the parts were taken; `read` gives the rows that it came from."""
         documents = from_bytes(parts["documents"])
-        kinds = [law_from_json(document) for document in documents["laws"]]
+        kinds = [charged_from_json(document) for document in documents["laws"]]
         laws = [kinds[place] for place in parts["law_of_row"].tolist()]
         aside = SetAside()
         for place, document, value in documents["aside"]:
@@ -119,6 +122,7 @@ class Inference:
             cls(domain),
             rows=LateRows(len(laws), read),
             kept=[Kept(range(start, stop)) for start, stop in parts["kept"].tolist()],
+            _refined=dict(documents.get("refined", ())),
             _total=documents["total"],
             _regression=Regression.from_parts(domain, laws, under("regression", parts), aside),
         )
@@ -139,7 +143,9 @@ class Inference:
         anew after each of them. Tables of counts stay tables, unless they are so few cells that
         single answers are cheaper; small ones that come again and again are kept, too.
         """
-        tables = [one for one in released if table_weight(one.query) is not None]
+        tables = [
+            one for one in released if one.refines is None and table_weight(one.query) is not None
+        ]
         cells = sum(len(one.values) for one in tables)
         if len(self.rows) + cells <= LEAST_CELLS:
             tables = []
@@ -164,6 +170,9 @@ class Inference:
             for row in measurement.rows():
                 self._take(row)
             self.kept.append(Kept(range(first, len(self.rows))))
+            if measurement.refines is not None:
+                coarse = self.kept[measurement.refines.place].rows
+                self._refined |= zip(coarse, self.kept[-1].rows, strict=True)
 
     @property
     def total(self) -> int | None:
@@ -210,15 +219,15 @@ class Inference:
         except KeyError:
             pass
         estimate = self.estimate(query)
-        fresh = (
-            None
-            if estimate is None
-            else (estimate.value, noise_of(estimate, self.regression.laws, self.tables))
-        )
+        fresh = None if estimate is None else (estimate.value, self.noise(estimate))
         if len(estimates) >= _MOST_REMEMBERED:
             estimates.clear()
         estimates[digest] = fresh
         return fresh
+
+    def noise(self, estimate: LinearEstimate) -> ComposedNoise:
+        """The law of the error of a linear estimate."""
+        return noise_of(estimate, self.regression.laws, self.tables)
 
     def estimate(self, query: Query) -> LinearEstimate | None:
         """The same with the weight of each released noisy answer in it.
@@ -228,7 +237,39 @@ class Inference:
         known = self.public(query)
         if known is not None:
             return LinearEstimate(known, np.empty(0, np.intp), np.empty(0))
-        return self.regression.estimate(query)
+        return self._as_drawn(self.regression.estimate(query))
+
+    def _as_drawn(self, estimate: LinearEstimate | None) -> LinearEstimate | None:
+        """The estimate in terms of noises as they are: of a refined one, the last.
+
+        Least squares weighs an answer and what refined it, y₁ and z, by their precisions; the
+        weights are then in the ratio in which y₂ is made of them, and their sum is that of y₂.
+        """
+        if estimate is None or not self._refined:
+            return estimate
+        lasts = np.array([self._last(row) for row in estimate.rows.tolist()], np.intp)
+        rows, places = np.unique(lasts, return_inverse=True)
+        weights = np.bincount(places, estimate.weights, len(rows)).astype(np.float64)
+        return replace(estimate, rows=rows, weights=weights)
+
+    def lasting_rows(self) -> list[Row]:
+        """The answers with noises of their own: of each chain of refinements, the last one."""
+        rows = list(self.rows)
+        values = [row.value for row in rows]
+        for coarse, fine in sorted(self._refined.items()):
+            law = rows[fine].law
+            if isinstance(law, Refinement):  # y₂ of y₁ and what refined it
+                values[fine] = law.refined(values[coarse], values[fine])
+        return [
+            replace(row, value=values[place], law=noise_in(row.law))
+            for place, row in enumerate(rows)
+            if place not in self._refined
+        ]
+
+    def _last(self, row: int) -> int:
+        while row in self._refined:
+            row = self._refined[row]
+        return row
 
     def table(self, block: Block) -> KnownTable | None:
         """What is known about all cells of a block at once; None where they are asked one by one.
@@ -251,10 +292,14 @@ class Inference:
 
     def examples(self, block: Block) -> Iterable[Query]:
         """A cell of each kind of a table, in order: the others are known as well as these."""
+        return (cell for _, cell in self.example_cells(block))
+
+    def example_cells(self, block: Block) -> Iterable[tuple[int, Query]]:
+        """The same with their places."""
         if not block.grouped or block.inside is None:
-            return block.queries()
-        firsts = np.sort(alike(self._classes(block)).examples)
-        return (block.cell(int(place)) for place in firsts)
+            return enumerate(block.queries())
+        firsts = np.sort(alike(self._classes(block)).examples).tolist()
+        return ((place, block.cell(place)) for place in firsts)
 
     def kinds(self, block: Block) -> int:
         """How many kinds of cells a plain table of counts has: so many laws of error at most."""
@@ -305,7 +350,7 @@ class Inference:
 
     def law(self, row: int) -> NoiseLaw:
         """The law of the noise in one released answer."""
-        return self.regression.laws[row]
+        return noise_in(self.regression.laws[row])
 
     def posterior(self, query: Query) -> ExactPosterior | None:
         """What history says about the answer; None when it says nothing."""
@@ -314,10 +359,10 @@ class Inference:
 
 
 def noise_of(
-    estimate: LinearEstimate, laws: Sequence[NoiseLaw], tables: ReleasedTables | None = None
+    estimate: LinearEstimate, laws: Sequence[Charged], tables: ReleasedTables | None = None
 ) -> ComposedNoise:
     """The law of the error of a linear estimate."""
-    used = [laws[i] for i in estimate.rows]
+    used = [noise_in(laws[i]) for i in estimate.rows]
     size = np.abs(estimate.weights)
     laplace = size * np.array([law.laplace_scale for law in used])
     gaussian = float((size**2 * np.array([law.gaussian_variance for law in used])).sum())

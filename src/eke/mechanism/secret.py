@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import operator
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, repeat
 from typing import Any, Final, NoReturn
 
 from eke.errors import PrivacyError, SecretLeak
 from eke.mechanism.noise import draw
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
+from eke.mechanism.refining import FinerNoise
+from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Refinement
 
 _ADVICE: Final = (
     "an exact answer cannot be read, printed, copied, stored or computed with; "
@@ -121,6 +122,34 @@ def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
     exact: tuple[int, ...] = _EXACT.__get__(secret)
     # No call of ours comes after the draw: it cannot be lost to an error before it is returned.
     return list(map(operator.add, map(operator.lshift, exact, repeat(finer)), noise))
+
+
+def refine_with_noise(secret: Secret, before: Sequence[int], law: Refinement) -> list[int]:
+    """The answers with the finer noise of a law, given those with its coarser noise before.
+
+    Both are integers of 2^law.exponent.
+
+    Privacy: a record that moves answer i by h_i loses the sum over i of |h_i| / b₂ by both releases
+    together, b₂ being the finer scale, if `before` was drawn under the coarser law and is refined
+    once; see docs/proofs/refinement.md. As above, all is drawn before the secret is opened,
+    equally much for each answer whatever it is, but for an event of probability below 1e-70.
+    """
+    if not isinstance(secret, Secret):
+        raise PrivacyError("only a Secret is revealed with noise")
+    if type(law) is not Refinement:
+        raise PrivacyError("noise is refined by a Refinement, and nothing derived from it")
+    finer = secret.exponent - law.exponent
+    if finer < 0:
+        raise PrivacyError(
+            "the grid of the noise is coarser than that of the answers; make it by choose_grid"
+        )
+    if len(before) != secret.count or any(type(step) is not int for step in before):
+        raise PrivacyError("refining needs the noisy answer before for each answer, in whole steps")
+    noise = FinerNoise(law)
+    drawn = [noise.draw() for _ in before]
+    exact = tuple(map(operator.lshift, _EXACT.__get__(secret), repeat(finer)))
+    given = map(operator.sub, before, exact)
+    return list(map(operator.add, exact, map(noise.given, given, drawn)))
 
 
 TRIES_EACH = 64

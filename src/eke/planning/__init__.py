@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from eke.planning.online.quantiles import check_price, decide_quantiles, spend_on_quantiles
     from eke.planning.online.question_demand import QuestionDemand, checked
+    from eke.planning.online.refine import Refinable, is_refinable, refinable_among
     from eke.planning.online.relative import decide_relative
     from eke.planning.online.rent import direct, narrowest_affordable, top_up
     from eke.planning.online.requirement import Demand, Requirement
@@ -58,6 +59,7 @@ __all__ = [
     "Policy",
     "PolicyName",
     "QuestionDemand",
+    "Refinable",
     "ReleasePlan",
     "Requirement",
     "Suggestion",
@@ -73,6 +75,7 @@ __all__ = [
     "decide_relative",
     "direct",
     "grouping_sets",
+    "is_refinable",
     "known_errors",
     "marginals_and_half_of_next",
     "marginals_and_those_with",
@@ -86,6 +89,7 @@ __all__ = [
     "policy_named",
     "prefixes",
     "ranges",
+    "refinable_among",
     "spend_on",
     "spend_on_quantiles",
     "suggestions",
@@ -108,6 +112,7 @@ if not TYPE_CHECKING:
             "online.policy": "POLICIES FallsShort Policy PolicyName only_history policy_named",
             "online.quantiles": "check_price decide_quantiles spend_on_quantiles",
             "online.question_demand": "QuestionDemand checked",
+            "online.refine": "Refinable is_refinable refinable_among",
             "online.relative": "decide_relative",
             "online.rent": "direct narrowest_affordable top_up",
             "online.requirement": "Demand Requirement",

@@ -21,7 +21,13 @@ from eke.domain import Domain
 from eke.errors import BudgetExceeded, PrivacyError
 from eke.privacy.block_loss import block_cell_losses, block_loss
 from eke.privacy.extremum import maximum
-from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
+from eke.privacy.law import (
+    Charged,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteLaw,
+    Refinement,
+)
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
@@ -29,7 +35,7 @@ from eke.privacy.record_loss import NANO
 from eke.query import Block, Neighbours, Query, Term, sensitivity
 from eke.query.vector import height
 
-Measured: TypeAlias = tuple[Block, NoiseLaw]
+Measured: TypeAlias = tuple[Block, Charged]
 Cells = NDArray[np.int64]
 
 LARGEST_TABLE = 2**18
@@ -90,7 +96,7 @@ class Accountant:
         """What the loss would be if every measurement touched every record: Σ of the prices."""
         return self._flat + self._factor * self._losses.all_alone
 
-    def price(self, block: Block, law: NoiseLaw) -> int:
+    def price(self, block: Block, law: Charged) -> int:
         """The loss of one measurement by itself."""
         return self._factor * self._own_loss(block, law)
 
@@ -105,7 +111,7 @@ class Accountant:
         ratio = Fraction(moved) / (law.steps * Fraction(2) ** law.exponent)
         return self._factor * math.ceil(NANO * self.measure.loss_of_choice(ratio))
 
-    def after(self, block: Block, law: NoiseLaw, limit: int) -> int:
+    def after(self, block: Block, law: Charged, limit: int) -> int:
         """The certified loss after one more measurement; see `after_all`."""
         return self.after_all([(block, law)], limit)
 
@@ -141,12 +147,12 @@ class Accountant:
         self._flat += loss
         self._spent = max(self._spent, spent_after)
 
-    def add(self, block: Block, law: NoiseLaw, spent_after: int) -> None:
+    def add(self, block: Block, law: Charged, spent_after: int) -> None:
         """Take a charged measurement into account, with the loss that the ledger recorded."""
         self._losses = self._with(self._losses, block, law)
         self._spent = max(self._spent, spent_after)
 
-    def _with(self, before: _Losses, block: Block, law: NoiseLaw) -> _Losses:
+    def _with(self, before: _Losses, block: Block, law: Charged) -> _Losses:
         loss = self._own_loss(block, law)
         if loss == 0:  # no neighbour can change the answer: a total that is public, or nothing
             return before
@@ -163,7 +169,7 @@ class Accountant:
                 blocks.add(attributes, table)
         return _Losses(cells, blocks, before.all_alone + loss, singles_alone)
 
-    def _cell_losses(self, block: Block, law: NoiseLaw) -> list[tuple[tuple[str, ...], Cells]]:
+    def _cell_losses(self, block: Block, law: Charged) -> list[tuple[tuple[str, ...], Cells]]:
         """The loss of a record in each cell, to be added up over the two cells it moves between."""
         if self.neighbours == "add_remove":
             return cell_losses(block, law)
@@ -175,7 +181,7 @@ class Accountant:
         low, high = inside.extremes()
         return cell_losses(inside, law, signed=low < 0 < high)
 
-    def _own_loss(self, block: Block, law: NoiseLaw) -> int:
+    def _own_loss(self, block: Block, law: Charged) -> int:
         if measure_of(law) is not self.measure:
             raise PrivacyError(f"this table's losses are in {self.measure}; the noise's are not")
         inside = block.inside
@@ -189,8 +195,8 @@ class Accountant:
         return max(2 * law.loss_nano(max(abs(low), abs(high))), law.loss_nano(high - low))
 
 
-def _discrete(law: NoiseLaw) -> DiscreteLaw:
-    if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
+def _discrete(law: Charged) -> DiscreteLaw | Refinement:
+    if not isinstance(law, (DiscreteLaplace, DiscreteGaussian, Refinement)):
         raise PrivacyError("a block of products is measured with discrete noise only")
     return law
 
@@ -215,7 +221,7 @@ def _certified(tables: LossTables, enough: int) -> int:
 
 
 def cell_losses(
-    block: Block, law: NoiseLaw, *, signed: bool = False
+    block: Block, law: Charged, *, signed: bool = False
 ) -> list[tuple[tuple[str, ...], Cells]]:
     """The loss of a record in each cell, as a sum of small tables (attributes sorted by name).
 
@@ -252,7 +258,7 @@ def _multiplied(cells: Cells, factor: int) -> Cells:
     return np.multiply(cells, factor, out=cells)
 
 
-def _exact_table(query: Query, law: NoiseLaw) -> tuple[tuple[str, ...], Cells] | None:
+def _exact_table(query: Query, law: Charged) -> tuple[tuple[str, ...], Cells] | None:
     try:
         table = query.table()
     except ValueError:
@@ -263,7 +269,7 @@ def _exact_table(query: Query, law: NoiseLaw) -> tuple[tuple[str, ...], Cells] |
     return tuple(sorted(names)), np.array(losses.transpose(order))
 
 
-def _term_table(query: Query, term: Term, law: NoiseLaw) -> tuple[tuple[str, ...], Cells]:
+def _term_table(query: Query, term: Term, law: Charged) -> tuple[tuple[str, ...], Cells]:
     # Keep the attributes that exclude most cells; bound the others by their largest value.
     by_selectivity = sorted(
         term.factors, key=lambda f: float(np.abs(f[1]).mean()) / float(np.abs(f[1]).max())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.errors import BudgetExceeded
-from eke.privacy.law import DiscreteLaw
+from eke.privacy.law import DiscreteLaw, Refinement
 from eke.privacy.loss_tables import LARGEST_TOTAL
 from eke.privacy.measures import measure_of
 from eke.query import Block
@@ -21,7 +21,7 @@ from eke.query import Block
 Cells = NDArray[np.int64]
 
 
-def block_nano(reach: int, law: DiscreteLaw, exponent: int = 0) -> int:
+def block_nano(reach: int, law: DiscreteLaw | Refinement, exponent: int = 0) -> int:
     """The nano-units that a record of some reach loses, rounded up.
 
     Privacy: `reach` is the L1 norm of the record's coefficients for Laplace noise, their squared
@@ -31,7 +31,7 @@ def block_nano(reach: int, law: DiscreteLaw, exponent: int = 0) -> int:
     return math.ceil(reach * law.rate * Fraction(2) ** (_power(law) * exponent))
 
 
-def block_loss(block: Block, law: DiscreteLaw) -> int:
+def block_loss(block: Block, law: DiscreteLaw | Refinement) -> int:
     """The largest loss of a record that is added or removed.
 
     Privacy: that of the block's largest reach, which is exact or a bound above.
@@ -40,7 +40,7 @@ def block_loss(block: Block, law: DiscreteLaw) -> int:
 
 
 def block_cell_losses(
-    block: Block, law: DiscreteLaw, largest_table: int
+    block: Block, law: DiscreteLaw | Refinement, largest_table: int
 ) -> tuple[tuple[str, ...], Cells] | None:
     """(attributes sorted by name, losses): a table that no record's loss exceeds.
 
@@ -78,5 +78,5 @@ def block_cell_losses(
     return tuple(name for name, _ in chosen), flat.reshape(reaches.shape)
 
 
-def _power(law: DiscreteLaw) -> int:
+def _power(law: DiscreteLaw | Refinement) -> int:
     return measure_of(law).order

@@ -10,28 +10,35 @@ where two measures price one noise, each has a class of it, entered here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from eke.errors import PrivacyError
 from eke.privacy.continuous_law import Gaussian, Laplace
 from eke.privacy.discrete_gaussian import DiscreteGaussian
 from eke.privacy.discrete_laplace import DiscreteLaplace
 from eke.privacy.noise_grid import choose_grid
+from eke.privacy.refinement import Refinement
 
 __all__ = [
+    "Charged",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DiscreteLaw",
     "Gaussian",
     "Laplace",
     "NoiseLaw",
+    "Refinement",
+    "charged_from_json",
     "choose_grid",
     "is_drawn",
     "law_from_json",
+    "noise_in",
 ]
 
 DiscreteLaw: TypeAlias = DiscreteLaplace | DiscreteGaussian
 NoiseLaw: TypeAlias = DiscreteLaw | Laplace | Gaussian
+Charged: TypeAlias = NoiseLaw | Refinement
+"""What a measurement costs a record by: its noise, or by how much it refines a noise before."""
 
 _FIELDS: dict[str, tuple[type[NoiseLaw], tuple[str, ...]]] = {
     DiscreteLaplace.kind: (DiscreteLaplace, ("steps", "exponent")),
@@ -49,6 +56,19 @@ def is_drawn(law: object) -> TypeGuard[DiscreteLaw]:
     identity, for a metaclass could claim to be equal to anything.
     """
     return any(type(law) is family for family in DRAWN)
+
+
+def noise_in(law: Charged) -> NoiseLaw:
+    """The law of the noise in what was released; of a refinement, the finer one."""
+    return law.fine if isinstance(law, Refinement) else law
+
+
+def charged_from_json(document: Mapping[str, object]) -> Charged:
+    """The law, or the refinement, whose `to_json` gave this document."""
+    if document.get("kind") != Refinement.kind:
+        return law_from_json(document)
+    numbers: dict[str, Any] = {name: document[name] for name in ("steps", "exponent", "before")}
+    return Refinement(**numbers)
 
 
 def law_from_json(document: Mapping[str, object]) -> NoiseLaw:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from eke.errors import PrivacyError
 from eke.privacy.concentrated import CONCENTRATED
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import Charged
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 
@@ -20,6 +20,6 @@ def measure_named(name: str) -> Measure:
     return MEASURES[name]
 
 
-def measure_of(law: NoiseLaw) -> Measure:
+def measure_of(law: Charged) -> Measure:
     """The measure in which the loss by some noise is counted."""
     return measure_named(law.loss_unit)

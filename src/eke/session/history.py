@@ -131,7 +131,7 @@ class History(Sequence[Measurement]):
             raise QueryError("the domain is too large to list the loss of every cell")
         total = np.zeros(self.domain.shape, np.int64)
         for measurement in self._measurements:
-            for attributes, losses in cell_losses(measurement.query, measurement.law):
+            for attributes, losses in cell_losses(measurement.query, measurement.charged):
                 order = self.domain.in_order(attributes)
                 by_cell = losses.transpose([attributes.index(name) for name in order])
                 sizes = zip(self.domain.names, self.domain.shape, strict=True)
@@ -151,7 +151,10 @@ class History(Sequence[Measurement]):
         return pa.Table.from_pylist(self.to_records())
 
     def to_records(self) -> list[dict[str, Any]]:
-        """A dictionary for each measurement: who asked what and when, its value and its noise."""
+        """A dictionary for each measurement: who asked what and when, its value and its noise.
+
+        One that refines another says its place, from 0, and takes its place: do not average them.
+        """
         return [
             {
                 "sequence": m.sequence,
@@ -161,6 +164,7 @@ class History(Sequence[Measurement]):
                 "value": m.values[0] if len(m.values) == 1 else None,
                 "cells": len(m.values),
                 "noise_deviation": float(m.law.variance) ** 0.5,
+                "refines": None if m.refines is None else m.refines.place,
             }
             for m in self._measurements
         ]

@@ -29,9 +29,9 @@ def records(seen: Glance, last: int | None = None) -> tuple[list[dict[str, Any]]
     while committed and (last is None or shown < last):
         pages.append(_records_of(ledger, domain, ledger.whole(committed.pop().sequence)))
         shown += len(pages[-1])
-    # Quotes inside of a text are escaped, so this is the beginning of every measurement. It
-    # takes a tenth of the time that reading all of them takes.
-    earlier = sum(ledger.text(entry.sequence).count('{"law":{') for entry in committed)
+    # Quotes inside of a text are escaped, so this is once in every measurement. It takes a tenth
+    # of the time that reading all of them takes.
+    earlier = sum(ledger.text(entry.sequence).count('"law":{') for entry in committed)
     latest = list(chain.from_iterable(reversed(pages)))
     cut = 0 if last is None else max(0, len(latest) - last)
     return latest[cut:], earlier + cut
@@ -48,6 +48,7 @@ def _records_of(ledger: Look, domain: Domain, entry: Entry) -> list[dict[str, An
             "value": float(measured["values"][0]) if len(measured["values"]) == 1 else None,
             "cells": len(measured["values"]),
             "noise_deviation": variance_of(measured["law"]) ** 0.5,
+            "refines": measured.get("refines", {}).get("place"),
         }
         for measured in _measured(entry)
     ]

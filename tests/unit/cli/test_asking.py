@@ -239,7 +239,7 @@ def test_a_question_that_ends_after_its_charge_goes_on_by_its_key(
         dataset,
         WOMEN,
         "-w",
-        {KeyboardInterrupt: 21, MemoryError: 20}.get(type(how), 19),
+        {KeyboardInterrupt: 17, MemoryError: 16}.get(type(how), 15),
     )
     before = remaining(dataset, run)
 
@@ -271,7 +271,7 @@ def test_a_question_that_ends_before_its_charge_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr(vault.Vault, "release", broken)
-        shown = run("ask", dataset, WOMEN, "-w", 15)
+        shown = run("ask", dataset, WOMEN, "-w", 12)
     assert shown.code == 1
     assert "interrupted. Nothing was charged; run the same command again" in shown.err
 
@@ -281,3 +281,15 @@ def test_free_answers_leave_no_trace(dataset: Path, run: Run) -> None:
     before = eke.open(dataset).ledger_entries()
     assert "Free" in run("ask", dataset, WOMEN, "-w", 200).out
     assert eke.open(dataset).ledger_entries() == before
+
+
+def test_a_question_asked_again_more_accurately_is_refined(dataset: Path, run: Run) -> None:
+    asked = "SELECT COUNT(*) FROM people WHERE sex = 'Female' AND age > 61"
+    first = run("ask", dataset, asked, "-w", "60", "--json").json
+    finer = run("ask", dataset, asked, "-w", "40")
+    assert "refined from" in finer.words
+    assert first["cost"] > 0.0
+    entries = run("history", dataset, "--json").json
+    assert entries[-1]["refines"] == len(entries) - 2
+    shown = run("explain", dataset, entries[-1]["sequence"])
+    assert "it refines an answer to the same question" in shown.words

@@ -83,7 +83,7 @@ def test_files_hold_the_answer(server: Server, sql: str) -> None:
 
 
 def test_a_formula_in_steps_is_one_answer_dated_by_its_first_charge(server: Server) -> None:
-    answer = ask(server, "k", {"sql": MEAN, "within": 0.5})
+    answer = ask(server, "k", {"sql": MEAN, "within": 1})
     assert answer["receipt"]["steps"] > 1  # else this tests nothing
     (one,) = listed(server)["answers"]
     assert one["entry"] == answer["entry"]

@@ -42,10 +42,11 @@ def _product(inference: Inference, query: Query) -> Posterior | None:
         return ExactPosterior(known, ComposedNoise(np.empty(0)))
     if len(inference.tables):
         raise AccuracyError("the product method has no use for whole tables; use 'exact'")
-    values = np.array([row.value for row in inference.rows])
-    laws = [row.law for row in inference.rows]
+    rows = inference.lasting_rows()
+    values = np.array([row.value for row in rows])
+    laws = [row.law for row in rows]
     observations = []
-    for weights in linear_representations([row.query for row in inference.rows], query):
+    for weights in linear_representations([row.query for row in rows], query):
         used = np.flatnonzero(weights)
         value = float(weights[used] @ values[used]) + float(query.constant)
         estimate = LinearEstimate(value, used, weights[used])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class LookAhead:
         present = _present(missing, rented, facts)
         if present is None:
             return []
-        before = past.prospects(accountant, MOST_REMEMBERED)
+        before = past.prospects(accountant, MOST_REMEMBERED, [demand for demand, _ in missing])
         worth = self._worth([*before, *present], facts)
         rows, now = len(facts.inference.rows), len(present)
         purchases: list[Purchase] = []
@@ -97,7 +97,10 @@ class LookAhead:
             )
             offered_ones = offers(names, prospects, accountant, domain, now=now, rows=rows)
             purchases += [
-                self._best_noise(one, outlook, now, rented, facts) for one in offered_ones
+                self._best_noise(
+                    replace(one, earlier=facts.refinable(one.block)), outlook, now, rented, facts
+                )
+                for one in offered_ones
             ]
         return sorted(purchases, key=lambda one: (-one.gain, len(one.offer.names), one.offer.names))
 
@@ -125,7 +128,7 @@ class LookAhead:
             return Purchase(offer, 0.0, -math.inf)
         tightest = min(v for v in wanted if v > 0.0)
         least = min(most, tightest) * 4.0**-self.octaves
-        rent = sum(accountant.price(part.query, part.law) for part in rented.parts)
+        rent = sum(accountant.price(part.query, part.charged) for part in rented.parts)
         most_price = MOST_OF_THE_REST * (facts.limit - accountant.spent)
         nothing = outlook.left(offer.unmet(math.inf, known, self.octaves))
         best = Purchase(offer, 0.0, -math.inf)
@@ -180,7 +183,7 @@ class LookAhead:
     def _in_reserve(self, plan: Plan, facts: Facts) -> bool:
         """Whether all that was bought stays within its share of the rents."""
         accountant, past = facts.accountant, facts.past
-        price = sum(accountant.price(part.query, part.law) for part in plan.parts)
+        price = sum(accountant.price(part.query, part.charged) for part in plan.parts)
         rents = past.rent_loss(accountant, plan.instead_of)
         return past.bought_loss(accountant) + price <= self.reserve * rents
 
@@ -208,7 +211,7 @@ def _steps_to_look(missing: Sequence[Missing], facts: Facts) -> int:
 
 def _affordable(plan: Plan, facts: Facts) -> bool:
     """Whether the limit allows a plan; a look at the prices is often enough."""
-    price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
+    price = sum(facts.accountant.price(part.query, part.charged) for part in plan.parts)
     return facts.spent + price <= facts.limit or loss_after(plan, facts) <= facts.limit
 
 

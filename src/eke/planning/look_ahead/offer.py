@@ -26,6 +26,7 @@ from eke.domain import Domain
 from eke.inference import MOST_COARSE_ROWS
 from eke.planning.look_ahead.prospect import MOST_CELLS, Names, Prospect, block_factor, line_factor
 from eke.planning.online.plan import Part, part_for
+from eke.planning.online.refine import Refinable
 from eke.planning.workload.strategy.line import one_matrix
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
@@ -57,15 +58,30 @@ class Offer:
     unit_price: float  # nano-units at noise variance one
     kind: Kind
     chance: float = 1.0  # that a question like a prospect fits the block at all
+    earlier: Refinable | None = None  # the block as it was measured before
 
     def price(self, noise_variance: float) -> float:
         """What it costs, but for the rounding of noise and loss."""
+        if self.earlier is None:
+            return self._price(noise_variance)
+        finer = self.earlier.variance_with(noise_variance)
+        return self._price(finer) - self._price(self.earlier.law.variance)
+
+    def _price(self, noise_variance: float) -> float:
         power = self.measure.order / 2.0
         return float(self.unit_price / noise_variance**power)
 
     def part(self, noise_variance: float) -> Part:
-        """The block, to be measured with (a little less than) this variance."""
-        return block_part(self.block, noise_variance, self.measure)
+        """The block, to be measured with (a little less than) this variance.
+
+        If it was measured before, it is refined by as much as that would add.
+        """
+        refined = None
+        if self.earlier is not None:
+            finer = self.earlier.variance_with(noise_variance)
+            scale = self.measure.scale_of(finer) * _LITTLE_LESS
+            refined = self.earlier.part(self.block, scale)
+        return refined or block_part(self.block, noise_variance, self.measure)
 
     def variance_for(self, prospect: int, known: float) -> float:
         """The noise variance with which the block, and what is known, just meet a prospect."""

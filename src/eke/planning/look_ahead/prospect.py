@@ -129,7 +129,7 @@ def prospect_of(demand: Demand, rent: Part, accountant: Accountant) -> Prospect 
         _factors(inside, names, cell),
         demand.requirement.within,
         demand.requirement.confidence,
-        float(accountant.price(rent.query, rent.law)),
+        float(accountant.price(rent.query, rent.charged)),
     )
 
 
@@ -235,7 +235,7 @@ def _known_precision(prospect: Prospect, blocks: Sequence[Part]) -> float:
             if weight is None:
                 continue
             factor = prospect.squares(block.cells) / float(weight) ** 2
-        total += 1.0 / (factor * part.law.variance)
+        total += 1.0 / (factor * part.charged.variance)
     return total
 
 

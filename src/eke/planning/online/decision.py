@@ -65,7 +65,7 @@ def decide_demands(demands: Sequence[Demand], facts: Facts, policy: Policy) -> D
     plan = policy.plan(missing, facts)
     plan = replace(plan, demands=tuple(demand for demand, _ in missing))
     after = loss_after(plan, facts)
-    price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
+    price = sum(facts.accountant.price(part.query, part.charged) for part in plan.parts)
     cost = after - facts.spent
     if after <= facts.limit:
         return Decision("measure", cost, known_width, plan, price, known_share=share)

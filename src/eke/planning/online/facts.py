@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.planning.online.past import Past
+from eke.planning.online.refine import Refinable, refinable_among
 from eke.planning.online.requirement import Demand
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
@@ -35,6 +38,8 @@ class Accounts(Protocol):
     @property
     def measure(self) -> Measure: ...
 
+    def refinable(self, query: Block) -> Refinable | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class AccountsAtHand:
@@ -42,6 +47,12 @@ class AccountsAtHand:
 
     accountant: Accountant
     past: Past = field(default_factory=Past)
+    measurements: Sequence[Measurement] = ()
+    refined: AbstractSet[int] = frozenset()
+
+    def refinable(self, query: Block) -> Refinable | None:
+        """The measurement of this question that may be refined."""
+        return refinable_among(query, self.measurements, self.refined)
 
     @property
     def spent(self) -> int:
@@ -81,6 +92,13 @@ class Facts:
     def measure(self) -> Measure:
         """What losses are measured in; known before the accounts are read."""
         return self.accounts.measure
+
+    def refinable(self, query: Block) -> Refinable | None:
+        """The measurement of this question that may be refined; none that is kept as a table."""
+        earlier = self.accounts.refinable(query)
+        if earlier is None or len(self.inference.kept[earlier.place].rows) != query.cells:
+            return None
+        return earlier
 
 
 Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]

@@ -8,6 +8,7 @@ replayed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -36,7 +37,8 @@ class _Memory:
     __slots__ = ("prospects", "rents")
 
     def __init__(self) -> None:
-        self.prospects: tuple[Prospect | None, ...] = ()  # of the demands paid for first
+        # Of the demands paid for first, each with a mark of its question.
+        self.prospects: tuple[tuple[Prospect | None, int], ...] = ()
         self.rents: tuple[int, Accountant] | None = None  # (how many rents, their accounts)
 
 
@@ -75,14 +77,26 @@ class Past:
             if rent is not None:
                 self.paid.append(Paid(demand, rent))
 
-    def prospects(self, like: Accountant, most: int) -> list[Prospect]:
-        """What may be asked next: questions like the latest that were paid for."""
+    def prospects(self, like: Accountant, most: int, now: Sequence[Demand] = ()) -> list[Prospect]:
+        """What may be asked next: questions like the latest that were paid for.
+
+        A question that was asked again, to be refined, counts once: such is no habit.
+        """
         known = self._memory.prospects[: len(self.paid)]
         if len(known) < len(self.paid):
-            fresh = (prospect_of(one.demand, one.rent, like) for one in self.paid[len(known) :])
+            fresh = (
+                (prospect_of(one.demand, one.rent, like), hash(one.demand.query))
+                for one in self.paid[len(known) :]
+            )
             known = (*known, *fresh)
             self._memory.prospects = known
-        return [one for one in known[-most:] if one is not None]
+        seen = {hash(demand.query) for demand in now}
+        latest: list[Prospect] = []
+        for prospect, question in reversed(known[-most:]):
+            if prospect is not None and question not in seen:
+                latest.append(prospect)
+            seen.add(question)
+        return latest[::-1]
 
     def rent_loss(self, like: Accountant, more: tuple[Part, ...] = ()) -> int:
         """The loss, had every demand been met by its rent; with some more rents."""
@@ -92,13 +106,13 @@ class Past:
         if before[0] < len(self.rents):
             accounts = copy(before[1])
             for part in self.rents[before[0] :]:
-                accounts.add(part.query, part.law, 0)
+                accounts.add(part.query, part.charged, 0)
             before = self._memory.rents = len(self.rents), accounts
-        return before[1].after_all([(p.query, p.law) for p in more], 2**60 - 1)
+        return before[1].after_all([(p.query, p.charged) for p in more], 2**60 - 1)
 
     def bought_loss(self, like: Accountant) -> int:
         """The prices of everything bought instead of rents, added up."""
-        return sum(like.price(part.query, part.law) for part in self.bought)
+        return sum(like.price(part.query, part.charged) for part in self.bought)
 
 
 def is_block(part: Part) -> bool:

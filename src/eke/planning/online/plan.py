@@ -14,20 +14,26 @@ from eke.privacy.law import (
     DiscreteGaussian,
     DiscreteLaplace,
     DiscreteLaw,
+    Refinement,
     law_from_json,
 )
 from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
+from eke.privacy.refinement import Earlier, charged, earlier_from_json
 from eke.query import Block
 from eke.query.kinds import ReadBlocks, block_read
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A query (or a block) to be measured under a noise law."""
+    """A query (or a block) to be measured under a noise law.
+
+    It may refine an answer to it that was released before.
+    """
 
     query: Block
     law: DiscreteLaw
+    refines: Earlier | None = None
 
     def __post_init__(self) -> None:
         if self.query.constant:
@@ -36,16 +42,24 @@ class Part:
             raise PrivacyError("there is nothing to measure in a question that is always zero")
         if self.law.exponent > self.query.exponent:
             raise PrivacyError("the noise grid must be at least as fine as the coefficients'")
+        _ = self.charged  # refined to less noise than before, or an error
+
+    @property
+    def charged(self) -> DiscreteLaw | Refinement:
+        """What it costs by: its noise, or by how much that is less than before."""
+        return charged(self.law, self.refines)
 
     def to_document(self) -> dict[str, Any]:
-        return {"query": self.query.to_document(), "law": self.law.to_json()}
+        document = {"query": self.query.to_document(), "law": self.law.to_json()}
+        return document if self.refines is None else {**document, "refines": self.refines.to_json()}
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any], read: ReadBlocks = ()) -> Part:
         law = law_from_json(document["law"])
         if not isinstance(law, (DiscreteLaplace, DiscreteGaussian)):
             raise PrivacyError("only discrete noise is ever drawn")
-        return Part(block_read(domain, document["query"], read), law)
+        earlier = earlier_from_json(document.get("refines"))
+        return Part(block_read(domain, document["query"], read), law, earlier)
 
 
 @dataclass(frozen=True, slots=True)

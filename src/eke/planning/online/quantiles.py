@@ -58,7 +58,7 @@ def decide_quantiles(demand: QuestionDemand, facts: Facts, policy: Policy) -> De
     due = [at for at, doubt in enumerate(lacking) if not doubt.is_excused]
     plan = plan_of_steps(lacking, steps, min(steps[at].deviation for at in due), facts.measure)
     after = loss_after(plan, facts)
-    price = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
+    price = sum(facts.accountant.price(part.query, part.charged) for part in plan.parts)
     hint = quantiles.hint(lacking[min(due, key=lambda at: steps[at].deviation)])
     decision = Decision("measure", after - facts.spent, None, plan, price, hint=hint)
     if any(steps[at].is_look for at in due):
@@ -109,7 +109,7 @@ def spend_on_quantiles(
         if before:
             return Decision("history", 0, known)
         return Decision("refuse", most, known, hint="so little buys nothing here")
-    alone = sum(facts.accountant.price(part.query, part.law) for part in plan.parts)
+    alone = sum(facts.accountant.price(part.query, part.charged) for part in plan.parts)
     return Decision("measure", cost, known, plan, alone)
 
 

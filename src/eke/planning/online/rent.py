@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
-from eke.planning.online.facts import AccountsAtHand, Facts, Missing, known_errors, offered
+from eke.planning.online.facts import Accounts, Facts, Missing, known_errors, offered
 from eke.planning.online.noise_rule import NoiseRule, combined, direct_noise, top_up_noise
+from eke.planning.online.past import Past
 from eke.planning.online.plan import Part, Plan, part_for
+from eke.planning.online.refine import Refinable, narrowest_by_refining, refining_part
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.shared import common_cells
 from eke.planning.online.stretch import least_affordable, least_with_noise
+from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Block
 
@@ -86,7 +90,7 @@ top_up = Rent("top_up", top_up_noise)
 
 def loss_after(plan: Plan, facts: Facts) -> int:
     """The certified loss once the plan is measured."""
-    return facts.accountant.after_all([(p.query, p.law) for p in plan.parts], facts.limit)
+    return facts.accountant.after_all([(p.query, p.charged) for p in plan.parts], facts.limit)
 
 
 def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
@@ -95,7 +99,8 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         ((demand, errors),) = missing
         measured = demand.query.without_constant()
         return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
-    longer = Facts(facts.inference.view(), AccountsAtHand(facts.accountant), facts.limit)
+    accounts = _Together(facts.accounts)
+    longer = Facts(facts.inference.view(), accounts, facts.limit)
     parts: list[Part] = []
     for place, (demand, _) in enumerate(missing, start=1):
         errors = known_errors(demand.query, longer.inference)
@@ -106,8 +111,38 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         )
         if place < len(missing):
             suppose(part, longer.inference)
+        if part.refines is not None:
+            accounts.refined.add(part.refines.place)
         parts.append(part)
     return Plan(tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """The accounts for what is planned together: nothing in it is refined twice."""
+
+    before: Accounts
+    refined: set[int] = field(default_factory=set)
+
+    @property
+    def accountant(self) -> Accountant:
+        return self.before.accountant
+
+    @property
+    def past(self) -> Past:
+        return self.before.past
+
+    @property
+    def spent(self) -> int:
+        return self.before.spent
+
+    @property
+    def measure(self) -> Measure:
+        return self.before.measure
+
+    def refinable(self, query: Block) -> Refinable | None:
+        earlier = self.before.refinable(query)
+        return None if earlier is None or earlier.place in self.refined else earlier
 
 
 def _is_met(demand: Demand, errors: Sequence[ComposedNoise | None]) -> bool:
@@ -141,7 +176,18 @@ def _sufficient(
             if excess <= 1.0:
                 break
             part = part_for(measured, noise_scale := noise_scale / (1.01 * excess), measure)
-    return part
+    return part if policy is direct else _cheaper(part, requirement, facts)
+
+
+def _cheaper(anew: Part, requirement: Requirement, facts: Facts) -> Part:
+    """The same question refined, where it was measured before and that costs less."""
+    earlier = facts.refinable(anew.query)
+    if earlier is None:
+        return anew
+    refined = refining_part(anew.query, requirement, earlier, facts.inference)
+    if refined is None:
+        return anew
+    return min(refined, anew, key=lambda one: loss_after(Plan((one,)), facts))
 
 
 def offered_after(part: Part, confidence: float, inference: Inference) -> float:
@@ -159,7 +205,7 @@ def suppose(part: Part, inference: Inference) -> None:
     there are answers, it is quicker to take it apart, and what follows from it is the same.
     """
     released = released_as_zeros(part)
-    if len(released.values) > len(inference.rows):
+    if part.refines is not None or len(released.values) > len(inference.rows):
         inference.extend(released)
         return
     for row in released.rows():
@@ -168,7 +214,9 @@ def suppose(part: Part, inference: Inference) -> None:
 
 def released_as_zeros(part: Part) -> Measurement:
     """A measurement to plan with: errors depend on what is measured, not on what comes out."""
-    return Measurement(part.query, part.law, (0.0,) * part.query.cells)
+    zeros = (0.0,) * part.query.cells
+    before = () if part.refines is None else zeros
+    return Measurement(part.query, part.law, zeros, refines=part.refines, before=before)
 
 
 def narrowest_affordable(
@@ -187,12 +235,22 @@ def narrowest_affordable(
     if policy is not direct and None not in errors:
         together = [combined(n, noise_scale, measure) for n in errors if n is not None]
         within = max(halfwidth(noise, confidence) for noise in together)
+    earlier = None if policy is direct else facts.refinable(measured)
+    if earlier is not None:
+        refined = narrowest_by_refining(
+            measured, confidence, earlier, facts.inference, partial(_is_affordable, facts)
+        )
+        within = within if refined is None else min(within, refined)
     for attempt in range(_TRIES):  # an advice must hold: it is planned as if it were asked
         part = _sufficient(measured, Requirement(within, confidence), errors, policy, facts)
-        if facts.accountant.after(measured, part.law, facts.limit) <= facts.limit:
+        if _is_affordable(facts, part):
             return within
         within *= 1.0 + 0.004 * 2.0**attempt
     return None
+
+
+def _is_affordable(facts: Facts, part: Part) -> bool:
+    return facts.accountant.after(part.query, part.charged, facts.limit) <= facts.limit
 
 
 def _least_affordable_noise(measured: Block, confidence: float, facts: Facts) -> float | None:
@@ -200,8 +258,7 @@ def _least_affordable_noise(measured: Block, confidence: float, facts: Facts) ->
     measure = facts.measure
 
     def affordable(noise_scale: float) -> bool:
-        part = part_for(measured, noise_scale, measure)
-        return facts.accountant.after(measured, part.law, facts.limit) <= facts.limit
+        return _is_affordable(facts, part_for(measured, noise_scale, measure))
 
     # Start where the measurement by itself costs what is left: often that is the answer.
     high = direct(Requirement(1.0, confidence), None, measure)

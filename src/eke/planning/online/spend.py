@@ -136,7 +136,7 @@ class _Shop:
                 return Decision("refuse", most, known, hint="so little buys nothing here")
             return Decision("history", 0, known)
         plan = plans[least]
-        price = sum(accountant.price(part.query, part.law) for part in plan.parts)
+        price = sum(accountant.price(part.query, part.charged) for part in plan.parts)
         cost = loss_after(plan, self.facts) - accountant.spent
         within = None if shaped is None else least * shaped.columns[0][1]
         return Decision("measure", cost, known, plan, price, within=within)

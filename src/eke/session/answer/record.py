@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eke.planning import Facts
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import Charged, Refinement, noise_in
 from eke.question import Question
 from eke.session.answer.answer import Cell
 from eke.session.answer.receipt import Receipt, Source
@@ -103,16 +103,18 @@ def read_text(text: str) -> tuple[dict[str, Any], Receipt]:
     return document, Receipt(**document.pop("receipt"))
 
 
-def noise_text(laws: Sequence[NoiseLaw]) -> str:
+def noise_text(laws: Sequence[Charged]) -> str:
     """The noise of some measurements, each kind once."""
-    ordered = sorted(laws, key=lambda law: law.variance)
+    ordered = sorted(laws, key=lambda law: noise_in(law).variance)
     texts = list(dict.fromkeys(_noise(law) for law in ordered))
     if len(texts) > 3:
         return f"noise of {len(texts)} different scales, the smallest being {texts[0]}"
     return " and ".join(texts)
 
 
-def _noise(law: NoiseLaw) -> str:
+def _noise(law: Charged) -> str:
+    if isinstance(law, Refinement):
+        return f"{_noise(law.fine)}, refined from {law.coarse.laplace_scale:.6g}"
     if law.laplace_scale:
         return f"discrete Laplace noise of scale {law.laplace_scale:.6g}"
     return f"discrete Gaussian noise of standard deviation {law.gaussian_variance**0.5:.6g}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from eke.domain import Domain
 from eke.errors import EstimateError
-from eke.history import Measurement
+from eke.history import Measurement, lasting
 from eke.inference import Inference, Posterior
 from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entropy
 from eke.inference.posterior import ComposedNoise, ExactPosterior
@@ -58,7 +58,7 @@ class Estimator:
         before: Estimator | None = None,
     ) -> None:
         self.domain = domain
-        self.measurements = tuple(measurements)
+        self.measurements = tuple(lasting(measurements))
         self.inference = inference
         self._shrinkage: Shrinkage | None = None
         self._model: Fit | None = None

@@ -165,6 +165,7 @@ def measurement_document(
                 "noise_deviation": record["noise_deviation"],
                 "noise": measurement.law.to_json(),
                 "linear_form": measurement.query.to_document(),
+                "refines": None if measurement.refines is None else measurement.refines.place,
             }
             for measurement, record in released
         ],

@@ -352,9 +352,9 @@ def finding_of(
         "measured",
         released[0].sequence,
         cost=cost,
-        price=sum(facts.accountant.price(one.query, one.law) for one in released),
+        price=sum(facts.accountant.price(one.query, one.charged) for one in released),
         known=known,
-        noise=noise_text([one.law for one in released]),
+        noise=noise_text([one.charged for one in released]),
     )
 
 

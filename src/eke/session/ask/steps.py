@@ -30,11 +30,11 @@ class Step:
 
 def step_text(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
     """The stored text of a step."""
-    price = sum(facts.accountant.price(one.query, one.law) for one in released)
+    price = sum(facts.accountant.price(one.query, one.charged) for one in released)
     if len(released) > _MANY:  # as for a quantile: most of them have no records in common
-        measured = [(one.query, one.law) for one in released]
+        measured = [(one.query, one.charged) for one in released]
         price = facts.accountant.empty().after_all(measured, price)
-    noise = noise_text([one.law for one in released])
+    noise = noise_text([one.charged for one in released])
     return json.dumps(asdict(Step(cost, price, noise, facts.measure.name)))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from eke.engine import Vault, told
 from eke.errors import PrivacyError, QueryError
+from eke.history import lasting
 from eke.inference.progress import Progress, Stopped, silent, stoppable
 from eke.planning import Plan
 from eke.privacy.budget import nano_floor
@@ -160,7 +161,7 @@ def _stored(
     analyst, digest = request.analyst, request.digest
     if publisher.plan is None:  # from history as it is
         now = vault.snapshot()
-        text = publisher.stored(now.facts, now.measurements, 0)
+        text = publisher.stored(now.facts, lasting(now.measurements), 0)
         return vault.remember(analyst, key, digest, text, {"purpose": request.text})
 
     def measuring(_: str, share: float) -> None:
