@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
 from eke.errors import PrivacyError
 from eke.history import Measurement
@@ -22,18 +21,15 @@ def refined_by(plan: Plan) -> list[int]:
     return [part.refines.place for part in plan.parts if part.refines is not None]
 
 
-def check_refined(
-    plan: Plan, measurements: Sequence[Measurement], refined: AbstractSet[int]
-) -> None:
-    """Raise unless all that a plan refines may be refined.
+def check_refined(plan: Plan, measurements: Sequence[Measurement]) -> None:
+    """Raise unless what a plan refines was released as it says, and the plan refines it once.
 
-    Privacy: the measurement is of the same question, built anew in the junction's domain; its noise
-    is the coarser one of the refinement; and no plan that was charged, this one included, refines
-    it otherwise.
+    Privacy: the measurement is of the same question, built anew in the junction's domain, and its
+    noise is the coarser one of the refinement. That no other charge refines it, `Vault` makes sure.
     """
     places = refined_by(plan)
-    if len(set(places)) < len(places) or not refined.isdisjoint(places):
-        raise PrivacyError("this measurement is refined already; refine the finer one")
+    if len(set(places)) < len(places):
+        raise PrivacyError("a plan refines a measurement once")
     for part in plan.parts:
         if part.refines is not None:
             _before(part, measurements)

@@ -318,10 +318,9 @@ class Vault:
         self, book: Book, plan: Plan, *, analyst: str, key: str, digest: str, at_most: int | None
     ) -> tuple[Reservation, int]:
         if refined_by(plan):
-            refined = self._standing.refined
-            if not refined.isdisjoint(refined_by(plan)):
-                raise Stale  # somebody was quicker
-            check_refined(plan, self._standing.measurements, refined)
+            if not self._standing.refined.isdisjoint(refined_by(plan)):
+                raise Stale  # somebody was quicker; see docs/proofs/refinement.md, "Once"
+            check_refined(plan, self._standing.measurements)
         # The cap is checked here, under the ledger's lock and with every entry taken in, so that it
         # holds however many servers and requests of one analyst race.
         limit = self._standing.shares.limit_for(analyst, book.limit, book.spent)

@@ -30,13 +30,6 @@ class Row:
     law: Charged
 
     @property
-    def noise(self) -> NoiseLaw:
-        """The law of the noise in it; what only refines another row has no noise of its own."""
-        if isinstance(self.law, Refinement):
-            raise QueryError("a refinement counts with what it refines; use `lasting`")
-        return self.law
-
-    @property
     def is_public(self) -> bool:
         """True when nothing was drawn for it: a number that everybody knows."""
         return self.law is PUBLIC or self.law == PUBLIC

@@ -35,6 +35,8 @@ from eke.query.view import view_with
 _MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
 """Released tables of counts are taken apart while there are so few answers; else they are kept."""
+_ROUNDING = 1e-6
+"""Of the deviation of a noise: less than this is what rounding leaves, and widens nothing."""
 MOST_COARSE_ROWS = 256
 """Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
@@ -240,17 +242,26 @@ class Inference:
         return self._as_drawn(self.regression.estimate(query))
 
     def _as_drawn(self, estimate: LinearEstimate | None) -> LinearEstimate | None:
-        """The estimate in terms of noises as they are: of a refined one, the last.
+        """The estimate in terms of noises that are independent: of a refined one, the last.
 
-        Least squares weighs an answer and what refined it, y₁ and z, by their precisions; the
-        weights are then in the ratio in which y₂ is made of them, and their sum is that of y₂.
+        The regression weighs y₁ and z, which is made of y₁ and y₂. Mostly it weighs both by their
+        precisions, and nothing of y₁ is left; else, as n₁ is n₂ and something that is at most as
+        wide as n₁, what is left counts as a noise like n₁ of its own.
         """
         if estimate is None or not self._refined:
             return estimate
-        lasts = np.array([self._last(row) for row in estimate.rows.tolist()], np.intp)
-        rows, places = np.unique(lasts, return_inverse=True)
-        weights = np.bincount(places, estimate.weights, len(rows)).astype(np.float64)
-        return replace(estimate, rows=rows, weights=weights)
+        weights = dict(zip(estimate.rows.tolist(), estimate.weights.tolist(), strict=True))
+        for coarse, fine in self._refined.items():  # a row that refines comes before it is refined
+            law = self.regression.laws[fine]
+            if isinstance(law, Refinement) and not weights.keys().isdisjoint((coarse, fine)):
+                before, added = weights.pop(coarse, 0.0), weights.get(fine, 0.0)
+                left, weights[fine] = before - law.share * added, before + added
+                if abs(left) * law.before > _ROUNDING * abs(weights[fine]) * law.steps:
+                    weights[coarse] = left
+        rows = np.array(sorted(weights), np.intp)
+        return replace(
+            estimate, rows=rows, weights=np.array([weights[row] for row in rows.tolist()])
+        )
 
     def lasting_rows(self) -> list[Row]:
         """The answers with noises of their own: of each chain of refinements, the last one."""
@@ -265,11 +276,6 @@ class Inference:
             for place, row in enumerate(rows)
             if place not in self._refined
         ]
-
-    def _last(self, row: int) -> int:
-        while row in self._refined:
-            row = self._refined[row]
-        return row
 
     def table(self, block: Block) -> KnownTable | None:
         """What is known about all cells of a block at once; None where they are asked one by one.

@@ -74,15 +74,18 @@ class Refinement:
         """That of an independent answer which would make y₁ as precise as y₂."""
         return 1.0 / (1.0 / self.fine.variance - 1.0 / self.coarse.variance)
 
+    @property
+    def share(self) -> float:
+        """That answer is (1 + share)·y₂ - share·y₁."""
+        return self.variance / self.coarse.variance
+
     def difference(self, coarse: float, fine: float) -> float:
         """The value of that answer, from y₁ and y₂."""
-        share = self.variance / self.coarse.variance
-        return fine + share * (fine - coarse)
+        return fine + self.share * (fine - coarse)
 
     def refined(self, coarse: float, difference: float) -> float:
         """y₂, from y₁ and the value of that answer."""
-        share = self.variance / self.coarse.variance
-        return (difference + share * coarse) / (1.0 + share)
+        return (difference + self.share * coarse) / (1.0 + self.share)
 
     @property
     def rate(self) -> Fraction:

@@ -83,6 +83,7 @@ def test_the_noise_before_is_that_of_the_ledger(
     ("changed", "reason"),
     [
         (lambda part: replace(part, refines=Earlier(7, part.refines.steps)), "no such measurement"),
+        (lambda part: replace(part, refines=Earlier(1, part.refines.steps)), "no such measurement"),
         (lambda part: replace(part, refines=Earlier(-1, part.refines.steps)), "no such measuremen"),
         (
             lambda part: replace(part, refines=Earlier(0, part.refines.steps + 1)),
@@ -114,7 +115,7 @@ def test_nothing_is_refined_twice(protected: Vault, ledger: Ledger) -> None:
     before = ledger.entries()
     with pytest.raises(Stale):
         release(protected, plan, key="three")
-    with pytest.raises(PrivacyError, match="refined already"):
+    with pytest.raises(PrivacyError, match="refines a measurement once"):
         release(protected, Plan(2 * finer(protected, 1).parts), key="four")
     assert ledger.entries() == before
 
@@ -169,7 +170,7 @@ def test_values_that_doubles_do_not_hold_are_not_refined() -> None:
     huge = Measurement(count().on(DOMAIN), law, (2.0**60,))
     plan = Plan((Part(huge.query, DiscreteLaplace(2**19, 0), Earlier(0, 2**20)),))
     with pytest.raises(PrivacyError, match="2\\^53"):
-        check_refined(plan, [huge], frozenset())
+        check_refined(plan, [huge])
 
 
 @pytest.mark.parametrize(("neighbours", "rows"), [("replace_one", 1), ("add_remove", 3)])
@@ -198,3 +199,15 @@ def test_a_boolean_is_no_place(protected: Vault) -> None:
     forged = replace(part, refines=Earlier(False, part.refines.steps))  # type: ignore[union-attr]
     with pytest.raises(PrivacyError, match="told by its place"):
         release(protected, Plan((forged,)), key="two")
+
+
+def test_readers_know_what_was_charged_to_be_refined(protected: Vault, source: Watched) -> None:
+    """Also where it failed; else they would plan it again, and writers refuse it over and over."""
+    release(protected)
+    query = protected.measurements[0].query
+    assert protected.snapshot().facts.refinable(query) is not None
+    source.fails = True
+    with pytest.raises(DataError):
+        release(protected, finer(protected, 0), key="two")
+    assert protected.snapshot().facts.refinable(query) is None
+    assert protected.snapshot().facts.refinable(query) is None

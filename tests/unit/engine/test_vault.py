@@ -13,7 +13,7 @@ import pytest
 
 from eke.data import Counts, Rows, open_source
 from eke.domain import Domain, Integer
-from eke.engine import Beginning, Stale, Vault, measuring
+from eke.engine import Beginning, Stale, Vault, draws, measuring
 from eke.errors import BudgetExceeded, DataError, KeyConflict, ReleaseFailed
 from eke.history import Measurement
 from eke.ledger import Ledger
@@ -22,6 +22,7 @@ from eke.privacy.accountant import Accountant
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import count
+from tests.unit.engine.test_draws import Metronome
 
 DOMAIN = Domain(a=Integer(0, 3))
 ROWS = pd.DataFrame({"a": np.arange(40) % 4})
@@ -280,3 +281,45 @@ def test_what_was_offered_is_enough_and_less_is_not(protected: Vault, ledger: Le
     assert ledger.balance().spent == 0
     release(protected, plan, key="enough", at_most=price)
     assert ledger.balance().spent == price
+
+
+def test_a_request_that_goes_on_draws_nothing_that_is_stored(protected, ledger, monkeypatch):
+    """Not even for itself: the noise of a charge is drawn once in all."""
+
+    def broken_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Vault, "_commit", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            release(protected)
+    draws._unstored.clear()  # as in another process
+    drawn: list[object] = []
+    monkeypatch.setattr(measuring, "reveal_with_noise", lambda *given: drawn.append(given))
+    (stored,) = [entry.payload for entry in ledger.entries() if entry.kind == "draw"]
+    release(protected)
+    assert drawn == []
+    (measured,) = protected.measurements
+    assert measured.values[0] == stored["draws"][0]["steps"][0] * measured.law.step
+
+
+def test_looks_at_the_data_keep_the_vaults_tempo(protected):
+    tempo = Metronome(lambda: None)
+    protected.tempo = tempo
+    release(protected)
+    assert len(tempo.rests) == 1
+
+
+def test_nobody_sees_what_is_not_stored_yet(protected):
+    """While an answer is made, its measurement is learned, and the ledger does not hold it."""
+    seen: list[int] = []
+
+    def look(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
+        seen.append(len(protected.snapshot().facts.inference.rows))
+        return text_of(facts, released, cost)
+
+    release(protected)
+    protected.snapshot()
+    release(protected, plan_of(0.125), key="two", answer=look)
+    assert seen == [1]
+    assert len(protected.snapshot().facts.inference.rows) == 2

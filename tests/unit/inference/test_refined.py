@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,11 +11,11 @@ import pytest
 
 from eke.domain import Domain, Integer
 from eke.history import Measurement, lasting
-from eke.inference import Inference, halfwidth
+from eke.inference import Inference, halfwidth, regression
 from eke.inference.joint import Joint
 from eke.privacy.law import DiscreteLaplace
 from eke.privacy.refinement import Earlier
-from eke.query import Query, count, marginal
+from eke.query import Block, Query, count, marginal
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
 ASKED = [
@@ -145,3 +146,57 @@ def test_the_papers_methods_take_the_last_answers() -> None:
         assert sorted(row.value for row in mine) == pytest.approx(
             sorted(row.value for row in theirs)
         )
+
+
+NESTED = [count(), count(a=(0, 3)), count(a=4), count(b=(0, 1)), count(b=2)]
+
+
+def singles(seed: int, *, shift: int | None = None) -> list[Measurement]:
+    """A history of sums and their parts; the value of one of them may be one more."""
+    history: list[Measurement] = []
+    rng = np.random.default_rng(seed)
+    for place, one in enumerate(random_history(seed)):
+        query: Block = NESTED[int(rng.integers(len(NESTED)))].on(DOMAIN)
+        before: tuple[float, ...] = ()
+        if one.refines is not None:
+            query, before = history[one.refines.place].query, history[one.refines.place].values
+        values = (one.values[0] + (place == shift),)
+        history.append(replace(one, query=query, values=values, before=before))
+    return history
+
+
+def covariances(history: list[Measurement]) -> np.ndarray:
+    """Of the noises: those of a chain have that of the finer one in common."""
+    roots: list[int] = []
+    for place, one in enumerate(history):
+        roots.append(place if one.refines is None else roots[one.refines.place])
+    variances = np.array([one.law.variance for one in history])
+    same = np.equal.outer(roots, roots)
+    return np.where(same, np.minimum.outer(variances, variances), 0.0)
+
+
+@pytest.mark.parametrize("resolution", [regression.RESOLUTION, 0.3, 0.6])
+def test_errors_are_never_told_too_small(
+    monkeypatch: pytest.MonkeyPatch, resolution: float
+) -> None:
+    """Where a row is set aside, and what refines it is not, something of the coarser noise is left.
+
+    The estimate is linear in the values, so that its true variance follows from each of them.
+    """
+    monkeypatch.setattr(regression, "RESOLUTION", resolution)
+    larger = 0
+    for seed in range(40):
+        history = singles(seed)
+        known = Inference(DOMAIN, history)
+        places = range(len(history))
+        shifted = [Inference(DOMAIN, singles(seed, shift=place)) for place in places]
+        for query in {one.query.cell(0) for one in history}:
+            mine = known.linear(query)
+            if mine is None:
+                continue
+            moved = [other.linear(query) for other in shifted]
+            weights = np.array([one[0] - mine[0] for one in moved if one is not None])
+            true = float(weights @ covariances(history) @ weights)
+            assert mine[1].variance >= true * (1 - 1e-6)
+            larger += mine[1].variance > true * (1 + 1e-6)
+    assert (larger > 0) == (resolution > 0.1)

@@ -30,7 +30,7 @@ def inference() -> Inference:
 
 def test_measurements_become_rows(inference):
     assert [row.value for row in inference.rows] == [10.0, 20.0, 33.0, 7.25]
-    assert inference.regression.laws == [row.noise for row in inference.rows]
+    assert inference.regression.laws == [row.law for row in inference.rows]
     assert inference.regression.rank == 3
 
 
@@ -120,7 +120,7 @@ def test_rows_can_come_one_by_one():
     rows = [Row(query_of(domain, [1, k, 0, k]), float(k), Laplace(1.0)) for k in range(4)]
     for row in rows:
         one.append(row)
-    other = Inference(domain, [Measurement(r.query, r.noise, (r.value,)) for r in rows])
+    other = Inference(domain, [Measurement(r.query, Laplace(1.0), (r.value,)) for r in rows])
     question = query_of(domain, [0, 2, 0, 2])
     first, second = one.linear(question), other.linear(question)
     assert first is not None

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from eke.errors import PrivacyError
-from eke.mechanism import Secret, draw, reveal_with_noise
+from eke.mechanism import Secret, draw, noise, reveal_with_noise
 from eke.mechanism.noise import _measurement
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Gaussian, Laplace
 
@@ -129,3 +129,18 @@ def test_forked_processes_draw_different_noise():
     draws = run.stdout.split()
     assert len(draws) == 12
     assert len(set(draws)) == 12
+
+
+@pytest.mark.parametrize("end", [np.iinfo(np.int64).max, np.iinfo(np.int64).min])
+def test_noise_at_either_end_of_64_bits_is_refused(monkeypatch, end):
+    """OpenDP cuts off there; it also adds the noise to nothing but zeros."""
+    given = []
+
+    def measured(zeros):
+        given.extend(zeros)
+        return [0, end, 5]
+
+    monkeypatch.setattr(noise, "_measurement", lambda _: measured)
+    with pytest.raises(PrivacyError, match="range of 64 bits"):
+        noise.draw(DiscreteLaplace(5, 0), 3)
+    assert given == [0, 0, 0]

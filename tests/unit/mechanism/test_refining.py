@@ -59,6 +59,22 @@ def test_finer_noise_has_its_law_given_the_noise_before(
     assert fit(sample, conditional(fine, coarse, before)) > SIGNIFICANCE
 
 
+@pytest.mark.parametrize(("fine", "coarse"), [(1, 2), (1, 3), (2, 3), (3, 5), (6, 7), (2, 20)])
+@pytest.mark.parametrize("distance", [0, 1, 2, 3, 7, 30])
+def test_the_pieces_have_their_chances(fine: int, coarse: int, distance: int) -> None:
+    """Without a draw: the ends of the pieces against the law that the slow twin adds up."""
+    ends = FinerNoise(Refinement(fine, 0, coarse))._chances(80).ends(distance)
+    same, below, between = map(float, ends)
+    law = conditional(fine, coarse, distance)
+    low, inside = law[: REACH + 1].sum(), law[REACH + 1 : REACH + distance].sum()
+    assert below - (same if distance else 0.0) == pytest.approx(low, rel=1e-12)
+    assert between - below == pytest.approx(inside, rel=1e-12, abs=1e-13)
+    a1, a2 = math.exp(-1 / coarse), math.exp(-1 / fine)
+    still = (a2 / a1) * ((1 - a1) / (1 - a2)) ** 2
+    both = (1 - a2) / (1 + a2) * a2**distance * still
+    assert same == pytest.approx(both / ((1 - a1) / (1 + a1) * a1**distance), rel=1e-12)
+
+
 def test_another_law_does_not_fit() -> None:
     """The positive control: N = 1,500 as above, against the law given another noise before."""
     assert fit(drawn(3, 5, 4, 1_500), conditional(3, 5, 2)) < SIGNIFICANCE
@@ -145,11 +161,12 @@ def test_geometric_numbers(rate: Fraction) -> None:
 
 
 def test_a_place_next_to_a_threshold_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a margin that nothing clears at once, the pieces are the same as without."""
+    """With a margin that hardly any clears at once, the pieces are the same as without."""
     noise = FinerNoise(Refinement(3, 0, 5))
-    places = [secrets.randbits(128) for _ in range(200)]
+    places = [secrets.randbits(128) for _ in range(60)]
     plain = [noise._piece(4, place) for place in places]
     monkeypatch.setattr(refining, "_MARGIN", Decimal("0.9"))
+    monkeypatch.setattr(refining, "_DIGITS", 20)  # they are doubled with each look
     assert [noise._piece(4, place) for place in places] == plain
 
 

@@ -72,6 +72,7 @@ class Facts:
     inference: Inference
     accounts: Accounts
     limit: int
+    taken: frozenset[int] = frozenset()  # measurements that are to be refined by what is planned
 
     @property
     def accountant(self) -> Accountant:
@@ -96,9 +97,9 @@ class Facts:
     def refinable(self, query: Block) -> Refinable | None:
         """The measurement of this question that may be refined; none that is kept as a table."""
         earlier = self.accounts.refinable(query)
-        if earlier is None or len(self.inference.kept[earlier.place].rows) != query.cells:
+        if earlier is None or earlier.place in self.taken:
             return None
-        return earlier
+        return earlier if len(self.inference.kept[earlier.place].rows) == query.cells else None
 
 
 Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]

@@ -79,21 +79,20 @@ def refining_part(
     query: Block, requirement: Requirement, earlier: Refinable, inference: Inference
 ) -> Part | None:
     """The refinement with the most noise that meets a requirement; None where there is none."""
-    known = list(_split(query, inference.kept[earlier.place].rows, inference))
-    if not known:
-        return None
-
-    def excess(logarithm: float) -> float:
-        scale = math.exp(logarithm)
-        width = max(halfwidth(one.after(scale), requirement.confidence) for one in known)
-        return width / requirement.within - 1.0
-
     low = math.log(LEAST_STEPS * earlier.law.step)
     high = math.log(earlier.law.laplace_scale) - 1e-6  # nearer to it, nothing would change
-    if low >= high or excess(low) > 0.0:
-        return None
-    scale = math.exp(high if excess(high) <= 0.0 else crossing(excess, low, high, within=1e-9))
-    return earlier.part(query, scale * (1.0 - 1e-8))
+    known = list(_split(query, inference.kept[earlier.place].rows, inference))
+    for split in known:
+
+        def excess(logarithm: float, cell: _Split = split) -> float:
+            width = halfwidth(cell.after(math.exp(logarithm)), requirement.confidence)
+            return width / requirement.within - 1.0
+
+        if low >= high or excess(low) > 0.0:
+            return None
+        if excess(high) > 0.0:  # cells that are met by what the others need are not looked at again
+            high = crossing(excess, low, high, within=1e-9)
+    return earlier.part(query, math.exp(high) * (1.0 - 1e-8)) if known else None
 
 
 def narrowest_by_refining(

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
-from eke.planning.online.facts import Accounts, Facts, Missing, known_errors, offered
+from eke.planning.online.facts import Facts, Missing, known_errors, offered
 from eke.planning.online.noise_rule import NoiseRule, combined, direct_noise, top_up_noise
-from eke.planning.online.past import Past
 from eke.planning.online.plan import Part, Plan, part_for
-from eke.planning.online.refine import Refinable, narrowest_by_refining, refining_part
+from eke.planning.online.refine import narrowest_by_refining, refining_part
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.shared import common_cells
 from eke.planning.online.stretch import least_affordable, least_with_noise
-from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Block
 
@@ -99,8 +97,7 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         ((demand, errors),) = missing
         measured = demand.query.without_constant()
         return Plan((_sufficient(measured, demand.requirement, errors, policy, facts),))
-    accounts = _Together(facts.accounts)
-    longer = Facts(facts.inference.view(), accounts, facts.limit)
+    longer = replace(facts, inference=facts.inference.view())
     parts: list[Part] = []
     for place, (demand, _) in enumerate(missing, start=1):
         errors = known_errors(demand.query, longer.inference)
@@ -112,37 +109,9 @@ def _one_by_one(missing: Sequence[Missing], facts: Facts, policy: Rent) -> Plan:
         if place < len(missing):
             suppose(part, longer.inference)
         if part.refines is not None:
-            accounts.refined.add(part.refines.place)
+            longer = replace(longer, taken=longer.taken | {part.refines.place})
         parts.append(part)
     return Plan(tuple(parts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Together:
-    """The accounts for what is planned together: nothing in it is refined twice."""
-
-    before: Accounts
-    refined: set[int] = field(default_factory=set)
-
-    @property
-    def accountant(self) -> Accountant:
-        return self.before.accountant
-
-    @property
-    def past(self) -> Past:
-        return self.before.past
-
-    @property
-    def spent(self) -> int:
-        return self.before.spent
-
-    @property
-    def measure(self) -> Measure:
-        return self.before.measure
-
-    def refinable(self, query: Block) -> Refinable | None:
-        earlier = self.before.refinable(query)
-        return None if earlier is None or earlier.place in self.refined else earlier
 
 
 def _is_met(demand: Demand, errors: Sequence[ComposedNoise | None]) -> bool:
