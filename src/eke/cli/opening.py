@@ -58,7 +58,7 @@ def dataset(
     """The session of a dataset on this machine, for commands that need all of it."""
     with failures(as_json=as_json):
         with working(f"Opening {short_name(place)}"):
-            session = eke.open(place, data=data, analyst=analyst)
+            session = eke.open(place, data=data, analyst=analyst, columns="needed")
         yield session
 
 

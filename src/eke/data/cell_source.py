@@ -1,7 +1,9 @@
 """CellSource: a protected table, coded and counted once by its engine, and summed from then on.
 
 The coded table must fit in memory: one to four bytes an attribute and eight for the count, for each
-non-empty cell. The rows stay where they are.
+non-empty cell. The rows stay where they are. Whoever opens a table for a single question need not
+wait for all of its columns: the first ones that are needed may be read alone, and all of them when
+others are needed, too.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class CellSource:
     and `notes` are public.
     """
 
-    __slots__ = ("_cells", "_list", "_read", "_reference", "domain", "notes", "unit")
+    __slots__ = ("_cells", "_list", "_read", "_read_some", "_reference", "domain", "notes", "unit")
 
     def __init__(
         self,
@@ -39,12 +41,15 @@ class CellSource:
         read: Callable[[], Cells],
         reference: Mapping[str, object],
         notes: Sequence[str] = (),
+        read_some: Callable[[frozenset[str]], Cells] | None = None,
         list_rows: Callable[[], Rows] | None = None,
     ) -> None:
+        """`read_some` reads the same rows, but only of some attributes, or of a few more."""
         self.domain = domain
         self.unit = unit
         self.notes = tuple(notes)
         self._read = read
+        self._read_some = read_some
         self._list = list_rows
         self._reference = dict(reference)
         self._cells: Cells | None = None
@@ -56,14 +61,19 @@ class CellSource:
         raise SecretLeak("a protected table cannot be pickled; open it again from its reference")
 
     def load(self, attribute_sets: Sequence[tuple[str, ...]] = ()) -> Cells:
-        """The cells of the table, read at the first call; do this before charging anyone."""
-        if self._cells is None:
-            self._cells = self._read()
-        return self._cells
+        """Cells over these attributes at least, over all without sets; before charging anyone."""
+        names = frozenset(name for names in attribute_sets for name in names)
+        needed = names if attribute_sets else frozenset(self.domain.names)
+        cells = self._cells
+        if cells is None or not needed.issubset(cells.names):
+            is_first = cells is None and bool(attribute_sets)
+            some = self._read_some if is_first else None
+            self._cells = cells = self._read() if some is None else some(needed)
+        return cells
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, in the order asked, all of the same rows."""
-        cells = self.load()
+        cells = self.load(attribute_sets)
         distinct = dict.fromkeys(map(tuple, attribute_sets))
         tables = {attributes: cells.marginal(attributes) for attributes in distinct}
         check_totals(list(tables.values()))

@@ -17,29 +17,22 @@ import ibis
 from eke.data.cell_source import CellSource
 from eke.data.cells import Cells
 from eke.data.columns import check_moments, notes_on_types, wanted_columns
-from eke.data.cover import cover
+from eke.data.file_source import file_source, reopened_file
 from eke.data.files import (
     CsvFile,
-    DataFile,
     DuckDBFile,
     ParquetFile,
     file_from_path,
-    file_to_document,
 )
 from eke.data.fingerprint import (
     CHANGED,
-    Fingerprint,
-    check_untouched,
     take_fingerprint,
 )
-from eke.data.grouping import scan_sets
 from eke.data.identity import no_equality
-from eke.data.marginal_source import MarginalSource
 from eke.data.memory import MemoryTable, memory_table
-from eke.data.reduction import ID, count_cells, ids_compare, kept_rows, list_rows
+from eke.data.reduction import count_cells, ids_compare, list_rows
 from eke.data.reopening import known_file
 from eke.data.row_sample import RowSample, stored_sample
-from eke.data.scan import scan_file
 from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
 from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
@@ -121,17 +114,6 @@ def _reopen(
     return reopened_file(reference, *known_file(reference, data), domain, unit)
 
 
-def reopened_file(
-    reference: Mapping[str, object],
-    file: DataFile,
-    fingerprint: Fingerprint,
-    domain: Domain,
-    unit: Unit | None,
-) -> AnySource:
-    """The table in a file that a reference is about, with the same sample of rows."""
-    return _file_source(file, fingerprint, domain, unit, RowSample.stored(reference))
-
-
 def _open(
     source: object,
     domain: Domain,
@@ -147,7 +129,7 @@ def _open(
     elif table is not None:
         raise DataError("table= goes with the path of a DuckDB file or a PostgreSQL URL")
     if isinstance(source, (CsvFile, ParquetFile, DuckDBFile)):
-        return _file_source(source, take_fingerprint(source.path), domain, unit, sample)
+        return file_source(source, take_fingerprint(source.path), domain, unit, sample)
     if isinstance(source, (PostgreSQLTable, SparkTable)):
         return open_server(source, domain, unit, sample)
     if isinstance(source, ViewTable):
@@ -158,55 +140,6 @@ def _open(
     if memory is not None:
         return _memory_source(memory, domain, unit, sample)
     raise DataError(NO_TABLE)
-
-
-def _file_source(
-    file: DataFile,
-    fingerprint: Fingerprint,
-    domain: Domain,
-    unit: Unit | None,
-    sample: RowSample | None,
-) -> AnySource:
-    """The table in a file of this fingerprint: its schema is looked at, its rows are not."""
-    from_text = isinstance(file, CsvFile)
-    with scan_file(file) as scan:
-        wanted = wanted_columns(tuple(scan.columns), domain, unit)
-        notes = notes_on_types(scan.table(wanted, ID), domain, from_text=from_text)
-
-    def read() -> Cells:
-        check_untouched(file.path, fingerprint)
-        with scan_file(file) as scan:
-            raw = scan.table(wanted, ID)
-            cells = count_cells(raw, domain, unit, scan.engine, sample=sample, from_text=from_text)
-        check_untouched(file.path, fingerprint)
-        return cells
-
-    def in_order() -> Rows:
-        check_untouched(file.path, fingerprint)
-        with scan_file(file) as scan:
-            return list_rows(scan.table(wanted, ID), domain, scan.engine, from_text=from_text)
-
-    stored = {**fingerprint.to_document(), **stored_sample(sample)}
-    reference = {**file_to_document(file), **stored}
-    if not isinstance(file, CsvFile) and file.collect == "marginals":
-
-        def scan_all(sets: Sequence[tuple[str, ...]]) -> Sequence[Cells]:
-            check_untouched(file.path, fingerprint)
-            with scan_file(file) as scan:
-                rows = kept_rows(scan.table(wanted, ID), domain, unit, scan.engine, sample=sample)
-                scanned = scan_sets(rows, sets, domain, scan.engine, None)
-            check_untouched(file.path, fingerprint)
-            return scanned.tables
-
-        return MarginalSource(
-            domain,
-            unit,
-            scan=scan_all,
-            check=lambda: scan_all(cover([()], domain)),
-            reference=reference,
-            notes=notes,
-        )
-    return CellSource(domain, unit, read=read, reference=reference, notes=notes, list_rows=in_order)
 
 
 def _memory_source(

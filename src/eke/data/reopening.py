@@ -15,7 +15,7 @@ from types import ModuleType
 from eke.data.files import DataFile, file_from_document, file_to_document
 from eke.data.fingerprint import Fingerprint, check_fingerprint
 from eke.data.late_source import LateSource
-from eke.data.source import ROW_KEY, Source
+from eke.data.source import ROW_KEY, Columns, Source, check_columns
 from eke.domain import Domain
 from eke.errors import DataError
 from eke.privacy.unit import Unit
@@ -30,19 +30,23 @@ def reopen_source(
     unit: Unit | None = None,
     *,
     data: object = None,
+    columns: Columns = "all",
 ) -> Source:
     """The table that a reference is about; `data` gives it again, or its new place.
 
     Privacy: what fails here depends on the file as a whole, and on nothing in it.
     """
+    check_columns(columns)
     if reference.get("kind") in _ELSEWHERE:
-        source: Source = _opening().open_source(reference, domain, unit, data=data)
+        source: Source = _late("opening").open_source(reference, domain, unit, data=data)
         return source
     file, fingerprint = known_file(reference, data)
     key = {ROW_KEY: reference[ROW_KEY]} if ROW_KEY in reference else {}
     return LateSource(
         {**file_to_document(file), **fingerprint.to_document(), **key},
-        lambda: _opening().reopened_file(reference, file, fingerprint, domain, unit),
+        lambda: _late("file_source").reopened_file(
+            reference, file, fingerprint, domain, unit, columns=columns
+        ),
     )
 
 
@@ -67,5 +71,6 @@ def _moved(file: DataFile, data: object) -> DataFile:
     raise DataError("this dataset was created from a file; data= must be the path of that file")
 
 
-def _opening() -> ModuleType:
-    return import_module("eke.data.opening")
+def _late(module: str) -> ModuleType:
+    """A module that takes long to load."""
+    return import_module(f"eke.data.{module}")

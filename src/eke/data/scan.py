@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,9 +43,19 @@ class Scan:
     rounded: frozenset[str] = frozenset()  # columns that the engine cannot hold exactly
     marks: Mapping[str, str] = field(default_factory=dict)
     zoned: frozenset[str] = frozenset()  # columns of moments, which `columns` tells in UTC
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The columns of a text as they are. Lines that cannot be read are left out, which shows only
+    where the column in question is looked at."""
 
-    def table(self, wanted: Mapping[str, str], identity: str | None = None) -> Any:
+    def table(
+        self,
+        wanted: Mapping[str, str],
+        identity: str | None = None,
+        looked_at: Iterable[str] = (),
+    ) -> Any:
         """An Ibis table of some columns: the keys are its names, the values those of the file.
+
+        It has the rows that it would have if all columns `looked_at` were wanted.
 
         Privacy: Under the name `identity` a column appears as it is, so that the engine compares
         ids as it compares that column; a form that serves an attribute may merge or split them.
@@ -65,6 +75,9 @@ class Scan:
         if named is not None and named in self.marks:
             chosen.append(f"{self.marks[named]} AS {MARK}")
         rows = f"SELECT {', '.join(chosen)} FROM {self.relation}"  # noqa: S608 -- names are quoted
+        looked = [self.fields[name] for name in looked_at if name in self.fields]
+        if looked:
+            rows += f" WHERE {' + '.join(f'coalesce(strlen({one}), 0)' for one in looked)} >= 0"
         self.engine.run(f"CREATE OR REPLACE TEMP VIEW {_VIEW} AS {rows}")
         zoned = {name for name, column in wanted.items() if column in self.zoned}
         return self.engine.table(_VIEW, opaque=identity, zoned=zoned)
@@ -124,7 +137,14 @@ def _scan_text(engine: SealedEngine, file: CsvFile) -> Scan:
     for name, engine_name in zip(names, engine_names, strict=True):
         field = _stripped(engine_name) if file.strip else engine_name
         columns[name] = f"CASE WHEN {field} NOT IN ({nulls}) THEN {field} END"
-    return Scan(engine, relation, columns, ids=columns, marks=_marks(columns, "VARCHAR"))
+    return Scan(
+        engine,
+        relation,
+        columns,
+        ids=columns,
+        marks=_marks(columns, "VARCHAR"),
+        fields=dict(zip(names, engine_names, strict=True)),
+    )
 
 
 def _stripped(field: str) -> str:

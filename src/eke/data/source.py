@@ -20,6 +20,15 @@ ROW_KEY = "row_key"
 Collect = Literal["cells", "marginals"]
 """What is collected of a table: all its non-empty cells once, or what each question needs."""
 
+Columns = Literal["all", "needed"]
+"""What is read of a file when something is first counted: all columns, or those that it needs."""
+
+
+def check_columns(columns: object) -> None:
+    """Raise unless this says which columns are read first."""
+    if columns not in ("all", "needed"):
+        raise DataError("columns must be 'all' or 'needed'")
+
 
 def check_collect(collect: object) -> None:
     """Raise unless this is one of the ways to collect a table."""

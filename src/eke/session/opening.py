@@ -9,6 +9,7 @@ from typing import Any
 
 from eke.data import TableCheck
 from eke.data.reopening import reopen_source
+from eke.data.source import Columns
 from eke.domain import Domain, domain_to_document, read_domain
 from eke.engine import CHECKPOINT_ENDING, Checkpoint, Vault
 from eke.errors import DomainError, LedgerError, PrivacyError
@@ -125,6 +126,7 @@ def open_dataset(
     data: Any = None,
     analyst: str | None = None,
     mark: str | None = None,
+    columns: Columns = "all",
 ) -> Session:
     """A protected dataset made by `create`, verified from its first ledger entry to its last.
 
@@ -137,6 +139,9 @@ def open_dataset(
         data: the table again, when it lived in memory, or its new place when the file moved.
         analyst: who asks in this session; by default the user's name.
         mark: a high-water mark from `session.mark()`: an older ledger than that is refused.
+        columns: what the first paid question reads of a file: "all" columns, or those that it
+            "needed", and all of them when a later one needs others. The latter is for programs that
+            ask one question, as the commands do; with a unit, all are read in any case.
 
     Raises:
         LedgerError: when there is no dataset, or none of this version.
@@ -157,7 +162,7 @@ def open_dataset(
     reference = ledger.private["data"]
     if not isinstance(reference, Mapping):
         raise LedgerError(f"{ledger.place} does not say where its table is; use an intact copy")
-    source = reopen_source(reference, declared, unit_of(document), data=data)
+    source = reopen_source(reference, declared, unit_of(document), data=data, columns=columns)
     return _session(ledger, document, source, analyst)
 
 

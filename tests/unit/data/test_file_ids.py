@@ -304,8 +304,8 @@ def caught_kinds(kinds: Sequence[str], database: Path) -> set[str]:
 def test_the_check_catches_ids_cut_as_attributes_are(database: Path, monkeypatch) -> None:
     original = Scan.table
 
-    def cut(self: Scan, wanted: Any, identity: str | None = None) -> Any:
-        return original(replace(self, ids=self.columns), wanted, identity)
+    def cut(self: Scan, wanted: Any, *others: Any, **named: Any) -> Any:
+        return original(replace(self, ids=self.columns), wanted, *others, **named)
 
     monkeypatch.setattr(Scan, "table", cut)
     kinds = ("BIGINT", "HUGEINT", "UHUGEINT", "DOUBLE", "STRUCT(n HUGEINT)")
@@ -315,9 +315,9 @@ def test_the_check_catches_ids_cut_as_attributes_are(database: Path, monkeypatch
 def test_the_check_catches_ids_compared_as_texts(database: Path, monkeypatch) -> None:
     original = Scan.table
 
-    def as_text(self: Scan, wanted: Any, identity: str | None = None) -> Any:
+    def as_text(self: Scan, wanted: Any, *others: Any, **named: Any) -> Any:
         texts = {name: f"CAST({form} AS VARCHAR)" for name, form in self.ids.items()}
-        return original(replace(self, ids=texts), wanted, identity)
+        return original(replace(self, ids=texts), wanted, *others, **named)
 
     monkeypatch.setattr(Scan, "table", as_text)
     kinds = ("BIGINT", "FLOAT", "INTERVAL", "DOUBLE[]", "VARCHAR", "VARCHAR COLLATE NOCASE")

@@ -181,7 +181,7 @@ def test_an_adaptive_publication_names_its_tables_and_reads_once(
         scans.append(sets)
         return scan_sets(rows, sets, *others)
 
-    monkeypatch.setattr("eke.data.opening.scan_sets", counted)
+    monkeypatch.setattr("eke.data.file_source.scan_sets", counted)
     published = session.publish("max_entropy", rows=100, epsilon=1.0)
     assert len(published.codes) == 100
     assert len(scans) == 1
