@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -19,18 +20,21 @@ from hypothesis import strategies as st
 
 from eke.domain import Categorical, Domain, Integer
 from eke.privacy import accountant as accounting
-from eke.privacy.accountant import LARGEST_TABLE, Accountant
+from eke.privacy import loss_tables, stretches
+from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.extremum import maximum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, choose_grid
-from eke.privacy.loss_tables import LossTables
+from eke.privacy.loss_tables import LARGEST_TABLE, LossTables
 from eke.privacy.measure import Measure
 from eke.privacy.noise_grid import MOST_STEPS
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
-from eke.query import Marginal, Neighbours, Query, count, moment
+from eke.privacy.stretches import stretched
+from eke.query import Marginal, Neighbours, Query, Term, count, moment
+from eke.query.runs import steps_of
 from tests.random_questions import random_conditions, random_domain, random_question
-from tests.unit.privacy.loss_twin import LossTwin, record_loss
+from tests.unit.privacy.loss_twin import LossTwin, noise_scale, record_loss
 
 HISTORIES = 1000
 NINE = (79, 2, 17, 51, 9, 7, 6, 50, 50)
@@ -105,6 +109,159 @@ def test_no_unit_ever_loses_more_than_is_accounted_for():
     assert found["changed by looking"] == 0
     assert found["decisions"] > 4000
     assert 400 < found["refusals"] < 0.7 * found["decisions"], "both outcomes occurred"
+
+
+def test_columns_in_stretches_are_accounted_for_as_exactly(monkeypatch):
+    """N = 400 of these histories, with every column of more than one value in stretches."""
+    monkeypatch.setattr(stretches, "MOST_VALUES", 1)
+    found = play_all(Accountant, 400)
+    assert found["under-counts"] == 0
+    assert found["inexact"] == 0
+    assert found["decreases"] == 0
+
+
+@pytest.mark.parametrize("room", [2, 4])
+def test_small_tables_of_stretches_never_count_too_little(monkeypatch, room):
+    """N = 400 histories in which tables of stretches are too large again and again."""
+    monkeypatch.setattr(stretches, "MOST_VALUES", 1)
+    monkeypatch.setattr(loss_tables, "LARGEST_TABLE", room)
+    monkeypatch.setattr(accounting, "LARGEST_TABLE", room)
+    found = play_all(Accountant, 400)
+    assert found["under-counts"] == 0
+    assert found["decreases"] == 0
+    assert found["inexact"] > 20, "some tables were bounded"
+
+
+@pytest.mark.parametrize("broken", ["coarsened", "aligned"])
+def test_stretches_with_less_than_their_largest_loss_are_caught(monkeypatch, broken):
+    """Positive control, N = 200 histories: the least loss, or that of the first stretch."""
+    monkeypatch.setattr(stretches, "MOST_VALUES", 1)
+    for module in (loss_tables, accounting):
+        monkeypatch.setattr(module, "LARGEST_TABLE", 2)
+    if broken == "coarsened":
+
+        def least(cells, axis, own, coarser):
+            finer = np.union1d(own, coarser)
+            starts = np.searchsorted(finer, np.append(0, coarser[:-1]), side="right")
+            whole = stretches.expanded(cells, axis, own, finer)
+            return np.minimum.reduceat(whole, starts, axis)
+
+        monkeypatch.setattr(loss_tables, "coarsened", least)
+    else:
+        monkeypatch.setattr(
+            loss_tables,
+            "expanded",
+            lambda cells, axis, _, finer: cells.take([0] * len(finer), axis),
+        )
+    assert play_all(Accountant, 200)["under-counts"] > 5
+
+
+WIDE = Domain(
+    price=Integer(0, 599_999), day=Integer(0, 299_999), kind=Categorical(*"abc"), age=Integer(0, 9)
+)
+
+
+def wide_question(rng: np.random.Generator, *, sums: bool) -> Query:
+    """A sum or a difference of counts, and of sums, over ranges of two wide columns."""
+    total = None
+    for _ in range(int(rng.integers(1, 4))):
+        where: dict[str, object] = {}
+        for name in ("price", "day"):
+            if rng.random() < 0.7:
+                low, high = sorted(rng.integers(0, WIDE[name].size, 2).tolist())
+                where[name] = (low, high)
+        if rng.random() < 0.5:
+            where["kind"] = str(rng.choice(list("abc")))
+        powers = {"price": int(rng.integers(1, 3))} if sums and rng.random() < 0.5 else {"age": 1}
+        part = moment(powers, where=where) if rng.random() < 0.6 else count(where)
+        part = part * float(rng.choice([1, -1, 0.5]))
+        total = part if total is None else total + part
+    assert total is not None
+    return total.on(WIDE)
+
+
+def some_cells(
+    rng: np.random.Generator, history: list[tuple[Query, DiscreteLaw]]
+) -> list[tuple[int, ...]]:
+    """Cells at the ends of all stretches, and between them, in every combination of some."""
+    codes: dict[str, list[int]] = {"kind": [0, 1, 2], "age": [0, 9]}
+    for name in ("price", "day"):
+        stops = {0, WIDE[name].size}
+        for query, _ in history:
+            for term in query.terms:
+                stops |= {int(one) for n, v in term.vectors if n == name for one in steps_of(v)[0]}
+        near = {stop + k for stop in stops for k in (-1, 0)}
+        codes[name] = sorted(code for code in near if 0 <= code < WIDE[name].size)
+    return [tuple(int(rng.choice(codes[name])) for name in WIDE.names) for _ in range(60)] + [
+        tuple(cell) for cell in product(*(codes[name][:6] for name in WIDE.names))
+    ]
+
+
+def true_losses(
+    history: list[tuple[Query, DiscreteLaw]], cells: list[tuple[int, ...]]
+) -> list[Fraction]:
+    """What a record in each of some cells loses, by the definition."""
+    losses = [Fraction(0)] * len(cells)
+    for query, law in history:
+        unit, scale = Fraction(2) ** query.exponent, noise_scale(law)
+        for place, number in enumerate(query.numerators(WIDE.names, np.array(cells))):
+            moved = abs(number * unit) / scale
+            losses[place] += NANO * (moved if law.loss_unit == "epsilon" else moved**2 / 2)
+    return losses
+
+
+@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
+@pytest.mark.parametrize("sums", [False, True])
+def test_wide_columns_are_never_under_counted(measure, sums):
+    """N = 15 histories of four questions over columns of 300,000 and 600,000 values.
+
+    Without sums over a wide column, the figure is the loss of the worst cell, or one that is not
+    sampled: it is compared with the loss that the tables themselves have for each.
+    """
+    rng = np.random.default_rng(17)
+    for _ in range(15):
+        accountant = Accountant(WIDE, measure, "add_remove")
+        history: list[tuple[Query, DiscreteLaw]] = []
+        for _ in range(4):
+            query = wide_question(rng, sums=sums)
+            if query.is_zero:
+                continue
+            law = law_for(query, measure, rng)
+            accountant.add(query, law, accountant.after(query, law, 2**59))
+            history.append((query, law))
+        cells = some_cells(rng, history)
+        for cell, truth in zip(cells, true_losses(history, cells), strict=True):
+            assert accountant.spent >= truth
+            told = accountant._losses.cells.at(dict(zip(WIDE.names, cell, strict=True)))
+            assert told >= truth
+            if not sums:
+                assert told < truth + len(history) + 1
+
+
+def test_bounds_of_terms_do_not_cancel_out():
+    """One term rises with the price and another falls: at the end, twice the largest is left."""
+    most = WIDE["price"].size - 1
+    rising, days = np.arange(most + 1), np.arange(WIDE["day"].size)
+    terms = [
+        Term(Fraction(2), (("price", rising), ("day", (days < 10).astype(np.int64)))),
+        Term(Fraction(-1), (("price", rising[::-1].copy()), ("day", (days < 11).astype(np.int64)))),
+    ]
+    query, law = Query.unrounded(WIDE, terms), DiscreteLaplace(10**6, 0)
+    after = Accountant(WIDE, PURE, "add_remove").after(query, law, 2**59)
+    assert after >= NANO * Fraction(2 * most, 10**6)
+    narrow = stretched(query)
+    bounds = [term for one in narrow.queries for term in one.terms]
+    careless = Query.unrounded(narrow.queries[0].domain, bounds)  # the control: all in one query
+    assert max(map(abs, careless.extremes())) < 2 * most
+
+
+def test_disjoint_ranges_of_a_wide_column_cost_as_much_as_one():
+    domain, law = Domain(price=Integer(0, 999_999)), DiscreteLaplace(10, 0)
+    accountant = Accountant(domain, PURE, "add_remove")
+    for place in range(20):
+        query = count(price=(50_000 * place, 50_000 * place + 49_999)).on(domain)
+        accountant.add(query, law, accountant.after(query, law, NANO))
+    assert accountant.spent == NANO // 10
 
 
 class Forgetful(Accountant):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from sqlglot import exp
 from eke.errors import SqlError
 from eke.query import Query
 from eke.question import Constant, Question
-from eke.sql import functions, parse
+from eke.sql import functions, grouping, numeric, parse
 from tests.sql_adult import Adult
 from tests.sql_grammar import Writer, as_asked, for_duckdb
 from tests.sql_words import WordWriter
@@ -172,6 +173,34 @@ def test_functions_are_those_of_duckdb(adult, part):
 def test_functions_are_those_of_duckdb_in_thousands_of_questions(adult, part):
     """6,000 generated questions in all."""
     assert agreeing(adult, WordWriter(np.random.default_rng([2412, part])), 600) < 600
+
+
+def test_columns_looked_at_in_stretches_have_the_same_values(adult, monkeypatch):
+    """N = 150 generated questions, as if every column had very many values, and a control."""
+    for module in (numeric, grouping):
+        monkeypatch.setattr(module, "WIDE", 0)
+    agreeing(adult, Writer(np.random.default_rng(3)), 75)
+    agreeing(adult, WordWriter(np.random.default_rng(4)), 75)
+    for text in (
+        "SELECT FLOOR(age / 10) * 10 AS k, COUNT(*) AS n, SUM(age) AS s FROM adult GROUP BY 1",
+        "SELECT CEIL(-age / 7) AS k, SUM(ROUND(age / 3)) AS n FROM adult GROUP BY 1",
+        "SELECT TRUNC((age - 40) / 6) AS k, COUNT(*) AS n FROM adult GROUP BY 1",
+        "SELECT SIGN(education_num - 9) AS k, COUNT(*) AS n FROM adult GROUP BY 1",
+        "SELECT SUM(FLOOR(education_num / 4)) AS n FROM adult WHERE ROUND(age / 5) = 8",
+    ):
+        assert compare(adult, text) is None, text
+    monkeypatch.setattr(numeric, "_MOST_STRETCHES", 4)
+    assert compare(adult, "SELECT SUM(FLOOR(age / 5)) AS n FROM adult") is None
+
+
+def test_a_function_that_falls_is_no_stretch(adult, monkeypatch):
+    """Positive control: one that is wrongly said to rise is noticed."""
+    text = "SELECT SUM(ABS(age - 40)) AS n FROM adult"
+    monkeypatch.setattr(numeric, "WIDE", 0)
+    assert compare(adult, text) is None
+    wrong = functions._plain(replace(numeric.ABSOLUTE, rises=True))
+    monkeypatch.setitem(functions.FUNCTIONS, exp.Abs, wrong)
+    assert compare(adult, text) is not None
 
 
 def test_another_rounding_is_noticed(adult, monkeypatch):

@@ -19,7 +19,7 @@ from eke.cli.demo import run_demo
 from eke.inference.regression import RESOLUTION
 from eke.inference.state import LEAST_CELLS
 from eke.planning.online.question_demand import MOST_ROWS, MOST_TABLE_ROWS
-from eke.privacy.accountant import LARGEST_TABLE
+from eke.privacy.loss_tables import LARGEST_TABLE
 from eke.query.canonical import DENSE_CELLS
 from eke.session.release.measured import MOST_SINGLE_ANSWERS
 from eke.sql.grouping import MOST_GROUPS

@@ -9,10 +9,10 @@ See docs/proofs/accounting.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +28,17 @@ from eke.privacy.law import (
     DiscreteLaw,
     Refinement,
 )
-from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
+from eke.privacy.loss_tables import LARGEST_TABLE, LARGEST_TOTAL, LossTables
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
 from eke.privacy.record_loss import NANO
+from eke.privacy.stretches import Stops, stretched
 from eke.query import Block, Neighbours, Query, Term, sensitivity
 from eke.query.vector import height
 
 Measured: TypeAlias = tuple[Block, Charged]
 Cells = NDArray[np.int64]
 
-LARGEST_TABLE = 2**18
-"""A measurement over more cells is charged by a bound over fewer attributes."""
 BEYOND_ALL_LIMITS = 2**60
 """No limit is as large (`eke.privacy.budget.Limit`), so a measurement beyond it needs no tables."""
 USUAL_EFFORT = 20_000_000
@@ -158,18 +157,18 @@ class Accountant:
             return before
         added = self._cell_losses(block, law)
         cells, blocks = before.cells.copy(), before.blocks
-        for attributes, table in added:
-            cells.add(attributes, table)
+        for losses in added:
+            cells.add(*losses)
         singles_alone = before.singles_alone
         if block.is_single:
             singles_alone += loss
         else:
             blocks = before.blocks.copy()
-            for attributes, table in added:
-                blocks.add(attributes, table)
+            for losses in added:
+                blocks.add(*losses)
         return _Losses(cells, blocks, before.all_alone + loss, singles_alone)
 
-    def _cell_losses(self, block: Block, law: Charged) -> list[tuple[tuple[str, ...], Cells]]:
+    def _cell_losses(self, block: Block, law: Charged) -> list[CellLosses]:
         """The loss of a record in each cell, to be added up over the two cells it moves between."""
         if self.neighbours == "add_remove":
             return cell_losses(block, law)
@@ -214,18 +213,29 @@ def _certified(tables: LossTables, enough: int) -> int:
     """An upper bound of the largest loss of a cell, tighter where the limit is near."""
     if tables.total == 0:
         return 0
+    tables = tables.aligned()
     bounds = maximum(tables, effort=USUAL_EFFORT)
     if bounds.upper <= enough or bounds.lower > enough or bounds.exact:
         return bounds.upper
     return min(bounds.upper, maximum(tables, enough=enough, effort=EFFORT_NEAR_LIMIT).upper)
 
 
-def cell_losses(
-    block: Block, law: Charged, *, signed: bool = False
-) -> list[tuple[tuple[str, ...], Cells]]:
-    """The loss of a record in each cell, as a sum of small tables (attributes sorted by name).
+class CellLosses(NamedTuple):
+    """The loss of a record by its values of some attributes, sorted by name.
 
-    Privacy: exact for supports up to LARGEST_TABLE cells; beyond, |q| is bounded term by term and
+    Of an attribute in `stops` the axis has an entry for each stretch, else for each value.
+    """
+
+    attributes: tuple[str, ...]
+    cells: Cells
+    stops: Mapping[str, Stops]
+
+
+def cell_losses(block: Block, law: Charged, *, signed: bool = False) -> list[CellLosses]:
+    """The loss of a record in each cell, as a sum of small tables.
+
+    Privacy: exact for supports up to LARGEST_TABLE cells, columns of very many values counting by
+    the stretches on which they are alike; beyond, |q| is bounded term by term and
     each term by its largest value over the attributes that are left out, never from below. A
     record contributes to one answer of a block that has an `inside`, with its coefficient; the
     losses of a block that is no product either are those of its questions, added up.
@@ -237,17 +247,27 @@ def cell_losses(
     if inside is None:
         whole = block_cell_losses(block, _discrete(law), LARGEST_TABLE)
         if whole is not None:
-            return [(whole[0], _multiplied(whole[1], repeat))]
+            return [CellLosses(whole[0], _multiplied(whole[1], repeat), {})]
         return [one for query in block.queries() for one in cell_losses(query, law, signed=signed)]
-    if inside.support_size <= LARGEST_TABLE:
-        whole = _exact_table(inside, law)
+    narrow = stretched(inside)
+    queries, stops = narrow.queries, narrow.stops
+    if len(queries) == 1 and queries[0].support_size <= LARGEST_TABLE:
+        whole = _exact_table(queries[0], law)
         if whole is not None:
-            return [(whole[0], _multiplied(whole[1], repeat))]
-    terms = inside.terms
+            return [_with_stops(whole, stops, repeat)]
+    terms = [(query, term) for query in queries for term in query.terms]
     # (h_1 + ... + h_L)² <= L (h_1² + ... + h_L²); absolute values just add.
     spread = len(terms) ** (order - 1)
-    parts = (_term_table(inside, term, law) for term in terms)
-    return [(names, _multiplied(cells, repeat * spread)) for names, cells in parts]
+    parts = (_term_table(query, term, law) for query, term in terms)
+    return [_with_stops(part, stops, repeat * spread) for part in parts]
+
+
+def _with_stops(
+    table: tuple[tuple[str, ...], Cells], stops: Mapping[str, Stops], factor: int
+) -> CellLosses:
+    names, cells = table
+    along = {name: stops[name] for name in names if name in stops}
+    return CellLosses(names, _multiplied(cells, factor), along)
 
 
 def _multiplied(cells: Cells, factor: int) -> Cells:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Attribute
-from eke.query.vector import SAFE, IntVector, grid_step, integer_vector
+from eke.query.runs import WIDE
+from eke.query.vector import SAFE, IntVector, grid_step
 
 
 def whole_vector(attribute: Attribute) -> tuple[NDArray[Any], int]:
@@ -34,11 +35,33 @@ def whole_vector(attribute: Attribute) -> tuple[NDArray[Any], int]:
 
 
 def power_vector(attribute: Attribute, power: int) -> tuple[Fraction, IntVector]:
-    """(unit, integers): the power of the number of each code, put on the coefficient grid."""
+    """(unit, integers): the power of the number of each code, put on the coefficient grid.
+
+    Whole numbers of a column of very many values stay as they are. A unit such as 1/100 must not be
+    rounded instead of the values: noise on so fine a grid cannot be wide, and would cost more.
+    """
     whole, unit = whole_vector(attribute)
     height = max(abs(int(whole.min())), abs(int(whole.max()))) ** power
-    if unit == 1 and height and grid_step(Fraction(height)) <= 1:  # they are on the grid already
+    if height == 0:
+        return Fraction(0), np.zeros(len(whole), np.int64)
+    if unit == 1 and len(whole) > WIDE and height < SAFE:
+        return Fraction(1), whole.astype(np.int64) ** power  # a few runs; rounding breaks them up
+    step = grid_step(Fraction(height, unit**power))
+    if unit == 1 and step <= 1:  # they are on the grid already
         return Fraction(1), whole.astype(np.int64) ** power
-    # Plain ints where possible: a million Fractions would take their time.
-    plain = (n.numerator if n.denominator == 1 else n for n in attribute.numbers())
-    return integer_vector([n**power for n in plain])
+    # In steps they are whole**power / (unit**power · step); a million Fractions take their time.
+    in_steps = unit**power * step
+    fits = 2 * height * in_steps.denominator < SAFE and 2 * in_steps.numerator < SAFE
+    numbers = whole.astype(np.int64 if fits else object) ** power * in_steps.denominator
+    steps = _divided(numbers, in_steps.numerator).astype(np.int64)
+    content = int(np.bitwise_or.reduce(steps))
+    shift = (content & -content).bit_length() - 1
+    return step * 2**shift, steps >> shift
+
+
+def _divided(numbers: NDArray[Any], by: int) -> NDArray[Any]:
+    """The quotients rounded to the nearest whole number, halves to the even one."""
+    quotients = numbers // by
+    left = 2 * (numbers - quotients * by)
+    rounded: NDArray[Any] = quotients + ((left > by) | ((left == by) & (quotients % 2 == 1)))
+    return rounded

@@ -63,6 +63,17 @@ class Runs:
         small = size <= WIDE or whole is None or plain.height >= _LIMIT
         return plain.dense() if small or whole is None else Runs(size, whole)
 
+    @staticmethod
+    def of_stretches(stretches: Sequence[tuple[int, int]]) -> Vector:
+        """The vector with (entry, stop) of each stretch, which may be empty; the last ends it."""
+        pieces: list[Piece] = []
+        start = 0
+        for entry, stop in stretches:
+            if stop > start:
+                pieces.append((start, entry, 0, 0))
+                start = stop
+        return Runs.of_pieces(start, pieces)
+
     @property
     def shape(self) -> tuple[int]:
         return (self.size,)
@@ -119,6 +130,19 @@ class Runs:
     def height(self) -> int:
         """The largest absolute value."""
         return max(map(abs, self.bounds))
+
+    @property
+    def heights(self) -> list[int]:
+        """The largest absolute value of each run; of equal entries, these."""
+        return [
+            piece[1] if not any(piece[2:]) else max(abs(self.at(code)) for code in places)
+            for piece, places in zip(self.pieces, self._turns(), strict=True)
+        ]
+
+    @property
+    def is_stepwise(self) -> bool:
+        """True when the entries of each run are equal."""
+        return not any(any(piece[2:]) for piece in self.pieces)
 
     @cached_property
     def total(self) -> int:
@@ -225,6 +249,22 @@ def content(vector: Vector) -> bytes:
 def extremes(vector: Vector) -> tuple[int, int]:
     """(lowest, highest) entry."""
     return vector.bounds if isinstance(vector, Runs) else (int(vector.min()), int(vector.max()))
+
+
+def steps_of(vector: Vector) -> tuple[IntVector, IntVector]:
+    """(stops, entries) of stretches on which entries are equal; see `is_stepwise`.
+
+    Where a run is no such stretch, its largest absolute value stands for all of its entries.
+    """
+    if isinstance(vector, Runs):
+        return np.array(vector.stops, np.int64), np.array(vector.heights, np.int64)
+    stops = np.append(np.flatnonzero(np.diff(vector)) + 1, len(vector)).astype(np.int64)
+    return stops, vector[stops - 1]
+
+
+def is_stepwise(vector: Vector) -> bool:
+    """True when `steps_of` tells the very entries of a vector."""
+    return not isinstance(vector, Runs) or vector.is_stepwise
 
 
 def at_codes(vector: Vector, codes: NDArray[np.integer[Any]]) -> IntVector:

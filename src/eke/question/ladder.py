@@ -19,6 +19,7 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Query, Term
 from eke.query.numbers import whole_vector
+from eke.query.runs import WIDE, Runs, Vector, extremes
 
 MOST_DIGITS = 6
 """Of a share, as in 0.999999."""
@@ -38,6 +39,18 @@ class Ladder:
     places: NDArray[np.int64]  # (codes,) the step of each code; -1 for none
     share: Fraction
     is_between: bool
+    rising: int | None = None  # how many codes of a wide column stand on steps, if in their order
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ladder) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        arrays = (self.values, self.halves, self.places)
+        return self.attribute, self.share, self.is_between, *(one.tobytes() for one in arrays)
 
     @staticmethod
     def of(
@@ -47,16 +60,25 @@ class Ladder:
         share: Fraction,
         *,
         is_between: bool,
+        scale: Fraction = Fraction(1),
     ) -> Ladder:
-        """The ladder of a column whose codes stand for these numbers; NaN for none."""
+        """The ladder of a column whose codes stand for these numbers; NaN for none.
+
+        `halves` times the scale is how far the table's own numbers may be from them.
+        """
         known = np.flatnonzero(~np.isnan(numbers))
         values, steps = np.unique(numbers[known], return_inverse=True)
         places = np.full(len(numbers), -1, np.int64)
         places[known] = steps
         off = np.zeros(len(values))
         if halves is not None:
-            np.maximum.at(off, steps, [float(halves[code]) for code in known.tolist()])
-        return Ladder(attribute, values, off, places, checked_share(share), is_between)
+            # One Fraction may stand for a million codes: it is worked out once.
+            far = {id(half): half for half in halves}
+            floats = {key: float(scale * half) for key, half in far.items()}
+            np.maximum.at(off, steps, np.array([floats[id(half)] for half in halves])[known])
+        in_order = bool((np.diff(places[: len(known)]) >= 0).all()) and len(places) > WIDE
+        rising = len(known) if in_order and not (places[: len(known)] < 0).any() else None
+        return Ladder(attribute, values, off, places, checked_share(share), is_between, rising)
 
     @staticmethod
     def of_column(domain: Domain, attribute: str, share: Fraction, *, is_between: bool) -> Ladder:
@@ -74,16 +96,29 @@ class Ladder:
 
     def between(self, counted: Query, first: int, last: int) -> Query:
         """Of the records counted, those on the steps from the first to the last of these."""
-        inside = (self.places >= first) & (self.places <= last)
-        return self._of(counted, inside.astype(np.int64))
+        if self.rising is not None:
+            start, stop = self._codes_up_to(first - 1), self._codes_up_to(last)
+            inside = [(0, start), (1, stop), (0, len(self.places))]
+            return self._of(counted, Runs.of_stretches(inside))
+        chosen = (self.places >= first) & (self.places <= last)
+        return self._of(counted, chosen.astype(np.int64))
 
     def tilted(self, counted: Query, step: int) -> Query:
         """G at a step, times the denominator of the share, so that coefficients are whole."""
         below, above = self.share.denominator - self.share.numerator, -self.share.numerator
+        if self.rising is not None:
+            stops = [(below, self._codes_up_to(step)), (above, self.rising), (0, len(self.places))]
+            return self._of(counted, Runs.of_stretches(stops))
         vector = np.where(self.places <= step, below, above)
         return self._of(counted, np.where(self.places < 0, 0, vector))
 
-    def _of(self, counted: Query, vector: NDArray[np.int64]) -> Query:
+    def _codes_up_to(self, step: int) -> int:
+        """How many codes of a rising ladder stand on a step or below it."""
+        return int(np.searchsorted(self.places[: self.rising], step, side="right"))
+
+    def _of(self, counted: Query, vector: Vector) -> Query:
+        if extremes(vector) == (0, 0):
+            return Query.of(counted.domain, [])
         cut = Query.unrounded(counted.domain, [Term(Fraction(1), ((self.attribute, vector),))])
         return counted.pointwise(cut)
 

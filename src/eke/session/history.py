@@ -131,7 +131,7 @@ class History(Sequence[Measurement]):
             raise QueryError("the domain is too large to list the loss of every cell")
         total = np.zeros(self.domain.shape, np.int64)
         for measurement in self._measurements:
-            for attributes, losses in cell_losses(measurement.query, measurement.charged):
+            for attributes, losses, _ in cell_losses(measurement.query, measurement.charged):
                 order = self.domain.in_order(attributes)
                 by_cell = losses.transpose([attributes.index(name) for name in order])
                 sizes = zip(self.domain.names, self.domain.shape, strict=True)

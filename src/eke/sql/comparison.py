@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,18 @@ from eke.sql.logic import folded, if_true
 from eke.sql.moments import compared
 from eke.sql.place import echo, listing, suggestion
 from eke.sql.polynomial import constant
-from eke.sql.value import Missing, Moment, Number, Reading, Text, Truth, Value, is_literal, written
+from eke.sql.value import (
+    Line,
+    Missing,
+    Moment,
+    Number,
+    Reading,
+    Text,
+    Truth,
+    Value,
+    is_literal,
+    written,
+)
 
 Labels = Callable[[Any, Any], bool | None]
 
@@ -161,6 +173,10 @@ def _numbers(
     diagrams, domain = reading.diagrams, reading.domain
     if first.steps is not None and second.steps is not None:
         return diagrams.joined(how.labels, first.steps, second.steps)
+    known = diagrams.joined(if_true, first.known, second.known)
+    straight = _on_a_line(reading, how, first, second)
+    if straight is not None:
+        return diagrams.joined(if_true, known, straight)
     difference = first.polynomial(diagrams) + second.polynomial(diagrams).scaled(Fraction(-1))
     names = domain.in_order(difference.attributes)
     if first.midpoints | second.midpoints:
@@ -177,8 +193,31 @@ def _numbers(
             f"combinations and at most {DENSE_CELLS:,} are worked out; compare each column with "
             "numbers",
         )
-    known = diagrams.joined(if_true, first.known, second.known)
     return diagrams.joined(if_true, known, diagram)
+
+
+def _on_a_line(reading: Reading, how: Comparison, first: Number, second: Number) -> Diagram | None:
+    """The same where slope · column + intercept is compared with 0; None for anything else.
+
+    The numbers of a column are evenly spaced: one place tells those below from those above.
+    """
+    if first.line is None or second.line is None or first.midpoints | second.midpoints:
+        return None
+    other = second.line
+    line = first.line.plus(Line(other.attribute, -other.slope, -other.intercept))
+    along = None if line is None else line.along(reading.domain)
+    if line is None or line.attribute is None or along is None or not along[1]:
+        return None
+    attribute = reading.domain[line.attribute]
+    crossing = -along[0] / along[1]
+    side = 1 if along[1] > 0 else -1
+    ends = [0, math.ceil(crossing), math.floor(crossing) + 1, attribute.size]
+    stops, targets = [], []
+    for sign, (start, stop) in zip((-side, 0, side), pairwise(ends), strict=True):
+        if max(start, 0) < min(stop, attribute.size):
+            stops.append(min(stop, attribute.size))
+            targets.append(reading.diagrams.leaf(bool(how.plain(sign, 0))))
+    return reading.diagrams.on_stretches(line.attribute, stops, targets)
 
 
 def _binned(

@@ -75,6 +75,10 @@ class Diagrams:
         chosen = [targets[int(codes[s])] for s in starts]
         return self._branch(self._level[name], stops, chosen, steps_a_run=1)
 
+    def on_stretches(self, name: str, stops: Sequence[int], targets: Sequence[Diagram]) -> Diagram:
+        """The diagram that sends the codes of each stretch of an attribute to its target."""
+        return self._branch(self._level[name], stops, targets, steps_a_run=1)
+
     def where(self, name: str, chosen: NDArray[np.bool_]) -> Diagram:
         """True for the chosen codes of an attribute, False for the others."""
         return self.over(name, (self.false, self.true), chosen.astype(np.int8))

@@ -16,6 +16,7 @@ import numpy as np
 from sqlglot import exp
 
 from eke.query import Query, Term
+from eke.query.runs import WIDE, Runs
 from eke.question.groupings import Groupings
 from eke.question.groups import GroupKey, grouped
 from eke.sql.diagram import Branch, Diagram, Leaf
@@ -186,14 +187,36 @@ def _parts_of_column(reading: Reading, diagram: Branch, labels: list[Any]) -> tu
     """The same for a function of one column, such as a weekday, which has a box a label."""
     leaves = [reading.diagrams.leaf(label) for label in labels]
     place: dict[Diagram, int] = {leaf: at for at, leaf in enumerate(leaves)}
+    name = reading.domain.names[diagram.level]
+    if diagram.stops[-1] > WIDE:
+        return _parts_in_runs(reading, name, diagram, leaves)
     runs = np.diff(np.array((0, *diagram.stops)))
     codes = np.repeat([place.get(target, -1) for target in diagram.targets], runs)
-    name = reading.domain.names[diagram.level]
     parts = []
     for at in range(len(labels)):
         reading.effort.spend(150 + len(codes) // 30)
         chosen = (codes == at).astype(np.int64)
         terms = [Term(Fraction(1), ((name, chosen),))] if chosen.any() else []
+        parts.append(Query.of(reading.domain, terms))
+    return tuple(parts)
+
+
+def _parts_in_runs(
+    reading: Reading, name: str, diagram: Branch, leaves: list[Leaf]
+) -> tuple[Query, ...]:
+    """The same for a column of very many values, of which a label has a few stretches."""
+    stretches: dict[Diagram, list[tuple[int, int]]] = {leaf: [] for leaf in leaves}
+    for start, stop, target in zip(
+        (0, *diagram.stops), diagram.stops, diagram.targets, strict=False
+    ):
+        if target in stretches:
+            stretches[target].append((start, stop))
+    parts = []
+    for mine in stretches.values():
+        reading.effort.spend(150 + 20 * len(mine))
+        ends = [end for start, stop in mine for end in ((0, start), (1, stop))]
+        chosen = Runs.of_stretches([*ends, (0, diagram.stops[-1])])
+        terms = [Term(Fraction(1), ((name, chosen),))] if mine else []
         parts.append(Query.of(reading.domain, terms))
     return tuple(parts)
 

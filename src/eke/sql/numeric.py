@@ -17,12 +17,16 @@ from sqlglot import exp
 
 from eke.query.blur import Blur, widest
 from eke.query.canonical import DENSE_CELLS
+from eke.query.runs import WIDE
 from eke.query.vector import SAFE
 from eke.question.logic import both
-from eke.sql.diagram import Leaf
-from eke.sql.polynomial import Vector, grown, height_of, tabled, wide
+from eke.sql.diagram import Diagram, Leaf
+from eke.sql.logic import if_true
+from eke.sql.polynomial import Polynomial, Vector, grown, height_of, tabled, wide
 from eke.sql.value import Number, Reading, literal_number
 
+_MOST_STRETCHES = 1_024
+_STEPS_A_STRETCH = 120
 Parameters = tuple[Fraction, ...]
 Map = Callable[[Vector, int, Parameters], tuple[Vector, int]]
 """From x and d, which stand for x / d, and parameters to the same of the result."""
@@ -40,6 +44,7 @@ class Function:
     apply: Map
     jump: Callable[[Parameters], Fraction] | None = None
     is_whole: bool | None = None  # the type of the result in SQL; None for that of the number
+    rises: bool = False  # or stays, but never falls, when the number rises
 
 
 def signs(numbers: Vector) -> Vector:
@@ -126,13 +131,13 @@ def _two_units(_: Parameters) -> Fraction:
 
 
 ABSOLUTE = Function("ABS", _absolute)
-SIGN = Function("SIGN", _sign, _two_units, is_whole=True)
-FLOOR = Function("FLOOR", _floor, _one_unit, is_whole=False)
-CEIL = Function("CEIL", _ceil, _one_unit, is_whole=False)
-ROUND = Function("ROUND", _round, _digit)
-TRUNC = Function("TRUNC", _trunc, _digit)
+SIGN = Function("SIGN", _sign, _two_units, is_whole=True, rises=True)
+FLOOR = Function("FLOOR", _floor, _one_unit, is_whole=False, rises=True)
+CEIL = Function("CEIL", _ceil, _one_unit, is_whole=False, rises=True)
+ROUND = Function("ROUND", _round, _digit, rises=True)
+TRUNC = Function("TRUNC", _trunc, _digit, rises=True)
 REMAINDER = Function("MOD", _remainder, _of_size)
-BUCKET = Function("WIDTH_BUCKET", _bucket, _of_size, is_whole=True)
+BUCKET = Function("WIDTH_BUCKET", _bucket, _of_size, is_whole=True, rises=True)
 
 
 def mapped(
@@ -154,11 +159,63 @@ def mapped(
         jump = how.jump(parameters)
     # Two numbers that are close may be rounded to different ones.
     blur = {name: bound + jump if bound else bound for name, bound in number.blur.items()}
+    stretches = _in_stretches(reading, how, number, parameters)
+    if stretches is not None:
+        return Number(*stretches, blur=blur, whole=whole)
 
     def worked_out(unit: int, numbers: Vector) -> tuple[Vector, int]:
         return how.apply(numbers, unit, parameters)
 
     return _tabled(reading, node, how.name, [number], worked_out, blur=blur, whole=whole)
+
+
+def _in_stretches(
+    reading: Reading, how: Function, number: Number, parameters: Parameters
+) -> tuple[Polynomial, Diagram, Diagram] | None:
+    """What a function that never falls makes of a line over a column of very many values.
+
+    The value, where it is known, and its labels: each has a stretch of the column, whose end is
+    sought by halving. None where there are too many of them, and for everything else.
+    """
+    line = number.line
+    along = None if line is None else line.along(reading.domain)
+    if not how.rises or line is None or line.attribute is None or along is None:
+        return None
+    attribute = reading.domain[line.attribute]
+    if attribute.size <= WIDE:
+        return None
+    first, step = along
+
+    def label(code: int) -> Fraction:
+        return _label(first + step * code, (how, parameters)) or Fraction(0)
+
+    declared = attribute.size - attribute.has_bucket
+    reading.effort.spend(4 * _MOST_STRETCHES + attribute.size // 50)
+    if len({label(declared * n // _MOST_STRETCHES) for n in range(_MOST_STRETCHES)}) >= (
+        _MOST_STRETCHES
+    ):
+        return None
+    stops: list[int] = []
+    labels: list[Fraction] = []
+    start = 0
+    while start < declared:
+        if len(stops) == _MOST_STRETCHES:
+            return None
+        reading.effort.spend(_STEPS_A_STRETCH)
+        here, stop = label(start), declared
+        while stop - start > 1:
+            middle = (start + stop) // 2
+            start, stop = (middle, stop) if label(middle) == here else (start, middle)
+        stops.append(stop)
+        labels.append(here)
+        start = stop
+    stops[-1] = attribute.size  # the bucket is not known, whatever stands for it
+    unit = math.lcm(*(one.denominator for one in labels))
+    whole = np.repeat([int(one * unit) for one in labels], np.diff(stops, prepend=0))
+    leaves = [reading.diagrams.leaf(one) for one in labels]
+    steps = reading.diagrams.on_stretches(line.attribute, stops, leaves)
+    shown = reading.diagrams.joined(if_true, number.known, steps)
+    return tabled((line.attribute,), whole, unit), number.known, shown
 
 
 def smaller(reading: Reading, node: exp.Expr, first: Number, second: Number) -> Number:

@@ -51,16 +51,17 @@ def ladder_of(
         raise reading.error(node, _ONE_COLUMN)
     (name,) = value.attributes
     attribute, line = reading.domain[name], number.line
-    reading.effort.spend(attribute.size)
+    reading.effort.spend(attribute.size // 10 + 100)
     unit, whole = value.vector(reading.domain, name)
     numbers = np.asarray(whole, np.float64) * unit.numerator / unit.denominator
     numbers[attribute.size - attribute.has_bucket :] = math.nan
     halves = attribute.half_widths()
+    scale = Fraction(1)
     if halves is not None and line is not None and line.attribute == name:
-        halves = tuple(abs(line.slope) * half for half in halves)
+        scale = abs(line.slope)
     elif halves is not None:
         halves = (max(number.blur.values(), default=Fraction(0)),) * len(halves)
-    return Ladder.of(name, numbers, halves, share, is_between=is_between)
+    return Ladder.of(name, numbers, halves, share, is_between=is_between, scale=scale)
 
 
 def _share(reading: Reading, node: exp.Expr) -> Fraction:

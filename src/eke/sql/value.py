@@ -59,6 +59,13 @@ class Line:
         name = self.attribute or other.attribute
         return Line(name, self.slope + other.slope, self.intercept + other.intercept)
 
+    def along(self, domain: Domain) -> tuple[Fraction, Fraction] | None:
+        """(value at the first code, from each code to the next); None unless evenly spaced."""
+        spaced = None if self.attribute is None else domain[self.attribute].progression
+        if spaced is None:
+            return None
+        return self.slope * spaced[0] + self.intercept, self.slope * spaced[1]
+
     def times(self, factor: Fraction) -> Line:
         return Line(self.attribute, factor * self.slope, factor * self.intercept)
 

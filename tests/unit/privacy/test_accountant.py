@@ -171,7 +171,7 @@ def test_losses_that_cannot_be_summed_exactly_are_never_added():
 
 def test_cell_losses_are_by_attribute_name():
     query = table(["sex", "age"], [[0, 1, 2, 3], [0, 0, 0, -4]]).on(DROPS)
-    ((names, losses),) = cell_losses(query, DiscreteLaplace(10, 0))
+    ((names, losses, _),) = cell_losses(query, DiscreteLaplace(10, 0))
     assert names == ("age", "sex")
     assert losses.shape == (4, 2)
     assert losses[3].tolist() == [3 * NANO // 10, 4 * NANO // 10]
@@ -181,7 +181,7 @@ def test_cell_losses_are_by_attribute_name():
 
 
 def test_losses_are_rounded_up():
-    ((_, losses),) = cell_losses(table("age", [0, 1, 2, 3]).on(DROPS), DiscreteLaplace(7, 0))
+    ((_, losses, _),) = cell_losses(table("age", [0, 1, 2, 3]).on(DROPS), DiscreteLaplace(7, 0))
     exact = [Fraction(NANO * n, 7) for n in range(4)]
     assert losses.tolist() == [0, *(int(x) + 1 for x in exact[1:])]
     assert np.issubdtype(losses.dtype, np.int64)
@@ -213,3 +213,26 @@ def test_blocks_of_products_are_never_undercharged(seed):
         replaced = Accountant(domain, measure, "replace_one")
         assert replaced.price(block, law) >= moved - 1
         assert replaced.after(block, law, LIMIT) >= moved - 1
+
+
+@pytest.mark.parametrize(
+    ("law", "twice"), [(DiscreteLaplace(4, 0), 2), (DiscreteGaussian(4, 0), 4)]
+)
+def test_a_replaced_record_costs_a_block_of_products_both_of_its_cells(law, twice):
+    domain = Domain(a=Integer(0, 2))
+    block = Kronecker(domain, ("a",), (np.array([[1, 1, 0], [0, 1, 1]]),))
+    measure = PURE if twice == 2 else CONCENTRATED
+    added = Accountant(domain, measure, "add_remove").price(block, law)
+    assert Accountant(domain, measure, "replace_one").price(block, law) == twice * added
+
+
+def test_single_questions_beside_blocks_are_charged_once_for_a_replaced_record():
+    """It moves between two cells of two tables of different records, and meets a condition."""
+    domain = Domain(a=Integer(0, 1), b=Integer(0, 3), c=Integer(0, 1))
+    accountant, eighth = Accountant(domain, PURE, "replace_one"), DiscreteLaplace(8, 0)
+    for place in (0, 1):
+        block = marginal("b", of=count(a=place)).on(domain)
+        accountant.add(block, eighth, accountant.after(block, eighth, LIMIT))
+        assert accountant.spent == 2 * NANO // 8
+    after = accountant.after(count(c=1).on(domain), DiscreteLaplace(2, 0), LIMIT)
+    assert after == 2 * NANO // 8 + NANO // 2

@@ -247,7 +247,7 @@ def test_what_a_record_adds(block: Block):
 
 def test_losses_of_its_questions_add_up():
     found = cell_losses(BLOCKS[0], DiscreteLaplace(1, 0))
-    table = sum(losses for names, losses in found if names)
+    table = sum(losses for names, losses, _ in found if names)
     assert (np.asarray(table) + int(found[-1][1])).tolist() == [4 * NANO, 3 * NANO, 2 * NANO, NANO]
 
 

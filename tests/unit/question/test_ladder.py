@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -105,3 +107,19 @@ def test_python_and_its_document_are_the_same_question():
 def test_documents_that_are_no_quantile_are_refused(document):
     with pytest.raises(QueryError):
         formula_from_document(document, 1)
+
+
+@pytest.mark.parametrize("bucket", ["bucket", "never"])
+def test_wide_ladders_in_runs_count_what_others_count(bucket: Literal["bucket", "never"]) -> None:
+    """The slow twin looks at every code; N = 60 cuts."""
+    domain = eke.Domain(x=eke.Numeric(-1, 699.5, step=0.01, null=bucket), g=eke.Integer(0, 1))
+    ladder = Ladder.of_column(domain, "x", Fraction(1, 3), is_between=True)
+    assert ladder.rising is not None
+    twin, counted = replace(ladder, rising=None), eke.count(g=1).on(domain)
+    rng = np.random.default_rng(4)
+    ends = [(0, 0), (0, ladder.last), (ladder.last, ladder.last), (5, 4)]
+    for first, last in [*ends, *np.sort(rng.integers(0, ladder.last + 1, (56, 2))).tolist()]:
+        assert ladder.between(counted, first, last) == twin.between(counted, first, last)
+        assert ladder.tilted(counted, last) == twin.tilted(counted, last)
+    falling = Ladder.of("x", -ladder.values[ladder.places], None, Fraction(1, 3), is_between=True)
+    assert falling.rising is None

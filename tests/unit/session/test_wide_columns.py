@@ -78,3 +78,35 @@ def test_a_history_reads_the_same_from_its_documents() -> None:
         assert described(domain, query.to_document()) == query.description
     assert total.description == "sum(x) where x 3–60000"
     assert len(str(total.to_document())) < 200
+
+
+def test_bands_of_a_wide_column_cost_as_much_as_one(table: pd.DataFrame, tmp_path: Path) -> None:
+    """They added up: a column of so many values was charged as a whole for each of them."""
+    session = eke.create(tmp_path / "wide.eke", table, DOMAIN, epsilon=10)
+    one = session.preview("SELECT COUNT(*) FROM t WHERE x < 10", within=30).cost
+    bands = (
+        "SELECT CASE WHEN x < 10 THEN 'low' WHEN x < 500 THEN 'middle' WHEN x < 2000 THEN 'high' "
+        "ELSE 'top' END AS band, COUNT(*) AS n FROM t GROUP BY band"
+    )
+    answer = session.ask(bands, within=30)
+    assert answer.cost == pytest.approx(one, rel=1e-6)
+    exact = pd.cut(table.x, [-1, 9.995, 499.995, 1999.995, 9999]).value_counts(sort=False)
+    assert answer.to_pandas()["n"].to_numpy() == pytest.approx(exact.to_numpy(), abs=120)
+    later = session.ask("SELECT COUNT(*) FROM t WHERE x BETWEEN 2100 AND 2200", within=30)
+    assert later.cost < 1.01 * one
+
+
+def test_a_loose_total_in_python_costs_what_it_costs_in_sql(
+    table: pd.DataFrame, tmp_path: Path
+) -> None:
+    """With the unit rounded instead of the values, noise could not be as wide as this allows."""
+    session = eke.create(tmp_path / "wide.eke", table, DOMAIN, epsilon=10)
+    within = 100_000
+    price = session.preview("SELECT SUM(x) FROM t", within=within).cost
+    assert session.preview(eke.total("x"), within=within).cost == pytest.approx(price, rel=1e-3)
+
+
+def test_the_median_of_a_wide_column(table: pd.DataFrame, tmp_path: Path) -> None:
+    session = eke.create(tmp_path / "wide.eke", table, DOMAIN, epsilon=100)
+    low, high = session.ask("SELECT MEDIAN(x) FROM t", within=100, confidence=0.999).interval
+    assert low <= table.x.median() <= high
