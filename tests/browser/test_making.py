@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.browser.conftest import HOSTILE, Place, sign_in
 
@@ -19,6 +19,32 @@ def drafted(page: Page, token: str) -> Locator:
     rows = page.get_by_label("Attributes", exact=True).locator("tbody tr")
     expect(rows).to_have_count(4)
     return rows
+
+
+def test_a_page_is_drawn_once_however_late_the_datasets_come(page: Page, place: Place) -> None:
+    """Whoever goes on while signing in is not taken back, and loses nothing that was written."""
+    held: list[Route] = []
+    drawn: list[Request] = []
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.on("request", lambda sent: drawn.append(sent) if "/files" in sent.url else None)
+    page.route("**/api/v1/datasets", hold_the_first)
+    page.goto("/")
+    page.get_by_label("Token").fill(place.token)
+    with page.expect_request("**/api/v1/datasets"):
+        page.keyboard.press("Enter")
+    page.goto("/console/#/datasets")
+    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    held[0].continue_()
+    page.get_by_label("Name of the dataset").fill("visits")
+    page.evaluate("new Promise((done) => setTimeout(done, 500))")  # for whatever else is drawn
+    expect(page.get_by_label("Name of the dataset")).to_have_value("visits")
+    assert len(drawn) == 1
 
 
 def test_a_dataset_is_described_in_words(page: Page, place: Place) -> None:

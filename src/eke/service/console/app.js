@@ -26,22 +26,21 @@ const pick = document.getElementById("dataset");
 
 async function start() {
   const own = (turn += 1); // whatever is still being shown belongs to somebody who left
-  try {
-    state.me = await call("GET", "/api/v1/session");
-  } catch {
-    state.me = null;
-  }
+  state.me = null; // until all is there: a page that is drawn twice loses what was written on it
+  const me = await call("GET", "/api/v1/session").catch(() => null);
   if (own !== turn) return;
-  if (state.me === null) {
+  if (me === null) {
     document.getElementById("top").hidden = true;
     main.replaceChildren(signInPage(start));
     main.querySelector("input").focus();
     return;
   }
-  remember(state.me.csrf);
-  document.getElementById("top").hidden = false;
-  document.getElementById("who").textContent = `${state.me.name}, ${state.me.role}`;
+  remember(me.csrf);
   await loadDatasets();
+  if (own !== turn) return;
+  state.me = me;
+  document.getElementById("top").hidden = false;
+  document.getElementById("who").textContent = `${me.name}, ${me.role}`;
   await show();
 }
 
@@ -90,8 +89,9 @@ async function show() {
 pick.addEventListener("change", () => { state.dataset = pick.value; show(); });
 window.addEventListener("hashchange", async () => {
   if (state.me === null) return; // the form to sign in keeps the focus
+  const own = turn + 1;
   await show();
-  main.focus();
+  if (own === turn) main.focus(); // on a later page somebody may be writing already
 });
 document.getElementById("sign-out").addEventListener("click", async () => {
   await call("DELETE", "/api/v1/session");
