@@ -136,9 +136,9 @@ def test_what_is_not_refused_is_priced_and_answered_exactly(case):
 
 
 def _hunt() -> None:
-    """The same search, without the work of making a failure small."""
+    """The same search, the same each time, without the work of making a failure small."""
 
-    @settings(max_examples=2000, database=None, phases=[Phase.generate])
+    @settings(max_examples=2000, database=None, phases=[Phase.generate], derandomize=True)
     @given(cases())
     def search(case: Any) -> None:
         _check(case)

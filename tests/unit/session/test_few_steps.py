@@ -29,7 +29,8 @@ def delays() -> pd.DataFrame:
 def test_formulas_that_bend(
     delays: pd.DataFrame, tmp_path: Path, value: str, within: float, most: float
 ) -> None:
-    """N = 3 datasets. It took up to 23 steps for a correlation, and nearly all of the limit."""
+    """N = 3 datasets, 4 or 5 steps each. A correlation took up to 23, and all of the limit."""
+    steps = 0
     for run in range(3):
         made = eke.create(
             tmp_path / f"{run}.eke",
@@ -39,5 +40,6 @@ def test_formulas_that_bend(
         )
         answer = made.ask(f"SELECT {value} FROM flights", within=within)
         assert answer.within <= within
-        assert len({one.sequence for one in made.history}) <= 7
+        steps += len({one.sequence for one in made.history})
         assert made.budget.spent < most
+    assert steps <= 18

@@ -94,12 +94,14 @@ def test_every_group_may_be_smaller(session):
     assert widths["A"] < widths["B"] < widths["C"] < widths["D"]
 
 
-def test_one_group_variances_and_shares(session):
+def test_one_group_variances_and_shares(session, people, folder):
     one = session.ask(eke.mean("age", carrier="E"), within=5, groups_of=500)
     assert one.within > 5
     assert one.caveats[0].startswith("The group has fewer than 500 records")
     spread = "SELECT carrier, STDDEV(age) AS d FROM people GROUP BY carrier"
-    answer = session.ask(spread, within=4, groups_of=4000)
+    # What it costs depends on noise: of 40 runs with a limit of 1, one was refused.
+    rich = eke.create(folder / "rich.eke", people, DOMAIN, epsilon=5.0)
+    answer = rich.ask(spread, within=4, groups_of=4000)
     cells = [row[1] for row in answer.rows]
     assert all((c.high - c.low) / 2 <= 4 for c in cells[:2])
     assert cells[5].low is None, "of nobody there is no deviation"
