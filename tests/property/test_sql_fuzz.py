@@ -15,6 +15,7 @@ from eke.question import Question
 from eke.sql import parse
 from tests.sql_adult import compact_domain
 from tests.sql_grammar import Writer, as_asked
+from tests.sql_unions import UnionWriter
 from tests.sql_words import WordWriter
 from tests.unit.sql.test_fixtures import CASES
 
@@ -214,11 +215,11 @@ def texts(rng: np.random.Generator, number: int, mix: Mix = THOROUGH):
     """(domain, text): mutated roughly and gently, without order, and well-formed heavy ones."""
     corpus = [case.text for case in CASES]
     adult = compact_domain()
-    writers = (Writer(rng), WordWriter(rng))
+    writers = (Writer(rng), WordWriter(rng), UnionWriter(rng))
     for _ in range(number):
         first, second = (corpus[int(i)] for i in rng.integers(0, len(corpus), 2))
         if rng.random() < mix.written:
-            first = as_asked(writers[int(rng.integers(2))].statement())
+            first = as_asked(writers[int(rng.integers(len(writers)))].statement())
         draw = rng.random()
         if draw < mix.mutated:
             yield (adult if rng.random() < 0.9 else WIDE), mutated(rng, first, second)

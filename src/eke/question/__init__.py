@@ -2,6 +2,7 @@
 
 from eke.question.accuracy import Accuracy
 from eke.question.caveat import bias, caveats, row_caveats, table_caveats
+from eke.question.combination import Combination
 from eke.question.document import formula_from_document
 from eke.question.expression import (
     FormulaExpression,
@@ -37,6 +38,7 @@ __all__ = [
     "Aggregate",
     "AskedBlock",
     "Column",
+    "Combination",
     "Condition",
     "Constant",
     "Formula",

@@ -19,8 +19,10 @@ from eke.question.question import Question
 def caveats(question: Question) -> tuple[str, ...]:
     """Sentences on what the domain leaves open of this question; none if it is exact."""
     insides = [block.inside for block in question.blocks]
-    keys = {part for key in question.group_by for query in key.parts for part in query.attributes}
-    named = {key.attribute for key in question.group_by if key.attribute is not None}
+    groups = question.groups
+    by = [key for place in range(len(groups.each)) for key in groups.keys_of(place)]
+    keys = {part for key in by for query in key.parts for part in query.attributes}
+    named = {key.attribute for key in by if key.attribute is not None}
     used = {name for inside in insides for name in (*inside.attributes, *inside.blur)}
     used |= {ladder.attribute for one in question.columns if (ladder := one.formula.ladder)}
     return (
@@ -72,7 +74,11 @@ def _rolled_up(question: Question) -> list[str]:
     """A sentence on totals, whose keys look like missing values wherever rows are shown."""
     keys, groupings = question.group_by, question.groups.each
     grouped = {place for grouping in groupings for place in grouping.by}
-    names = [keys[at].name for at in sorted(grouped) if any(at not in one.by for one in groupings)]
+    names = [
+        keys[at].name
+        for at in sorted(grouped)
+        if any(at not in one.by and one.shown[at] is None for one in groupings)
+    ]
     if not names:
         return []
     shown = ", ".join(names)

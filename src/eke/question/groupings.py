@@ -27,12 +27,14 @@ from eke.question.stacked import AskedBlock, Stacked
 class Grouping:
     """A row for each combination of labels of some keys, given by their places.
 
-    `shown` is what the other keys show in all of these rows: NULL where they are rolled up, and
-    what GROUPING(…) says of it.
+    `shown` is what the other keys show in all of these rows: NULL where they are rolled up, what
+    GROUPING(…) says of it, a public text. `keys` are what stands at these places, where that is
+    not the same in every grouping, as after UNION ALL.
     """
 
     by: tuple[int, ...]
     shown: tuple[Any, ...]
+    keys: tuple[GroupKey, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Groupings:
     _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)  # the last is the end
 
     def __post_init__(self) -> None:
-        sizes = [math.prod(len(self.keys[key].labels) for key in one.by) for one in self.each]
+        keys = map(self.keys_of, range(len(self.each)))
+        sizes = [math.prod(len(key.labels) for key in each) for each in keys]
         object.__setattr__(self, "_starts", tuple(accumulate(sizes, initial=0)))
 
     @staticmethod
@@ -63,13 +66,14 @@ class Groupings:
 
     def keys_of(self, grouping: int) -> tuple[GroupKey, ...]:
         """The keys that a grouping is by."""
-        return tuple(self.keys[key] for key in self.each[grouping].by)
+        here = self.each[grouping]
+        return tuple(self.keys[key] for key in here.by) if here.keys is None else here.keys
 
     def labels(self) -> list[tuple[Any, ...]]:
         """What the keys show in each row, the last one changing fastest."""
         rows: list[tuple[Any, ...]] = []
-        for grouping in self.each:
-            for labels in product(*(self.keys[key].labels for key in grouping.by)):
+        for place, grouping in enumerate(self.each):
+            for labels in product(*(key.labels for key in self.keys_of(place))):
                 row = list(grouping.shown)
                 for key, label in zip(grouping.by, labels, strict=True):
                     row[key] = label

@@ -100,6 +100,28 @@ class IsNull(Condition):
 
 
 @dataclass(frozen=True, slots=True)
+class BranchRows:
+    """What a branch of UNION calls its keys and values, by their places in a row of the result."""
+
+    keys: tuple[int, ...]
+    values: tuple[int, ...]
+    having: Condition | None
+
+
+@dataclass(frozen=True, slots=True)
+class InBranches(Condition):
+    """The condition of each branch on its own rows; the last key says which branch a row is of."""
+
+    branches: tuple[BranchRows, ...]
+
+    def holds(self, row: ResultRow) -> bool | None:
+        branch = self.branches[row.keys[-1]]
+        keys = tuple(row.keys[place] for place in branch.keys)
+        values = tuple(row.values[place] for place in branch.values)
+        return branch.having is None or branch.having.holds(ResultRow(keys, values))
+
+
+@dataclass(frozen=True, slots=True)
 class Ordering:
     """One criterion of ORDER BY."""
 
@@ -108,23 +130,20 @@ class Ordering:
     nulls_first: bool = False
 
 
-def arranged(
-    rows: Sequence[ResultRow],
-    *,
-    having: Condition | None,
-    order_by: Sequence[Ordering],
-    limit: int | None,
-    offset: int,
-) -> list[int]:
-    """The places of the rows that remain, in the order in which they are shown.
+def kept(rows: Sequence[ResultRow], having: Condition | None) -> list[int]:
+    """The places of the rows that HAVING leaves."""
+    return [i for i, row in enumerate(rows) if having is None or having.holds(row) is True]
 
-    Rows that compare equal keep their declared order.
-    """
-    shown = [i for i, row in enumerate(rows) if having is None or having.holds(row) is True]
+
+def ordered(
+    rows: Sequence[ResultRow], places: Sequence[int], order_by: Sequence[Ordering]
+) -> list[int]:
+    """The places of some rows in an order; rows that compare equal stay as they are."""
+    shown = list(places)
     for ordering in reversed(order_by):
         values = {i: ordering.by.value(rows[i].values, rows[i].keys) for i in shown}
         nulls = [i for i in shown if values[i] is None]
         others = [i for i in shown if values[i] is not None]
         others.sort(key=values.__getitem__, reverse=ordering.descending)
         shown = [*nulls, *others] if ordering.nulls_first else [*others, *nulls]
-    return shown[offset:] if limit is None else shown[offset : offset + limit]
+    return shown

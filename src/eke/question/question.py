@@ -7,6 +7,7 @@ expressions, HTTP and DB-API all come to this one form.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,11 +16,12 @@ from typing import Any
 from eke.domain import Domain
 from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
+from eke.question.combination import Combination
 from eke.question.finish import Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
 from eke.question.groupings import Groupings
 from eke.question.groups import GroupKey
-from eke.question.outcome import Condition, Ordering, ResultRow, arranged
+from eke.question.outcome import Condition, Ordering, ResultRow, kept, ordered
 from eke.question.rank import Ranking, RankOf, with_ranks
 from eke.question.stacked import AskedBlock
 
@@ -83,6 +85,8 @@ class Question:
     """Of ROLLUP, CUBE and GROUPING SETS; None for one grouping, by all keys."""
     ranks: tuple[Ranking, ...] = field(default=(), kw_only=True)
     """What RANK and its relatives rank by."""
+    combination: Combination | None = field(default=None, kw_only=True)
+    """Of UNION and its relatives; the last key is then the number of the branch."""
 
     @staticmethod
     def of_block(block: Query | Marginal) -> Question:
@@ -127,6 +131,17 @@ class Question:
     def keys(self) -> list[tuple[Any, ...]]:
         """The keys of each row, the last one changing fastest."""
         return self.groups.labels()
+
+    def shown_keys(self) -> list[tuple[Any, ...]]:
+        """The keys of each row without the number of a branch."""
+        last = None if self.combination is None else -1
+        return [labels[:last] for labels in self.keys()]
+
+    def group(self, row: int) -> str:
+        """The keys of a row in words."""
+        labels = self.shown_keys()[row]
+        named = zip(self.group_by, labels, strict=False)
+        return ", ".join(f"{key.name} = {label}" for key, label in named)
 
     def cells(self) -> list[int]:
         """The cell of each row within every block: blocks follow the domain's order of columns."""
@@ -200,13 +215,28 @@ class Question:
 
     def result(self, rows: Sequence[ResultRow]) -> list[int]:
         """The places of the rows that are shown, in order, after HAVING, ORDER BY and LIMIT."""
-        return arranged(
-            self.ranked(rows),
-            having=self.having,
-            order_by=self.order_by,
-            limit=self.limit,
-            offset=self.offset,
-        )
+        ranked = self.ranked(rows)
+        places = kept(ranked, self.having)
+        if self.combination is not None and not self.combination.keeps_all:
+            branches: dict[int, list[int]] = defaultdict(list)
+            for place in places:
+                branches[ranked[place].keys[-1]].append(place)
+            shown = {place: self.shown(ranked[place]) for place in places}
+            places = self.combination.rows(branches, shown)
+        end = None if self.limit is None else self.offset + self.limit
+        return ordered(ranked, places, self.order_by)[self.offset : end]
+
+    @property
+    def chooses_rows(self) -> bool:
+        """True when HAVING or a set operation chooses rows by their noisy values."""
+        combined = self.combination is not None and not self.combination.keeps_all
+        return combined or self.having is not None
+
+    @property
+    def keeps_all(self) -> bool:
+        """True when every row is shown, in its declared order."""
+        bounded = self.limit is not None or self.offset
+        return not (self.chooses_rows or self.order_by or bounded)
 
     def shown(self, row: ResultRow) -> tuple[Any, ...]:
         """The values of the columns in one row; a key is shown by its label."""

@@ -15,7 +15,7 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.errors import AccuracyError
 from eke.question.formula import Formula
-from eke.question.outcome import Ordering, ResultRow, arranged
+from eke.question.outcome import Ordering, ResultRow, ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Ranking:
         ranks = [0] * len(rows)
         for places in self.parts(rows):
             inside = [rows[place] for place in places]
-            order = arranged(inside, having=None, order_by=self.order_by, limit=None, offset=0)
+            order = ordered(inside, range(len(inside)), self.order_by)
             before: tuple[Any, ...] | None = None
             rank = dense = 0
             for number, at in enumerate(order, start=1):

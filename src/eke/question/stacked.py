@@ -1,4 +1,4 @@
-"""Stacked: one question in the groups of several groupings, one below the other.
+"""Stacked: what is asked in the groups of several groupings, one below the other.
 
 A total and the groups that it is the total of are linear questions about the same records, so what
 is measured for one of them tells about the other. Nothing is bought twice: planning sees the finest
@@ -54,8 +54,9 @@ class Stacked:
 
     @property
     def common(self) -> Query | None:
-        """What is asked of every group, a total being the group of all records."""
-        return self.parts[0].common
+        """What is asked of every group, a total being the group of all records; None if various."""
+        first = self.parts[0].common
+        return first if all(part.common == first for part in self.parts[1:]) else None
 
     def has_value(self, index: int) -> bool:
         """False where SQL has no value whatever the data."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from eke.question.outcome import Ordering, ResultRow, arranged
+from eke.question.outcome import Ordering, ResultRow, ordered
 from eke.sql.place import number_of_rows
 from eke.sql.value import Reading
 
@@ -50,7 +50,7 @@ class Over:
 
     def _part(self, keys: Sequence[tuple[Any, ...]], places: list[int]) -> _Part:
         rows = [ResultRow(keys[place], ()) for place in places]
-        order = arranged(rows, having=None, order_by=self.order_by, limit=None, offset=0)
+        order = ordered(rows, range(len(rows)), self.order_by)
         peers: list[int] = []  # the number of the group of equals that each row belongs to
         before: tuple[Any, ...] | None = None
         for at in order:

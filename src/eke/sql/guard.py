@@ -122,7 +122,7 @@ def single_statement(text: SqlText, tokens: tuple[SqlToken, ...]) -> tuple[SqlTo
             raise text.error(
                 token.start, "one statement at a time; remove the semicolon and what follows it"
             )
-    if not statement or not statement[0].says("SELECT", "WITH"):
+    if not statement or not statement[0].says("SELECT", "WITH", "("):
         first = statement[0] if statement else tokens[0]
         columns = "; `eke schema` lists the columns" if first.says(*DESCRIBING) else ""
         raise text.error(

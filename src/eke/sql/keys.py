@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlglot import exp
 
 from eke.question.groupings import Grouping, Groupings
 from eke.question.groups import GroupKey
+from eke.sql.casts import written_label
 from eke.sql.grouping import group_key, labelled, plain_attribute
 from eke.sql.groupings import KeySets
 from eke.sql.place import echo
@@ -26,7 +29,10 @@ _PLACE = "GROUP BY takes columns, CASE, the names of selected expressions and th
 
 
 class Keys:
-    """The keys of a statement in the order of GROUP BY, each once; GROUPING(…) comes after them."""
+    """The keys of a statement in the order of GROUP BY, each once.
+
+    After them comes what groups nothing: GROUPING(…), and public values that are selected.
+    """
 
     def __init__(
         self, reading: Reading, relation: Relation, select: exp.Select, items: Items
@@ -47,6 +53,8 @@ class Keys:
         for node in select.walk(prune=lambda one: isinstance(one, exp.Subquery)):
             if isinstance(node, _GROUPING):
                 self._add_grouping(node)
+        for name, item in items:
+            self._add_public(name, item)
 
     @property
     def groupings(self) -> Groupings:
@@ -61,6 +69,9 @@ class Keys:
         """The place of the key that an expression without aggregates is; None for a constant."""
         if isinstance(node, _GROUPING):
             return self._marks.index(self._rolled_up(node))
+        public = _public(self._reading, node)
+        if public in self._marks:
+            return self._marks.index(public)
         if any(isinstance(one, _GROUPING) for one in node.walk()):
             raise self._reading.error(node, _BY_ITSELF)
         if not any(isinstance(one, exp.Column) for one in node.walk()):
@@ -109,6 +120,14 @@ class Keys:
         self.found.append(GroupKey(name_of(node, "GROUPING"), None, tuple(numbers)))
         self.kinds.append(None)
         self._marks.append(mark)
+
+    def _add_public(self, name: str, node: exp.Expr) -> None:
+        """A key that groups nothing: a text or another public value is the same in all rows."""
+        mark = _public(self._reading, node)
+        if mark is not None and mark not in self._marks:
+            self.found.append(GroupKey(name, None, (mark[1],) * len(self._sets)))
+            self.kinds.append(None)
+            self._marks.append(mark)
 
     def _rolled_up(self, node: exp.Expr) -> tuple[str | int, ...]:
         """What identifies GROUPING: the keys that it is about, all of them if it names none."""
@@ -161,3 +180,17 @@ class Keys:
                 "the expression another name",
             )
         return named, item
+
+
+def _public(reading: Reading, node: exp.Expr) -> tuple[str, Any] | None:
+    """What identifies a text, a truth value, a date or NULL by itself; numbers are formulas."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Literal) and node.args.get("is_string"):
+        return "public", str(node.this)
+    if isinstance(node, exp.Boolean):
+        return "public", bool(node.this)
+    if isinstance(node, exp.Null):
+        return "public", None
+    label = written_label(reading, node)
+    return None if label is None else ("public", label)

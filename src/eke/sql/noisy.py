@@ -63,12 +63,8 @@ class NoisyClauses:
 
     def order_by(self, clause: exp.Expr | None, columns: list[Formula]) -> tuple[Ordering, ...]:
         """The criteria of ORDER BY, the most important first."""
-        orderings = []
-        for item in clause.args["expressions"] if clause is not None else ():
-            by = self._ordered(item.this, columns)
-            descending = bool(item.args.get("desc"))
-            orderings.append(Ordering(by, descending, bool(item.args.get("nulls_first"))))
-        return tuple(orderings)
+        items = clause.args["expressions"] if clause is not None else ()
+        return tuple(ordering_of(item, self._ordered(item.this, columns)) for item in items)
 
     def _ordered(self, node: exp.Expr, columns: list[Formula]) -> Formula:
         if isinstance(node, exp.Literal):
@@ -187,6 +183,11 @@ class NoisyClauses:
             )
         kinds = {str: "a text", bool: "a truth value"}
         return kinds.get(type(value), "a number")
+
+
+def ordering_of(item: exp.Expr, by: Formula) -> Ordering:
+    """One criterion of ORDER BY."""
+    return Ordering(by, bool(item.args.get("desc")), bool(item.args.get("nulls_first")))
 
 
 def whole_number(reading: Reading, clause: exp.Expr | None) -> int | None:

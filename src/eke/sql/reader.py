@@ -9,18 +9,19 @@ joining     JOIN                     (lookup: public tables; derived: declared e
 grouping    GROUP BY
 aggregate   SELECT                   (formula: what a column is; subquery: what is in all rows)
 noisy       HAVING, ORDER BY, LIMIT  (outcome: how they act on rows)
+union       UNION, INTERSECT, EXCEPT (united: several questions as one)
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import EkeError, SqlError
-from eke.question.accuracy import Accuracy
 from eke.question.formula import Key
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
@@ -35,11 +36,12 @@ from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
-from eke.sql.scope import Relation, Tables
+from eke.sql.scope import Tables
 from eke.sql.subquery import Subqueries, check_one_row
 from eke.sql.table import add_common, filtered
 from eke.sql.top import without_top
-from eke.sql.tree import name_of, parsed
+from eke.sql.tree import checked_tree, name_of
+from eke.sql.union import union_of, unwrapped
 from eke.sql.value import Reading
 from eke.sql.window import Windows, has_window, is_rank
 
@@ -74,27 +76,27 @@ def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
     tokens = single_statement(text, scanned(text))
     tokens, requirement = without_accuracy(text, tokens)
     tokens, top = without_top(text, tokens)
-    select = parsed(text, cleaned(text, tokens), tokens)
+    root = unwrapped(checked_tree(text, cleaned(text, tokens), tokens))
     effort = Effort(text, domain)
     reading = Reading(text, domain, Diagrams(domain, effort), effort)
     tables = Tables(protected_table(reading), table)
-    add_common(reading, tables, select)
+    add_common(reading, tables, root)
+    is_alone = isinstance(root, exp.Select)
+    read = partial(_selected, reading, tables, is_alone=is_alone)
+    question = read(root) if isinstance(root, exp.Select) else union_of(reading, root, read)
+    if top is not None:
+        clause = root.args.get("limit")
+        if clause is not None or not is_alone:
+            raise reading.error(
+                clause or root, "TOP says the same as LIMIT; write LIMIT alone, at the end"
+            )
+        question = replace(question, limit=top)
+    return replace(question, requirement=requirement)
+
+
+def _selected(reading: Reading, tables: Tables, select: exp.Select, *, is_alone: bool) -> Question:
+    """What one SELECT asks; beside others, a value may have another constant in each."""
     relation = filtered(reading, tables, select)
-    question = _selected(reading, tables, relation, select, requirement)
-    if top is not None and select.args.get("limit") is not None:
-        raise reading.error(
-            select.args["limit"], "TOP and LIMIT say the same; leave one of them out"
-        )
-    return question if top is None else replace(question, limit=top)
-
-
-def _selected(
-    reading: Reading,
-    tables: Tables,
-    relation: Relation,
-    select: exp.Select,
-    requirement: Accuracy | None,
-) -> Question:
     items = [_item(reading, item, place) for place, item in enumerate(select.expressions, 1)]
     keys = Keys(reading, relation, select, items)
     groups = keys.groupings
@@ -108,7 +110,7 @@ def _selected(
     windows = Windows(reading, keys, possible, select.args.get("windows") or ())
     check_one_row(reading, select)
     subqueries = Subqueries(reading, tables, relation)
-    is_grouped = bool(keys.found) or groups.rows > 1
+    is_grouped = bool(keys.found) or groups.rows > 1 or not is_alone
     aggregates = Aggregates(reading, relation, windows, subqueries, grouped=is_grouped)
     noisy = NoisyClauses(reading, keys, aggregates, items, windows)
     columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
@@ -132,7 +134,6 @@ def _selected(
         order_by=order_by,
         limit=whole_number(reading, select.args.get("limit")),
         offset=whole_number(reading, select.args.get("offset")) or 0,
-        requirement=requirement,
         reads=frozenset(reading.columns),
         possible=possible,
         ranks=tuple(noisy.rankings),

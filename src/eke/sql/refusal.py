@@ -57,9 +57,6 @@ _ZONE = "timestamps are told by the clocks of the declared zone; leave AT TIME Z
 
 # Type name -> (keyword that marks the place, sentence).
 _NODES: dict[str, tuple[str, str]] = {
-    "Union": ("UNION", "UNION is not supported; ask the questions one by one"),
-    "Except": ("EXCEPT", "EXCEPT is not supported; use AND NOT in the condition"),
-    "Intersect": ("INTERSECT", "INTERSECT is not supported; use AND in the condition"),
     "Join": ("JOIN", _ONE_TABLE),
     "Distinct": ("DISTINCT", "DISTINCT is not supported; group by the column and count its keys"),
     "Exists": ("EXISTS", _SUBQUERY),

@@ -24,7 +24,7 @@ _ONLY_PROJECTS = (
 )
 
 
-def add_common(reading: Reading, tables: Tables, select: exp.Select) -> None:
+def add_common(reading: Reading, tables: Tables, select: exp.Expr) -> None:
     """Make the queries of WITH known by their names, each to those after it."""
     for common in select.args["with_"].expressions if select.args.get("with_") else ():
         name = str(common.args["alias"].this.this)

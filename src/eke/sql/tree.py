@@ -29,12 +29,18 @@ _EXAMPLE = "A question looks like SELECT sex, COUNT(*) FROM t WHERE age > 30 GRO
 _OPERANDS = frozenset({"this", "expression"})
 _AGGREGATE = frozenset({"this", "big_int"})
 
+SET_OPERATIONS: tuple[type[exp.Expr], ...] = (exp.Union, exp.Intersect, exp.Except)
+
 _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
         (
             *("expressions", "from_", "joins", "where", "group", "having", "order", "limit"),
             *("offset", "with_", "windows", "qualify"),
         )
+    ),
+    **dict.fromkeys(
+        SET_OPERATIONS,
+        frozenset({"this", "expression", "distinct", "order", "limit", "offset", "with_"}),
     ),
     exp.Join: frozenset({"this", "on", "using", "side", "kind", "method"}),
     exp.With: frozenset({"expressions"}),
@@ -131,6 +137,7 @@ _SPINES: tuple[tuple[type[exp.Expr], ...], ...] = (
     (exp.Or,),
     (exp.Add, exp.Sub),
     (exp.Mul, exp.Div),
+    SET_OPERATIONS,
 )
 
 
@@ -141,10 +148,21 @@ def parsed(
     allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
 ) -> exp.Select:
     """The tree of one SELECT made of allow-listed nodes and arguments."""
+    tree = checked_tree(text, cleaned, tokens, allowed)
+    if not isinstance(tree, exp.Select):
+        raise text.error(0, "write one SELECT, such as SELECT COUNT(*) FROM …")
+    return tree
+
+
+def checked_tree(
+    text: SqlText,
+    cleaned: str,
+    tokens: tuple[SqlToken, ...],
+    allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
+) -> exp.Expr:
+    """The tree of one statement made of allow-listed nodes and arguments."""
     tree = tree_of(text, cleaned)
     _check_nodes(text, tree, tokens, allowed)
-    if not isinstance(tree, exp.Select):
-        raise text.error(0, "a question is one SELECT; write SELECT COUNT(*) FROM …")
     return tree
 
 

@@ -112,10 +112,7 @@ class KnownFormulas:
         if not self.demand.question.group_by:
             return ""
         row = max(self.widths(), key=lambda found: found[1] / found[2])[0]
-        names = (key.name for key in self.demand.question.group_by)
-        labels = self.demand.question.keys()[row]
-        group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
-        decides = f"the group {group} decides the price"
+        decides = f"the group {self.demand.question.group(row)} decides the price"
         if not self.demand.records():
             return decides
         return (

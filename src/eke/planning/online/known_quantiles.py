@@ -84,9 +84,7 @@ class KnownQuantiles:
         question = self.demand.question
         if not question.group_by:
             return ""
-        names = (key.name for key in question.group_by)
-        labels = question.keys()[doubt.row]
-        group = ", ".join(f"{n} = {label}" for n, label in zip(names, labels, strict=True))
+        group = question.group(doubt.row)
         if self.demand.groups_of is not None:
             return f"the group {group} decides the price; a larger groups_of costs less"
         return (

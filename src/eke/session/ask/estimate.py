@@ -211,8 +211,7 @@ def linear_block(question: Question) -> Query | Marginal:
     """The block of linear answers that a question asks for; others have no estimate yet."""
     values = [column.finished for column in question.columns if not column.is_key]
     block = question.blocks[0]
-    plain = question.having is None and not question.order_by and question.limit is None
-    if len(values) != 1 or values[0].answer is None or not plain or question.offset:
+    if len(values) != 1 or values[0].answer is None or not question.keeps_all:
         raise QueryError(_LINEAR)
     if block.grouped is None or question.cells() != list(range(question.rows)):
         raise QueryError(_LINEAR)

@@ -76,11 +76,11 @@ def first_rows(
     """Of ORDER BY … LIMIT k: which rows are surely among the first k, and which others may be.
 
     As it is stored with an answer; nothing where rows are not ordered by noisy values first, where
-    all are shown, or where HAVING chooses by noise before.
+    all are shown, or where HAVING or EXCEPT chooses by noise before.
     """
     question = demand.question
     order, limit, places = question.order_by, question.limit, question.places
-    if limit is None or not order or question.having is not None or question.offset:
+    if limit is None or not order or question.chooses_rows or question.offset:
         return {}
     if not limit < len(places) or not order[0].by.aggregates():
         return {}
@@ -108,7 +108,7 @@ def first_of(question: Question, body: Mapping[str, Any]) -> First | None:
     first = body.get("first", {})
     if "surely" not in first:
         return None
-    keys = question.keys()
+    keys = question.shown_keys()
     others = tuple(keys[row] for row in first["others"])
     return First(tuple(first["surely"]), others, first["more"])
 
@@ -120,7 +120,7 @@ def first_sentence(
     first = body.get("first")
     if first is None:
         return ()
-    keys, others = question.keys(), first["others"]
+    keys, others = question.shown_keys(), first["others"]
     names = ["/".join(str(plain_label(label)) for label in keys[row]) for row in others]
     unnamed = len(names) - _NAMED + first.get("more", 0)
     more = f" and {unnamed:,} more" if unnamed > 0 else ""

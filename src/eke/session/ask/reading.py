@@ -66,6 +66,9 @@ def question_document(
     }
 
 
+_ON_ROWS = "UNION and its like, HAVING, ORDER BY and LIMIT"
+
+
 def explained_answers(question: Question) -> int:
     """How many answers are looked at for it."""
     return 2 * min(question.rows, _MOST_CELLS) * len(question.blocks)
@@ -81,11 +84,14 @@ def _formula(question: Question, formula: Formula) -> str:
 
 def _clauses(question: Question) -> list[str]:
     clauses = []
-    if question.group_by:
+    if question.combination is not None:
+        clauses.append(f"for each of the {len(question.places)} rows of all SELECTs")
+    elif question.group_by:
         names = ", ".join(key.name for key in question.group_by)
         clauses.append(f"for each of the {len(question.places)} declared groups of {names}")
-    if question.having is not None or question.order_by or question.limit is not None:
-        clauses.append("HAVING, ORDER BY and LIMIT act on the noisy rows, and are free")
+    if not question.keeps_all:
+        words = "HAVING, ORDER BY and LIMIT" if question.combination is None else _ON_ROWS
+        clauses.append(f"{words} act on the noisy rows, and are free")
     return clauses
 
 

@@ -147,13 +147,10 @@ class Request:
         """The stored answer from the facts as they are now."""
         question, inference = self.question, facts.inference
         known = KnownCells.of(question, inference)
-        rows = (
-            []
-            if _keeps_all(question) and not question.ranks
-            else estimated_rows(self.demand, known)
-        )
+        is_plain = question.keeps_all and not question.ranks
+        rows = [] if is_plain else estimated_rows(self.demand, known)
         shown = list(question.places)
-        if not _keeps_all(question):
+        if not question.keeps_all:
             shown = [question.places[place] for place in question.result(rows)]
         ranks = rank_cells(self.demand, rows, known)
 
@@ -356,12 +353,6 @@ def finding_of(
         known=known,
         noise=noise_text([one.charged for one in released]),
     )
-
-
-def _keeps_all(question: Question) -> bool:
-    """True when every row is shown, in its declared order."""
-    bounded = question.limit is not None or question.offset
-    return question.having is None and not question.order_by and not bounded
 
 
 def _by_column(

@@ -86,7 +86,7 @@ def less_to_ask(question: Question, curved: int) -> str:
     parts = []
     if question.group_by:
         parts.append(f"group by fewer or coarser keys (there are {len(question.places):,} groups)")
-    values = len(question.columns) - len(question.group_by)
+    values = sum(not column.is_key for column in question.columns)
     if values > 1:
         parts.append(f"select fewer columns at a time (there are {values} values)")
     if curved:
