@@ -9,8 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import eke
@@ -270,6 +272,45 @@ def test_a_decision_made_outside_the_lock_is_made_again_when_the_ledger_moved(
     answer = known.ask(COUNT, within=30, analyst="ann")
     assert answer.free
     assert known.budget.spent == pytest.approx(spent + overtaken[1].cost)  # type: ignore[attr-defined]
+
+
+def test_nothing_is_refused_on_an_old_snapshot(
+    known: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one thread reads the ledger, another sees the state before: here, no budget left."""
+    protected: Vault = known._vault
+    spent = known.budget.spent
+    known.change_limit(spent + 1e-6)
+    old = protected.snapshot()
+    known.change_limit(spent + 1.0)
+    monkeypatch.setattr(Vault, "glance", lambda _: old)
+    assert not known.ask(COUNT, within=30).free
+    known.change_limit(known.budget.spent + 1e-6)
+    with pytest.raises(Refused):  # control: what the newest says is refused
+        known.ask(COUNT, within=5)
+
+
+def test_two_first_questions_at_once_are_both_answered(tmp_path: Path) -> None:
+    """A session that has read nothing of the ledger yet knows of no limit."""
+    people = pd.DataFrame({"sex": ["F", "M"] * 50})
+    domain = eke.Domain(sex=eke.Categorical("F", "M"))
+    session = eke.create(tmp_path / "d.eke", people, domain, epsilon=1.0)
+    protected: Vault = session._vault
+    answers: list[float] = []
+    looked = threading.Event()
+    plain = protected.glance
+
+    def glance() -> Any:
+        seen = plain()
+        looked.set()
+        return seen
+
+    protected.glance = glance  # type: ignore[method-assign]
+    with protected._catching_up:  # as if another thread were reading it right now
+        asking = in_thread(lambda: answers.append(session.ask(eke.count(), within=30).value))
+        assert looked.wait(PATIENCE)
+    asking.join(PATIENCE)
+    assert len(answers) == 1
 
 
 def test_a_cap_of_the_snapshot_counts(known: Session) -> None:

@@ -104,7 +104,8 @@ class Answering:
 
         Decisions are made on a snapshot, and nobody waits for them. Those made in no time stand in
         line with each other, so that none of them is in vain; the others are made again if
-        somebody was quicker. Whatever is free neither plans nor stands in line.
+        somebody was quicker. Whatever is free neither plans nor stands in line, and may be found on
+        an older snapshot; what is paid for, or refused, is decided on the newest.
         """
         now = self._vault.glance()
         work = self._work(request, now)
@@ -116,10 +117,8 @@ class Answering:
             is_free = False
         if is_free:
             return self._from_history(request, key, now)
-        has_waited = self._payers.locked()
         with self._payers:  # whoever was before us has changed something
-            now = self._vault.snapshot() if has_waited else now
-            return self._decided(request, key, now, insist=insist)
+            return self._decided(request, key, self._vault.snapshot(), insist=insist)
 
     def _decided(
         self, request: Request, key: str | None, now: Snapshot, *, insist: bool
