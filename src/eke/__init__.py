@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from eke import service as service
     from eke import session as session
     from eke import sql as sql
+    from eke import wire as wire
     from eke.client import connect
     from eke.data import CsvFile, DuckDBFile, ParquetFile, PostgreSQLTable, SparkTable
     from eke.domain import (
@@ -160,9 +161,13 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = (
     *("client", "data", "dbapi", "domain", "errors", "ledger", "query"),
-    *("question", "service", "session", "sql"),
+    *("question", "service", "session", "sql", "wire"),
 )
-_EXTRAS = {"eke.client": "client", "eke.service": "server"}  # whose packages are not in the base
+_EXTRAS = {  # whose packages are not in the base
+    "eke.client": "client",
+    "eke.service": "server",
+    "eke.wire": "server",
+}
 
 if not TYPE_CHECKING:  # else every misspelt name would pass as Any
 

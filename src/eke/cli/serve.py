@@ -1,4 +1,4 @@
-"""`eke serve`: datasets over HTTP with the console, or one request in process."""
+"""`eke serve`: datasets over HTTP with the console and to tools of PostgreSQL, or one request."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ Examples:
   $ eke serve adult.eke
   $ eke serve --folder tables --port 8000
   $ eke serve "postgresql://db/eke?dataset=adult" --access postgresql://db/eke
+  $ eke serve adult.eke --pg 127.0.0.1:5433
   $ eke serve adult.eke --get /api/v1/datasets/adult/budget
 """
 
@@ -73,6 +74,22 @@ def serve(
             "--insecure", metavar="", help="Cookies over plain http, to try it on this machine."
         ),
     ] = False,
+    pg: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Speak PostgreSQL's protocol there as well, for psql, JDBC and dashboards; "
+            "for example 127.0.0.1:5433.",
+        ),
+    ] = None,
+    pg_certificate: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Its certificate for TLS, in PEM."),
+    ] = None,
+    pg_key: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The key, if it is in another file."),
+    ] = None,
     get: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="Print the answer to one GET and serve nothing."),
@@ -99,6 +116,11 @@ def serve(
             answer_step=answer_step / 1000.0,
             secure_cookies=not insecure,
         )
+        door = None
+        if pg is not None:
+            door = eke.wire.Door(eke.wire.DoorPlace.of(pg, pg_certificate, pg_key))
+        elif pg_certificate is not None or pg_key is not None:
+            raise typer.BadParameter("goes with --pg", param_hint="--pg-certificate")
         if get is not None:
             reply = service.get(datasets, settings, get)
             if reply.is_text:
@@ -107,8 +129,13 @@ def serve(
                 sys.stdout.buffer.write(reply.body)
             raise typer.Exit(0 if reply.status < 400 else 1)
         with closing(_accounts(access)) as accounts:
-            app = service.create_app(datasets, accounts, settings)
+            beside = None if door is None else door.open
+            app = service.create_app(datasets, accounts, settings, beside=beside)
             screen = errors()
+            if pg is not None:
+                screen.print(
+                    f"PostgreSQL's protocol at [bold]{pg}[/]: user and token of an account"
+                )
             screen.print(f"eke at [bold]http://{host}:{port}/[/], stop it with Ctrl-C")
             service.run(app, host=host, port=port)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
@@ -69,10 +69,12 @@ def create_app(
     access: Access,
     settings: Settings | None = None,
     pace: Pace | None = None,
+    beside: Callable[[State], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
     """The web application over some datasets, for the accounts of one access file.
 
-    `pace` has another clock than that of the machine, for tests.
+    `pace` has another clock than that of the machine, for tests; `beside` is another door, which is
+    open as long as the application runs.
     """
     state = State.of(datasets, access, settings or Settings(), pace)
 
@@ -81,7 +83,8 @@ def create_app(
         log("started", datasets=len(datasets.items()))
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
-        yield
+        async with nullcontext() if beside is None else beside(state):
+            yield
         await asyncio.to_thread(state.jobs.stop)
         sys.setswitchinterval(before)
         log("stopped")  # the requests that were under way have been answered

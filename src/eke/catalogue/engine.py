@@ -1,0 +1,119 @@
+"""Engine: an in-memory DuckDB that holds the catalogue and can reach nothing else.
+
+A client's text gets here only as rewritten from a checked tree. The connection is sealed all the
+same: no files, no extensions, no settings, one thread, little memory, no temporary files.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from eke.catalogue.contents import Row, catalogue_rows, neutral
+from eke.catalogue.directory import SYSTEM, Directory
+from eke.catalogue.failure import TOO_LONG, CatalogueError, of_engine
+from eke.catalogue.functions import HELPERS, MACROS
+from eke.catalogue.kind import BY_OID, storage
+from eke.catalogue.lookups import Lookups
+from eke.catalogue.relation import CatalogueRelation
+from eke.catalogue.rewrite import ENGINE_SCHEMAS
+from eke.catalogue.standard import standard_rows
+
+MOST_ROWS = 50_000
+MOST_SECONDS = 5.0
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "temp_directory": "",
+    "threads": 1,
+    "memory_limit": "64MB",
+}
+_SEAL = (
+    "enable_external_access = false",
+    "python_enable_replacements = false",
+    "enable_progress_bar = false",
+    "max_expression_depth = 400",
+    "lock_configuration = true",
+)
+
+
+class CatalogueEngine:
+    """The tables of a directory in a sealed engine."""
+
+    def __init__(self, directory: Directory, lookups: Lookups) -> None:
+        self._lookups = lookups
+        self._connection = duckdb.connect(":memory:", config=_CONFIGURATION)
+        for schema in ENGINE_SCHEMAS.values():
+            self._connection.execute(f"CREATE SCHEMA {schema}")
+        lookups.register(self._connection)
+        for name, body in (MACROS | HELPERS).items():
+            self._connection.execute(f"CREATE MACRO eke_{name}{body}")
+        for entry in SYSTEM:
+            fill = catalogue_rows if entry.relation.schema == "pg_catalog" else standard_rows
+            self._create(entry.relation, list(fill(directory, entry.relation.name)))
+        for setting in _SEAL:
+            self._connection.execute(f"SET {setting}")
+
+    def close(self) -> None:
+        """Give its memory back."""
+        self._connection.close()
+
+    def replace_settings(self, settings: dict[str, str]) -> None:
+        """Make pg_settings show these."""
+        try:
+            self._connection.execute("DELETE FROM names.pg_settings")
+            self._connection.execute(
+                "INSERT INTO names.pg_settings (name, setting, context, vartype, source) SELECT "
+                "unnest($1::VARCHAR[]), unnest($2::VARCHAR[]), 'user', 'string', 'session'",
+                [list(settings), list(settings.values())],
+            )
+        except Exception as raised:  # noqa: BLE001 -- as for a statement
+            problem = of_engine(raised)
+        else:
+            return
+        raise problem
+
+    def run(self, sql: str, most_rows: int = MOST_ROWS) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        """Names and types of the columns, and the rows, of a rewritten statement."""
+        timer = threading.Timer(MOST_SECONDS, self._connection.interrupt)
+        timer.daemon = True
+        timer.start()
+        problem: CatalogueError
+        try:
+            self._connection.execute(sql)
+            description = list(self._connection.description or ())
+            rows = self._connection.fetchmany(most_rows + 1)
+        except duckdb.Error as raised:
+            problem = self._lookups.failure or of_engine(raised)
+        except Exception as raised:  # noqa: BLE001 -- such as a text that is not Unicode
+            problem = of_engine(raised)
+        else:
+            if len(rows) <= most_rows or most_rows == 0:
+                return description, rows
+            problem = CatalogueError(
+                f"there are more than {MOST_ROWS:,} rows; add a condition or LIMIT", TOO_LONG
+            )
+        finally:
+            timer.cancel()
+            timer.join()
+        raise problem
+
+    def _create(self, relation: CatalogueRelation, rows: list[Row]) -> None:
+        kinds = {column.name: BY_OID[column.oid].name for column in relation.columns}
+        place = f'{ENGINE_SCHEMAS[relation.schema]}."{relation.name}"'
+        columns = ", ".join(f'"{name}" {storage(kind)}' for name, kind in kinds.items())
+        self._connection.execute(f"CREATE TABLE {place} ({columns})")
+        if rows:
+            system = relation.schema == "pg_catalog"
+            missing = {name: neutral(kind) for name, kind in kinds.items() if system}
+            arrow = pa.table(
+                {name: [row.get(name, missing.get(name)) for row in rows] for name in kinds}
+            )
+            self._connection.register("given", arrow)
+            self._connection.execute(f"INSERT INTO {place} SELECT * FROM given")  # noqa: S608
+            self._connection.unregister("given")

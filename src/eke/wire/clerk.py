@@ -1,0 +1,262 @@
+"""Clerk: what one connection may ask of its dataset, and the catalogue beside it.
+
+Questions about the protected table go to the session, like those over HTTP: the same accounts,
+caps, rates and pace. Everything else that reads is about the catalogue, which holds no data.
+Nothing is asked, and nothing spent, to describe a statement or where no row can come of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eke.catalogue import Catalogue, CatalogueColumn
+from eke.errors import BudgetExceeded
+from eke.service.account import Account, Caller
+from eke.service.log import log
+from eke.service.permission import ASKING
+from eke.service.state import State
+from eke.session import Answer, Session
+from eke.wire import message
+from eke.wire.copying import Copy
+from eke.wire.kind import TEXT
+from eke.wire.outcome import Outcome
+from eke.wire.report import Trouble, notice
+from eke.wire.setting import REPORTED, ConnectionSettings
+from eke.wire.table import Outline, ServedTable
+from eke.wire.words import Statement, statements
+from eke.wire.wrapping import Unwrapped, unwrapped
+
+_READS = frozenset({"select", "with", "values", "(", "table"})
+_REFUSED = frozenset(
+    (
+        *("alter", "analyze", "call", "checkpoint", "cluster", "comment", "create", "delete", "do"),
+        *("drop", "execute", "grant", "import", "insert", "listen", "load", "lock", "merge"),
+        *("notify", "prepare", "reassign", "refresh", "reindex", "revoke", "security", "truncate"),
+        *("update", "vacuum"),
+    )
+)
+_PLAN = (CatalogueColumn("QUERY PLAN", TEXT),)
+_NO_ACCURACY = (
+    "SET eke.within = 100 says how far an answer may be off, SET eke.within = '2 %' as a share of "
+    "it; or end the statement with ERROR WITHIN 100"
+)
+
+
+class Clerk:
+    """The statements of one connection; each is run in a thread, one after the other."""
+
+    def __init__(
+        self,
+        state: State,
+        session: Session,
+        table: ServedTable,
+        account: Account,
+        token: str,
+    ) -> None:
+        self.settings = ConnectionSettings(account.name)
+        self.held_back = False  # whether what comes now must leave in step, as over HTTP
+        self._state, self._session, self._token = state, session, token
+        self._account = account
+        self.table = table
+        self.name = table.protected.name
+
+    @property
+    def _catalogue(self) -> Catalogue:
+        """Made when somebody looks: most programs only ask."""
+        datasets, account = self._state.datasets.items(), self._account
+        visible = tuple(name for name, _ in datasets if account.may_see(name))
+        return self.table.catalogue(account.name, visible)
+
+    def caller(self) -> Caller:
+        """Who is asking; a token that was revoked meanwhile ends it, and so does haste."""
+        caller = self._state.access.by_token(self._token)
+        if caller is None or not caller.account.may_see(self.name):
+            raise Trouble("28000", "the token is no longer valid; ask a curator for another one")
+        wait = self._state.requests.take(caller.account.name)
+        if wait:
+            raise Trouble("53400", f"too many statements; wait {wait:.0f} s. Nothing was spent")
+        return caller
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def describe(self, statement: Statement) -> tuple[CatalogueColumn, ...] | None:
+        """The columns of what a statement gives; None where it gives no rows. Free, always."""
+        self.caller()
+        if statement.begins("explain"):
+            return _PLAN
+        if statement.begins("show"):
+            return self._shown(statement).columns
+        if not self._reads(statement):
+            return None
+        if self._is_question(statement):
+            asked = unwrapped(statement, self.table.names)
+            return self._probed(asked) or self._outline(asked).columns
+        return self._catalogue.describe(statement.text, self.settings.values)
+
+    def run(self, statement: Statement) -> Outcome:
+        """What a statement comes to."""
+        caller = self.caller()
+        if self._reads(statement):
+            return self._read(statement, caller)
+        if statement.begins("explain"):
+            return self._explained(statement, caller)
+        if statement.begins("copy"):
+            copy = Copy.of(statement)
+            (inner,) = statements(copy.query) or (Statement("", ()),)
+            if not self._reads(inner):
+                raise Trouble("0A000", "only the result of a SELECT is copied")
+            return copy.outcome(self._read(inner, caller))
+        if statement.begins("show"):
+            return self._shown(statement)
+        if statement.begins("set"):
+            return Outcome("SET", aside=self._told(self.settings.set(statement)))
+        if statement.begins("reset"):
+            name = "".join(word.lower for word in statement.words[1:])
+            return Outcome("RESET", aside=self._told(self.settings.reset(name)))
+        word = statement.words[0].text[:30]
+        if word.lower() not in _REFUSED:
+            raise Trouble("42601", f'syntax error at or near "{word}"', "ask with SELECT")
+        raise Trouble(
+            "25006", f"{word.upper()} is not answered here: datasets are read-only. Ask with SELECT"
+        )
+
+    def _reads(self, statement: Statement) -> bool:
+        return bool(statement.words) and statement.words[0].lower in _READS
+
+    def _is_question(self, statement: Statement) -> bool:
+        """Whether it reads the protected table or a lookup, and not the catalogue alone."""
+        words = [word.lower.lower() for word in statement.words]
+        for place, word in enumerate(words[:-1], start=1):
+            if word in ("from", "join"):
+                while words[place + 1 : place + 2] == ["."] and len(words) > place + 2:
+                    place += 2  # noqa: PLW2901 - past the schema
+                if words[place] in self.table.names:
+                    return True
+        return False
+
+    def _outline(self, asked: Unwrapped) -> Outline:
+        question, intervals = self.table.questions.read(asked.text), self.settings.intervals
+        return Outline(question, intervals, asked.limit, asked.offset, asked.is_probe)
+
+    def _probed(self, asked: Unwrapped) -> tuple[CatalogueColumn, ...] | None:
+        """The columns of the table itself that a probe is about; None for anything else."""
+        if asked.columns is None:
+            return None
+        known = {column.name.lower(): column for column in self.table.protected.columns}
+        if "*" in asked.columns:
+            return tuple(known.values())
+        missing = [name for name in asked.columns if name.lower() not in known]
+        if missing:
+            raise Trouble("42703", f'column "{missing[0][:63]}" does not exist')
+        return tuple(known[name.lower()] for name in asked.columns)
+
+    def _read(self, statement: Statement, caller: Caller) -> Outcome:
+        if not self._is_question(statement):
+            result = self._catalogue.run(statement.text, self.settings.values)
+            return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
+        asked = unwrapped(statement, self.table.names)
+        probed = self._probed(asked)
+        if probed is not None:
+            return Outcome("SELECT 0", probed)
+        outline = self._outline(asked)
+        if outline.is_empty:
+            return Outcome("SELECT 0", outline.columns)
+        if caller.account.role not in ASKING:
+            raise Trouble("42501", f"this needs the role {' or '.join(ASKING)}")
+        answer = self._asked(outline, caller.account)
+        rows = outline.rows(answer)
+        self.settings.values["eke.last_cost"] = f"{answer.cost:.9g}"
+        return Outcome(f"SELECT {len(rows)}", outline.columns, rows, self._said(answer))
+
+    def _aim(self, outline: Outline) -> dict[str, Any]:
+        """How accurate it must be: as the statement says, else as the settings do."""
+        given, settings = outline.question.requirement, self.settings
+        aims = given is not None and not (given.within is None and given.spend is None)
+        if not aims and settings.within is None:
+            raise Trouble("22023", "how accurate must the answer be?", _NO_ACCURACY)
+        sure = given is not None and given.confidence is not None
+        sized = given is not None and given.groups_of is not None
+        return {
+            "within": None if aims else settings.within,
+            "confidence": None if sure else settings.confidence,
+            "groups_of": None if sized else settings.groups_of,
+            "policy": settings.policy,
+        }
+
+    def _asked(self, outline: Outline, account: Account) -> Answer:
+        """The answer; `held_back` is set before anything is asked that may be paid for."""
+        aim = self._aim(outline)
+        if self.settings.only_free:
+            preview = self._session.preview(outline.question, analyst=account.name, **aim)
+            if not preview.free:
+                raise Trouble("53400", f"not free: {preview.explain()}", "SET eke.spend = on")
+        self.held_back = True
+        try:
+            answer: Answer = self._session.ask(outline.question, analyst=account.name, **aim)
+        except BudgetExceeded:
+            self._count("refused")
+            log("refused", dataset=self.name, account=account.name)
+            raise
+        source = answer.receipt.source
+        self.held_back = source != "history"
+        self._count(source)
+        log("answered", dataset=self.name, account=account.name, source=source, cost=answer.cost)
+        return answer
+
+    def _count(self, source: str) -> None:
+        self._state.metrics.count("eke_answers_total", dataset=self.name, source=source)
+
+    def _said(self, answer: Answer) -> tuple[bytes, ...]:
+        """What an answer says besides its rows."""
+        if not self.settings.notices:
+            return ()
+        return tuple(notice(text) for text in (answer.receipt.sentence(), *answer.caveats))
+
+    def _explained(self, statement: Statement, caller: Caller) -> Outcome:
+        """EXPLAIN SELECT …: how a question is read, what it would cost and where it comes from."""
+        place = next(
+            (n for n, word in enumerate(statement.words) if word.lower in _READS - {"("}), 0
+        )
+        (inner,) = statements(statement.after(place)) if place else (Statement("", ()),)
+        options = {word.lower for word in statement.words[1:place]}
+        if options & {"analyze", "analyse"}:
+            raise Trouble("0A000", "EXPLAIN ANALYZE would spend; leave ANALYZE out")
+        if not self._is_question(inner):
+            self._catalogue.describe(inner.text, self.settings.values)
+            return Outcome.of_texts(
+                _PLAN[0].name, ["from the catalogue, which holds no data; free"], "EXPLAIN"
+            )
+        asked = unwrapped(inner, self.table.names)
+        if self._probed(asked) is not None:
+            return Outcome.of_texts(_PLAN[0].name, ["a probe: no rows; free"], "EXPLAIN")
+        aim = self._aim(self._outline(asked))
+        told = self._session.explain(asked.text, analyst=caller.account.name, **aim)
+        lines = [f"{column['name']} = {column['formula']}" for column in told["columns"]]
+        lines += [f"{name}: {one['question']}" for name, one in told["aggregates"].items()]
+        lines += [*told["clauses"], *told["price"]["sentence"].split("\n"), *told["caveats"]]
+        return Outcome.of_texts(_PLAN[0].name, lines, "EXPLAIN")
+
+    def _shown(self, statement: Statement) -> Outcome:
+        words = [word.lower for word in statement.words[1:]]
+        if words == ["all"]:
+            names = ("name", "setting", "description")
+            columns = tuple(CatalogueColumn(name, TEXT) for name in names)
+            return Outcome(
+                "SHOW", columns, [(*one, "") for one in sorted(self.settings.values.items())]
+            )
+        name = "".join(words)
+        name = {
+            "transactionisolationlevel": "transaction_isolation",
+            "timezone": "TimeZone",
+            "datestyle": "DateStyle",
+        }.get(name, name)
+        return Outcome.of_texts(name, [self.settings.show(name)], "SHOW")
+
+    def _told(self, names: Sequence[str]) -> tuple[bytes, ...]:
+        """Settings that clients are told of whenever they change."""
+        return tuple(
+            message.parameter_status(REPORTED[name], self.settings.values[name])
+            for name in names
+            if name in REPORTED
+        )

@@ -1,0 +1,165 @@
+"""Door: where clients of PostgreSQL come in, beside HTTP and into the same server.
+
+A database is a dataset, a user is an account, the password is its token. Connections are bounded,
+in all and for each account.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+from asyncio import IncompleteReadError, StreamReader, StreamWriter
+from collections import Counter
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from eke.errors import EkeError
+from eke.service.log import log
+from eke.service.state import State
+from eke.session import Session
+from eke.wire import message
+from eke.wire.clerk import Clerk
+from eke.wire.connection import ServedConnection
+from eke.wire.door_place import DoorPlace
+from eke.wire.greeting import Greeting, Guest
+from eke.wire.message import Cancel
+from eke.wire.report import Trouble, error
+from eke.wire.setting import REPORTED, options_of
+from eke.wire.table import ServedTable
+
+MOST_CONNECTIONS = 200
+MOST_OF_AN_ACCOUNT = 50
+MOST_AT_ONCE = 8  # statements of an account that run at the same time
+MOST_UNKNOWN = 1000  # connections, those included whose clients are not known yet
+_SECONDS = 20.0  # to come in
+_THREADS = 32
+_NO = frozenset({"false", "off", "0", "no"})
+_NOT_SETTINGS = frozenset({"user", "database", "options", "replication"})
+
+
+@dataclass(slots=True)
+class Door:
+    """The listening side: lets clients in, and ends what they ask to be ended."""
+
+    place: DoorPlace
+    port: int = 0  # once it is open
+    _of_accounts: Counter[str] = field(default_factory=Counter)
+    _served: dict[tuple[int, int], ServedConnection] = field(default_factory=dict)
+    _tables: dict[str, tuple[Session, ServedTable]] = field(default_factory=dict)
+    _turns: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @asynccontextmanager
+    async def open(self, state: State) -> AsyncIterator[None]:
+        """Listen as long as it lasts; then every connection is ended."""
+        tls = self.place.tls()
+        with ThreadPoolExecutor(_THREADS, "wire") as threads:
+
+            async def come(reader: StreamReader, writer: StreamWriter) -> None:
+                task = asyncio.current_task()
+                if task is not None:
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+                if len(self._tasks) > MOST_UNKNOWN:
+                    writer.close()
+                    return
+                greeting = Greeting(reader, writer, tls, needs_tls=not self.place.is_local)
+                await self._come(greeting, state, threads)
+
+            server = await asyncio.start_server(come, self.place.host, self.place.port)
+            self.port = server.sockets[0].getsockname()[1]
+            log("listening", door="postgresql", port=self.port)
+            try:
+                yield
+            finally:
+                server.close()
+                for task in list(self._tasks):
+                    task.cancel()
+                await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _come(self, greeting: Greeting, state: State, threads: ThreadPoolExecutor) -> None:
+        """One client from its first byte to its last; nothing it sends raises beyond here."""
+        writer = greeting.writer
+        try:
+            async with asyncio.timeout(_SECONDS):
+                guest = await self._guest(greeting, state)
+            if guest is not None:
+                await self._serve(greeting, guest, state, threads)
+        except (TimeoutError, IncompleteReadError, ConnectionError, ssl.SSLError):
+            pass
+        except EkeError as problem:
+            writer.write(error(problem, fatal=True))
+        except asyncio.CancelledError:
+            writer.write(error(Trouble("57P01", "the server is stopping"), fatal=True))
+        except Exception as problem:  # noqa: BLE001 - a client must not end the server
+            log("failed", problem=True, door="postgresql")
+            writer.write(error(problem, fatal=True))
+        finally:
+            writer.close()
+            with suppress(Exception):
+                await writer.wait_closed()
+
+    async def _guest(self, greeting: Greeting, state: State) -> Guest | None:
+        """Who it is; None where somebody only wants to end something."""
+        first = await greeting.first()
+        if isinstance(first, Cancel):
+            served = self._served.get((first.process, first.secret))
+            if served is not None:
+                served.cancel()
+            return None
+        if len(self._tasks) > MOST_CONNECTIONS:
+            raise Trouble("53300", "too many connections; come again later")
+        return await greeting.known(first, state)
+
+    async def _serve(
+        self, greeting: Greeting, guest: Guest, state: State, threads: ThreadPoolExecutor
+    ) -> None:
+        name, writer = guest.account.name, greeting.writer
+        if self._of_accounts[name] >= MOST_OF_AN_ACCOUNT:
+            raise Trouble("53300", f"an account has at most {MOST_OF_AN_ACCOUNT} connections")
+        clerk = self._clerk(guest, state)
+        turns = self._turns.setdefault(name, asyncio.Semaphore(MOST_AT_ONCE))
+        most = state.settings.largest_body
+        connection = ServedConnection(
+            greeting.reader, writer, clerk, state.pace, threads, turns, most
+        )
+        key = (secrets.randbelow(2**31), secrets.randbits(32) - 2**31)
+        self._of_accounts[name] += 1
+        self._served[key] = connection
+        try:
+            writer.write(message.authentication(0))
+            for setting, shown in REPORTED.items():
+                writer.write(message.parameter_status(shown, clerk.settings.values[setting]))
+            writer.write(message.backend_key(*key) + message.ready("I"))
+            await writer.drain()
+            log("connected", door="postgresql", dataset=clerk.name, account=name)
+            await connection.serve()
+        finally:
+            del self._served[key]
+            self._of_accounts[name] -= 1
+
+    def _clerk(self, guest: Guest, state: State) -> Clerk:
+        """The dataset that is asked for, for whoever may see it, with the settings wanted."""
+        wanted = guest.wants.parameters
+        name = wanted.get("database") or guest.account.name
+        session = state.datasets.get(name)
+        if session is None or not guest.account.may_see(name):
+            raise Trouble(
+                "3D000", f'database "{name[:63]}" does not exist', "databases are datasets"
+            )
+        if wanted.get("replication", "false").lower() not in _NO:
+            raise Trouble("0A000", "nothing is replicated from here")
+        known = self._tables.get(name)
+        if known is None or known[0] is not session:
+            known = self._tables[name] = (session, ServedTable(name, session.domain))
+        clerk = Clerk(state, session, known[1], guest.account, guest.token)
+        given = {
+            setting: value
+            for setting, value in wanted.items()
+            if setting not in _NOT_SETTINGS and not setting.startswith("_pq_.")
+        }
+        clerk.settings.begin_with({**given, **options_of(wanted.get("options", ""))})
+        return clerk

@@ -1,0 +1,105 @@
+"""Parameters: which types those of a statement have, where the client has not said so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eke.wire.kind import (
+    BOOL,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    NUMERIC,
+    OID,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UNKNOWN,
+)
+from eke.wire.words import Statement, Word, parameters_in
+
+_CASTS = {
+    "int": INT4,
+    "integer": INT4,
+    "int4": INT4,
+    "bigint": INT8,
+    "int8": INT8,
+    "float8": FLOAT8,
+    "double": FLOAT8,
+    "real": FLOAT8,
+    "numeric": NUMERIC,
+    "decimal": NUMERIC,
+    "text": TEXT,
+    "varchar": TEXT,
+    "boolean": BOOL,
+    "bool": BOOL,
+    "date": DATE,
+    "timestamp": TIMESTAMP,
+}
+_ENDS = frozenset({"where", "and", "or", "select", "on", "having", "when", "then", "else", "from"})
+
+
+@dataclass(frozen=True, slots=True)
+class Typical:
+    """The type of a column or a parameter, and one of its values as it stands in SQL.
+
+    The value serves to find out what depends on none, such as which columns a result has.
+    """
+
+    kind: int
+    example: str
+
+
+def parameters_of(
+    statement: Statement, given: Sequence[int], columns: Mapping[str, Typical]
+) -> tuple[Typical, ...]:
+    """Each parameter: as the client said, as it is cast, or like the column that it is beside."""
+    count = max(parameters_in(statement.words), len(given))
+    kinds = [*given, *[0] * (count - len(given))]
+    examples: list[str | None] = [None] * count
+    for place, word in enumerate(statement.words):
+        number = int(word.text[1:]) - 1 if word.kind == "parameter" else -1
+        if number >= 0:
+            kind, examples[number] = _beside(statement.words, place, columns)
+            if kinds[number] in (0, UNKNOWN):
+                kinds[number] = kind
+    return tuple(
+        Typical(kind or TEXT, example or _EXAMPLES.get(kind, "'a'"))
+        for kind, example in zip(kinds, examples, strict=True)
+    )
+
+
+def _beside(
+    words: Sequence[Word], place: int, columns: Mapping[str, Typical]
+) -> tuple[int, str | None]:
+    names = [word.lower for word in words]
+    if names[place + 1 : place + 2] in (["::"], ["as"]):
+        return _CASTS.get(names[place + 2] if len(names) > place + 2 else "", TEXT), None
+    if names[place - 1] in ("limit", "offset"):
+        return INT8, None
+    is_between = "between" in names[max(0, place - 4) : place]
+    for before in reversed(words[:place]):
+        if before.lower in _ENDS and not (is_between and before.lower == "and"):
+            break
+        if before.kind in ("name", "quoted") and before.lower.lower() in columns:
+            fact = columns[before.lower.lower()]
+            return fact.kind, fact.example
+    for after in words[place + 1 : place + 4]:
+        if after.lower in _ENDS:
+            break
+        if after.kind in ("name", "quoted") and after.lower.lower() in columns:
+            fact = columns[after.lower.lower()]
+            return fact.kind, fact.example
+    return TEXT, None
+
+
+_EXAMPLES = {
+    BOOL: "TRUE",
+    **dict.fromkeys((INT8, INT2, INT4, OID, FLOAT4, FLOAT8, NUMERIC), "1"),
+    DATE: "DATE '2000-01-01'",
+    **dict.fromkeys((TIMESTAMP, TIMESTAMPTZ), "TIMESTAMP '2000-01-01 00:00:00'"),
+}

@@ -1,0 +1,209 @@
+"""Tables: what a result looks like before it is answered, and the dataset as a relation."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from eke.catalogue import Catalogue, CatalogueColumn, Relation
+from eke.domain import (
+    Attribute,
+    Binned,
+    Boolean,
+    Date,
+    Domain,
+    Integer,
+    Numeric,
+    Timestamp,
+    plain_label,
+)
+from eke.errors import EkeError
+from eke.question import Question
+from eke.session import Answer
+from eke.session.ask.question_store import QuestionStore
+from eke.sql import parse
+from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, TEXT, TIMESTAMP, encoded, literal
+from eke.wire.parameter import Typical
+
+LOW, HIGH = "_low", "_high"
+MOST_CATALOGUES = 16
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(.*\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The columns of the result of a question, known from the question alone.
+
+    With intervals each value is followed by the two ends of its interval.
+    """
+
+    question: Question
+    intervals: bool
+    limit: int | None = None
+    offset: int = 0
+    is_probe: bool = False
+
+    @property
+    def columns(self) -> tuple[CatalogueColumn, ...]:
+        labels = self.question.keys()
+        rows = [labels[place] for place in self.question.places]
+        columns: list[CatalogueColumn] = []
+        for column in self.question.columns:
+            key, name = column.formula.key, shown_name(column.name)
+            if key is not None:
+                columns.append(CatalogueColumn(name, kind_of(row[key] for row in rows)))
+                continue
+            endings = ("", LOW, HIGH) if self.intervals else ("",)
+            columns += [CatalogueColumn(name + end, FLOAT8) for end in endings]
+        return tuple(columns)
+
+    @property
+    def is_empty(self) -> bool:
+        """True when there is no row, whatever the data, as with LIMIT 0."""
+        return self.is_probe or 0 in (self.question.limit, self.limit) or not self.question.places
+
+    def rows(self, answer: Answer) -> list[tuple[Any, ...]]:
+        """The rows of an answer, in these columns."""
+        kinds = iter(self.columns)
+        by_column: list[list[tuple[Any, ...]]] = []
+        for place, is_key in enumerate(answer.is_key):
+            cells = [row[place] for row in answer.rows]
+            kind = next(kinds).oid
+            if is_key:
+                by_column.append([(_label(cell, kind),) for cell in cells])
+            elif self.intervals:
+                by_column.append([(cell.value, cell.low, cell.high) for cell in cells])
+                next(kinds), next(kinds)
+            else:
+                by_column.append([(cell.value,) for cell in cells])
+        rows = [sum(parts, ()) for parts in zip(*by_column, strict=True)]
+        return rows[self.offset : None if self.limit is None else self.offset + self.limit]
+
+
+def shown_name(name: str) -> str:
+    """The name of a column as PostgreSQL gives it: that of its function, unless it has another."""
+    call = _CALL.fullmatch(name)
+    return name if call is None else call[1].lower()
+
+
+def kind_of(labels: Iterable[Any]) -> int:
+    """The type of a column that shows these labels."""
+    kinds = {type(label) for label in labels if label is not None}
+    for kind, fitting in (
+        (BOOL, {bool}),
+        (INT8, {int}),
+        (FLOAT8, {int, float}),
+        (TIMESTAMP, {datetime}),
+        (DATE, {date}),
+    ):
+        if kinds and kinds <= fitting:
+            return kind
+    return TEXT
+
+
+def _label(label: Any, kind: int) -> Any:
+    plain: Any = plain_label(label)
+    if plain is None:
+        return None
+    return {TEXT: str, FLOAT8: float}.get(kind, lambda same: same)(plain)
+
+
+_KINDS: dict[type[Attribute], int] = {
+    Boolean: BOOL,
+    Integer: INT8,
+    Numeric: FLOAT8,
+    Binned: FLOAT8,
+    Date: DATE,
+    Timestamp: TIMESTAMP,
+}
+
+
+class ServedTable:
+    """What all connections to one dataset share: its relations, and questions read before."""
+
+    def __init__(self, name: str, domain: Domain) -> None:
+        self.relations = _relations(name, domain)
+        self.names = frozenset(relation.name.lower() for relation in self.relations)
+        self.columns = _typical(domain, self.relations)
+        self.questions = QuestionStore(domain)
+        self._catalogues: OrderedDict[tuple[str, tuple[str, ...]], Catalogue] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def catalogue(self, user: str, databases: tuple[str, ...]) -> Catalogue:
+        """The catalogue that an account sees; those used last are kept, for one takes a while."""
+        key = (user, databases)
+        with self._lock:
+            known = self._catalogues.pop(key, None) or Catalogue(
+                databases=databases,
+                database=self.protected.name,
+                user=user,
+                relations=self.relations,
+            )
+            self._catalogues[key] = known
+            if len(self._catalogues) > MOST_CATALOGUES:
+                self._catalogues.popitem(last=False)  # closed once nobody asks it any more
+            return known
+
+    @property
+    def protected(self) -> Relation:
+        """The table that questions are about."""
+        return self.relations[0]
+
+
+def _relations(name: str, domain: Domain) -> list[Relation]:
+    """The protected table with its columns, and the declared lookups beside it."""
+    attributes = [
+        CatalogueColumn(column, _KINDS.get(type(attribute)) or kind_of(attribute.labels))
+        for column, attribute in domain.attributes
+    ]
+    derived = [
+        CatalogueColumn(column, _derived_kind(domain, column)) for column, _ in domain.derived
+    ]
+    lookups = [
+        Relation(
+            lookup.name,
+            tuple(
+                CatalogueColumn(column, kind_of(row[place] for row in lookup.rows))
+                for place, column in enumerate(lookup.columns)
+            ),
+            comment="a public lookup: join it with USING",
+        )
+        for lookup in domain.lookups
+    ]
+    protected = Relation(name, (*attributes, *derived), comment="protected: ask for aggregates")
+    return [protected, *lookups]
+
+
+def _typical(domain: Domain, relations: Iterable[Relation]) -> dict[str, Typical]:
+    """The types of the columns that parameters may be compared with, and a value of each."""
+    examples: dict[str, Any] = {
+        column: value
+        for lookup in domain.lookups
+        for column, value in zip(lookup.columns, (*lookup.rows, lookup.columns)[0], strict=True)
+    }
+    examples |= {name: attribute.labels[0] for name, attribute in domain.attributes}
+    return {
+        column.name.lower(): Typical(column.oid, _example(examples.get(column.name, ""), column))
+        for relation in relations
+        for column in relation.columns
+    }
+
+
+def _example(label: Any, column: CatalogueColumn) -> str:
+    value = label[0] if isinstance(label, tuple) else label
+    return literal(encoded(value, column.oid, 0), column.oid, 0)
+
+
+def _derived_kind(domain: Domain, column: str) -> int:
+    """The type of a derived column, from what it shows as a key."""
+    quoted = '"' + column.replace('"', '""') + '"'
+    try:
+        question = parse(f"SELECT {quoted} FROM t GROUP BY {quoted}", domain)  # noqa: S608 - read only
+    except EkeError:
+        return TEXT
+    return Outline(question, intervals=False).columns[0].oid

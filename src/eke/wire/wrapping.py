@@ -1,0 +1,139 @@
+"""Wrapping: what tools put around a question, taken off again.
+
+SELECT * FROM (a question) AS q LIMIT 100     → the question, and its first 100 rows
+… WHERE 1 = 0, … LIMIT 0                      → only which columns it has: a probe
+FROM "public"."people"                        → the table by its own name
+
+Places in the text stay what they were, so that errors point to where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from eke.wire.words import Statement, Word, statements
+
+_NEVER = (("1", "=", "0"), ("0", "=", "1"), ("false",), ("1", "<>", "1"), ("1", "!=", "1"))
+SCHEMA = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """A question as it is asked, how many of its rows are wanted, and from which on.
+
+    `columns` are those of a probe that names columns of the table, or all of them with "*"; None
+    where what is left is a question.
+    """
+
+    text: str
+    is_probe: bool = False
+    limit: int | None = None
+    offset: int = 0
+    columns: tuple[str, ...] | None = None
+
+
+def unwrapped(statement: Statement, relations: Collection[str]) -> Unwrapped:
+    """A statement without what was put around it."""
+    text = without_schema(statement, relations)
+    words = list(statement.words)
+    words, limit, offset = _without_limit(words)
+    words, never = _without_never(words)
+    is_probe = never or limit == 0
+    inner = _inside(words)
+    if inner is not None:
+        start, stop = inner[0].start, inner[-1].start + len(inner[-1].text)
+        (within,) = statements(text[start:stop])
+        below = unwrapped(within, relations)
+        moved = " " * start + below.text  # as far from the beginning as it was
+        rest = None if below.limit is None else max(0, below.limit - offset)
+        fewest = min((most for most in (limit, rest) if most is not None), default=None)
+        is_probe = is_probe or below.is_probe
+        return Unwrapped(moved, is_probe, fewest, offset + below.offset, below.columns)
+    if not is_probe:
+        return Unwrapped(text)
+    columns = _plain_columns(words, relations)
+    is_grouped = "group" in [word.lower for word in words]
+    if columns is None and never and not is_grouped:
+        return Unwrapped(text)  # one row of zeros in SQL; whoever reads it says so
+    end = words[-1].start + len(words[-1].text) if words else 0
+    left = " ".join(_texts(words)) if never else text[:end]
+    return Unwrapped(left, is_probe=True, columns=columns)
+
+
+def without_schema(statement: Statement, relations: Collection[str]) -> str:
+    """The text with spaces where a relation is qualified with its schema."""
+    text, words = statement.text, statement.words
+    for place in range(len(words) - 2):
+        schema, dot, name = words[place : place + 3]
+        if dot.text == "." and schema.lower == SCHEMA and name.lower.lower() in relations:
+            first = place
+            if place >= 2 and words[place - 1].text == ".":
+                first = place - 2  # the name of the database
+            start, stop = words[first].start, name.start
+            text = text[:start] + " " * (stop - start) + text[stop:]
+    return text
+
+
+def _without_limit(words: list[Word]) -> tuple[list[Word], int | None, int]:
+    """LIMIT and OFFSET at the end, in either order."""
+    amounts: dict[str, int] = {}
+    while len(words) >= 2 and words[-2].lower in ("limit", "offset") and words[-1].text.isdigit():
+        amounts[words[-2].lower] = int(words[-1].text)
+        words = words[:-2]
+    return words, amounts.get("limit"), amounts.get("offset", 0)
+
+
+def _without_never(words: list[Word]) -> tuple[list[Word], bool]:
+    """WHERE with a condition that no row meets."""
+    lower = [word.lower for word in words]
+    for never in _NEVER:
+        size = len(never) + 1
+        for place in range(len(words) - size + 1):
+            ends = lower[place + size : place + size + 1]
+            if lower[place : place + size] == ["where", *never] and ends in (
+                [],
+                ["group"],
+                ["order"],
+            ):
+                return words[:place] + words[place + size :], True
+    return words, False
+
+
+def _inside(words: Sequence[Word]) -> Sequence[Word] | None:
+    """The words of q in SELECT * FROM (q) AS name; None for anything else."""
+    lower = [word.lower for word in words]
+    if lower[:4] != ["select", "*", "from", "("]:
+        return None
+    depth = 0
+    for place, word in enumerate(words[3:], start=3):
+        depth += (word.text == "(") - (word.text == ")")
+        if depth == 0:
+            named = [one for one in words[place + 1 :] if one.lower != "as"]
+            is_all = len(named) <= 1 and all(one.kind in ("name", "quoted") for one in named)
+            return words[4:place] if is_all and place > 4 else None
+    return None
+
+
+def _plain_columns(words: Sequence[Word], relations: Collection[str]) -> tuple[str, ...] | None:
+    """The columns of SELECT a, t.b FROM t, or "*"; None for anything else."""
+    lower = [word.lower for word in words]
+    if lower[:1] != ["select"] or "from" not in lower:
+        return None
+    start = lower.index("from")
+    names = [word for word in words[1:start] if word.text != ","]
+    last = [  # without the table in front of a column
+        word
+        for word, after in zip(names, [*names[1:], None], strict=True)
+        if word.text != "." and not (after is not None and after.text == ".")
+    ]
+    table = [word for word in words[start + 1 :] if word.text != "."]
+    is_one_table = 1 <= len(table) <= 5 and any(w.lower.lower() in relations for w in table)
+    is_plain = all(word.kind in ("name", "quoted") or word.text == "*" for word in last)
+    if not last or not is_plain or not is_one_table or "group" in lower:
+        return None
+    return tuple(word.lower for word in last)
+
+
+def _texts(words: Sequence[Word]) -> list[str]:
+    return [word.text for word in words]
