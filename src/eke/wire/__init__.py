@@ -3,7 +3,7 @@
 door         listens and lets clients in     (greeting: TLS, who it is; door_place)
 connection   one client, message by message  (message: the bytes; report: errors and notices)
 transaction  blocks and cursors              (shelf, portal: what is prepared and fetched)
-clerk         one statement that reads        (words, setting, parameter, table, copying, kind)
+clerk         one statement that reads        (words, spelling, wrapping, declared, table, setting)
 """
 
 from eke.wire.door import Door

@@ -8,6 +8,7 @@ Nothing is asked, and nothing spent, to describe a statement or where no row can
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from eke.catalogue import Catalogue, CatalogueColumn
@@ -19,6 +20,7 @@ from eke.service.state import State
 from eke.session import Answer, Session
 from eke.wire import message
 from eke.wire.copying import Copy
+from eke.wire.declared import declared
 from eke.wire.kind import TEXT
 from eke.wire.outcome import Outcome
 from eke.wire.report import Trouble, notice
@@ -90,6 +92,9 @@ class Clerk:
         if not self._reads(statement):
             return None
         if self._is_question(statement):
+            public = declared(statement, self._session.domain, self.table.names)
+            if public is not None:
+                return public.columns
             asked = unwrapped(statement, self.table.names)
             return self._probed(asked) or self._outline(asked).columns
         return self._catalogue.describe(statement.text, self.settings.values)
@@ -155,6 +160,9 @@ class Clerk:
         if not self._is_question(statement):
             result = self._catalogue.run(statement.text, self.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
+        public = declared(statement, self._session.domain, self.table.names)
+        if public is not None:
+            return public if self.settings.notices else replace(public, aside=())
         asked = unwrapped(statement, self.table.names)
         probed = self._probed(asked)
         if probed is not None:

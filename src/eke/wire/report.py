@@ -73,10 +73,14 @@ def error(problem: Exception, sql: str = "", *, fatal: bool = False) -> bytes:
     return message.report(fields)
 
 
-def notice(text: str, hint: str | None = None) -> bytes:
+def notice(text: str) -> bytes:
     """Something said beside a result."""
-    fields = {"S": "NOTICE", "V": "NOTICE", "C": "00000", "M": text}
-    return message.report(fields if hint is None else {**fields, "H": hint}, notice=True)
+    return message.report({"S": "NOTICE", "V": "NOTICE", "C": "00000", "M": text}, notice=True)
+
+
+def warning(code: str, text: str) -> bytes:
+    """The same about something that was hardly meant so."""
+    return message.report({"S": "WARNING", "V": "WARNING", "C": code, "M": text}, notice=True)
 
 
 def _position(sql: str, line: int, column: int) -> int | None:

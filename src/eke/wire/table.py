@@ -54,7 +54,7 @@ class Outline:
         rows = [labels[place] for place in self.question.places]
         columns: list[CatalogueColumn] = []
         for column in self.question.columns:
-            key, name = column.formula.key, shown_name(column.name)
+            key, name = column.formula.key, shown_name(column.name, self.question.text)
             if key is not None:
                 columns.append(CatalogueColumn(name, kind_of(row[key] for row in rows)))
                 continue
@@ -85,10 +85,10 @@ class Outline:
         return rows[self.offset : None if self.limit is None else self.offset + self.limit]
 
 
-def shown_name(name: str) -> str:
+def shown_name(name: str, text: str) -> str:
     """The name of a column as PostgreSQL gives it: that of its function, unless it has another."""
     call = _CALL.fullmatch(name)
-    return name if call is None else call[1].lower()
+    return name if call is None or f'"{name}"' in text else call[1].lower()
 
 
 def kind_of(labels: Iterable[Any]) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from eke.wire.clerk import Clerk
 from eke.wire.outcome import Outcome
 from eke.wire.portal import DeclaredCursor, Fetch, Portal, plain_name
-from eke.wire.report import Trouble, notice
+from eke.wire.report import Trouble, warning
 from eke.wire.shelf import Shelf
 from eke.wire.words import Statement
 
@@ -63,7 +63,7 @@ class Transaction:
     # -- blocks --------------------------------------------------------------------------------
 
     def _begin(self, statement: Statement) -> Outcome:
-        said = (notice("there is already a transaction in progress"),)
+        said = (warning("25001", "there is already a transaction in progress"),)
         before, self.status = self.status, "T"
         self.clerk.settings.begin()
         tag = "START TRANSACTION" if statement.begins("start") else "BEGIN"
@@ -76,7 +76,9 @@ class Transaction:
             self.status = "T"
             return Outcome("ROLLBACK")
         commits = words[0] in _KEEPS and self.status != "E"
-        said = (notice("there is no transaction in progress"),) if self.status == "I" else ()
+        said = (
+            (warning("25P01", "there is no transaction in progress"),) if self.status == "I" else ()
+        )
         self.status = "I"
         self.clerk.settings.end(commits=commits)
         self.shelf.end_transaction(commits=commits)

@@ -2,7 +2,6 @@
 
 SELECT * FROM (a question) AS q LIMIT 100     → the question, and its first 100 rows
 … WHERE 1 = 0, … LIMIT 0                      → only which columns it has: a probe
-FROM "public"."people"                        → the table by its own name
 
 Places in the text stay what they were, so that errors point to where they are.
 """
@@ -12,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from eke.wire.spelling import respelled
 from eke.wire.words import Statement, Word, statements
 
 _NEVER = (("1", "=", "0"), ("0", "=", "1"), ("false",), ("1", "<>", "1"), ("1", "!=", "1"))
-SCHEMA = "public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Unwrapped:
 
 def unwrapped(statement: Statement, relations: Collection[str]) -> Unwrapped:
     """A statement without what was put around it."""
-    text = without_schema(statement, relations)
+    text = respelled(statement, relations)
     words = list(statement.words)
     words, limit, offset = _without_limit(words)
     words, never = _without_never(words)
@@ -59,20 +58,6 @@ def unwrapped(statement: Statement, relations: Collection[str]) -> Unwrapped:
     end = words[-1].start + len(words[-1].text) if words else 0
     left = " ".join(_texts(words)) if never else text[:end]
     return Unwrapped(left, is_probe=True, columns=columns)
-
-
-def without_schema(statement: Statement, relations: Collection[str]) -> str:
-    """The text with spaces where a relation is qualified with its schema."""
-    text, words = statement.text, statement.words
-    for place in range(len(words) - 2):
-        schema, dot, name = words[place : place + 3]
-        if dot.text == "." and schema.lower == SCHEMA and name.lower.lower() in relations:
-            first = place
-            if place >= 2 and words[place - 1].text == ".":
-                first = place - 2  # the name of the database
-            start, stop = words[first].start, name.start
-            text = text[:start] + " " * (stop - start) + text[stop:]
-    return text
 
 
 def _without_limit(words: list[Word]) -> tuple[list[Word], int | None, int]:

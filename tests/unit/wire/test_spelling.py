@@ -1,0 +1,118 @@
+"""What tools write around and within a question; columns and declared values for nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from eke.wire.spelling import respelled
+from eke.wire.words import statements
+from eke.wire.wrapping import Unwrapped, unwrapped
+from tests.wire import Wire
+
+NAMES = frozenset({"people"})
+
+
+@pytest.mark.parametrize(
+    ("written", "spelled"),
+    [
+        ('SELECT COUNT(*) FROM "public"."people"', 'SELECT COUNT(*) FROM "people"'),
+        ("SELECT public.people.age FROM d.public.people", "SELECT people.age FROM people"),
+        ("SELECT 'public.people' FROM people", "SELECT 'public.people' FROM people"),
+        ("SELECT 1 FROM public.other", "SELECT 1 FROM public.other"),
+        (
+            "WHERE t >= TO_TIMESTAMP('2013-01-31 05:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US') AND",
+            "WHERE t >= TIMESTAMP '2013-01-31 05:00:00' AND",
+        ),
+        ("WHERE d < TO_DATE('2013-01-31', 'YYYY-MM-DD')", "WHERE d < DATE '2013-01-31'"),
+        (
+            "WHERE d < TO_DATE('31.01.2013', 'DD.MM.YYYY')",
+            "WHERE d < TO_DATE('31.01.2013', 'DD.MM.YYYY')",
+        ),
+        ("WHERE t < '2013-01-31T05:00:00Z'", "WHERE t < '2013-01-31 05:00:00'"),
+        ("WHERE t < '2013-01-31T05:00:00.5Z'", "WHERE t < '2013-01-31T05:00:00.5Z'"),
+        ("WHERE t < '2013-01-31T05:00:00+02'", "WHERE t < '2013-01-31T05:00:00+02'"),
+    ],
+)
+def test_the_same_is_asked_and_places_stay(written: str, spelled: str) -> None:
+    (statement,) = statements(written)
+    text = respelled(statement, NAMES)
+    assert text.split() == spelled.split()
+    assert len(text) == len(written)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT * FROM (SELECT 1 FROM people) q", Unwrapped("SELECT 1 FROM people")),
+        (
+            "SELECT * FROM (SELECT 1 FROM people) q LIMIT 0",
+            Unwrapped("SELECT 1 FROM people", True, 0),
+        ),
+        (
+            "SELECT * FROM (SELECT 1 FROM people) q OFFSET 2",
+            Unwrapped("SELECT 1 FROM people", False, None, 2),
+        ),
+        ("SELECT a FROM people LIMIT 0", Unwrapped("SELECT a FROM people", True, None, 0, ("a",))),
+        ("SELECT COUNT(*) FROM people LIMIT 5", Unwrapped("SELECT COUNT(*) FROM people LIMIT 5")),
+        (
+            "SELECT COUNT(*) FROM people WHERE 1 = 0",
+            Unwrapped("SELECT COUNT(*) FROM people WHERE 1 = 0"),
+        ),
+        (
+            "SELECT a, COUNT(*) FROM people WHERE 1 = 0 OR a = 1 GROUP BY a",
+            Unwrapped("SELECT a, COUNT(*) FROM people WHERE 1 = 0 OR a = 1 GROUP BY a"),
+        ),
+        (
+            "SELECT * FROM (SELECT 1 FROM people) q ORDER BY 1",
+            Unwrapped("SELECT * FROM (SELECT 1 FROM people) q ORDER BY 1"),
+        ),
+        (
+            "SELECT * FROM (SELECT 1 FROM people) a, (SELECT 2) b",
+            Unwrapped("SELECT * FROM (SELECT 1 FROM people) a, (SELECT 2) b"),
+        ),
+    ],
+)
+def test_what_is_put_around_a_question_is_taken_off(text: str, expected: Unwrapped) -> None:
+    (statement,) = statements(text)
+    plain = unwrapped(statement, NAMES)
+    assert plain.text.split() == expected.text.split()
+    assert (plain.is_probe, plain.limit, plain.offset, plain.columns) == (
+        expected.is_probe,
+        expected.limit,
+        expected.offset,
+        expected.columns,
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "names", "values"),
+    [
+        ("SELECT DISTINCT sex FROM people", ["sex"], [("Female",), ("Male",)]),
+        (
+            "SELECT sex FROM public.people GROUP BY sex ORDER BY sex DESC",
+            ["sex"],
+            [("Male",), ("Female",)],
+        ),
+        ('SELECT DISTINCT p."sex" AS "s" FROM people p LIMIT 1', ["s"], [("Female",)]),
+        (
+            "SELECT DISTINCT age, sex FROM people ORDER BY 2, 1 DESC LIMIT 2",
+            ["age", "sex"],
+            [(26, "Female"), (25, "Female")],
+        ),
+    ],
+)
+def test_declared_values_are_public(
+    wire: Wire, statement: str, names: list[str], values: list[tuple[object, ...]]
+) -> None:
+    before = wire.session.budget.spent
+    with wire.connect(within=None) as client:
+        cursor = client.execute(statement)
+        assert [column.name for column in cursor.description] == names
+        assert cursor.fetchall() == values
+    assert wire.session.budget.spent == before
+
+
+def test_names_that_were_given_stay(wire: Wire) -> None:
+    with wire.connect() as client:
+        cursor = client.execute('SELECT COUNT(*) AS "COUNT(*)", AVG(age) FROM people')
+        assert [column.name for column in cursor.description] == ["COUNT(*)", "avg"]
