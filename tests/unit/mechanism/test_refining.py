@@ -170,6 +170,34 @@ def test_a_place_next_to_a_threshold_is_looked_at_again(monkeypatch: pytest.Monk
     assert [noise._piece(4, place) for place in places] == plain
 
 
+def test_more_bits_follow_those_that_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of five bits that are too near to an end, and five more, each place is in its own piece."""
+    bits = 5
+    monkeypatch.setattr(refining, "_BITS", bits)
+    monkeypatch.setattr(refining, "_MARGIN", Decimal(1) / 2**bits)
+    noise = FinerNoise(Refinement(3, 0, 5))
+    ends = noise._chances(80).ends(4)
+    drawn: list[int] = []
+    waiting: list[int] = []
+
+    def next_bits(many: int) -> int:
+        drawn.append(many)
+        return waiting.pop(0) if waiting else 0
+
+    monkeypatch.setattr(secrets, "randbits", next_bits)
+    looked_again = 0
+    for place in range(2**bits):
+        for more in range(2**bits):
+            drawn.clear()
+            waiting[:] = [more]
+            piece = noise._piece(4, place)
+            at = Decimal(place * 2**bits + (more if drawn else 0)) / 4**bits
+            assert piece == sum(at > end for end in ends)
+            assert drawn == [bits * 2**n for n in range(len(drawn))]
+            looked_again += bool(drawn)
+    assert 0 < looked_again < 4**bits
+
+
 def test_what_others_do_to_decimals_does_not_matter() -> None:
     noise = FinerNoise(Refinement(3, 0, 5))
     numbers = [noise.draw() for _ in range(50)]
