@@ -8,7 +8,7 @@ Nothing is asked, and nothing spent, to describe a statement or where no row can
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eke.catalogue import Catalogue, CatalogueColumn
@@ -45,6 +45,17 @@ _NO_ACCURACY = (
 )
 
 
+@dataclass(slots=True)
+class Pacing:
+    """Of one statement: whether what comes of it must leave in step, as over HTTP.
+
+    Privacy: each statement has its own. One that its client has given up may still be running
+    beside the next, and must not decide when that one's answer leaves.
+    """
+
+    held_back: bool = False
+
+
 class Clerk:
     """The statements of one connection; each is run in a thread, one after the other."""
 
@@ -57,7 +68,6 @@ class Clerk:
         token: str,
     ) -> None:
         self.settings = ConnectionSettings(account.name)
-        self.held_back = False  # whether what comes now must leave in step, as over HTTP
         self._state, self._session, self._token = state, session, token
         self._account = account
         self.table = table
@@ -99,11 +109,11 @@ class Clerk:
             return self._probed(asked) or self._outline(asked).columns
         return self._catalogue.describe(statement.text, self.settings.values)
 
-    def run(self, statement: Statement) -> Outcome:
+    def run(self, statement: Statement, pacing: Pacing) -> Outcome:
         """What a statement comes to."""
         caller = self.caller()
         if self._reads(statement):
-            return self._read(statement, caller)
+            return self._read(statement, caller, pacing)
         if statement.begins("explain"):
             return self._explained(statement, caller)
         if statement.begins("copy"):
@@ -111,7 +121,7 @@ class Clerk:
             (inner,) = statements(copy.query) or (Statement("", ()),)
             if not self._reads(inner):
                 raise Trouble("0A000", "only the result of a SELECT is copied")
-            return copy.outcome(self._read(inner, caller))
+            return copy.outcome(self._read(inner, caller, pacing))
         if statement.begins("show"):
             return self._shown(statement)
         if statement.begins("set"):
@@ -156,7 +166,7 @@ class Clerk:
             raise Trouble("42703", f'column "{missing[0][:63]}" does not exist')
         return tuple(known[name.lower()] for name in asked.columns)
 
-    def _read(self, statement: Statement, caller: Caller) -> Outcome:
+    def _read(self, statement: Statement, caller: Caller, pacing: Pacing) -> Outcome:
         if not self._is_question(statement):
             result = self._catalogue.run(statement.text, self.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
@@ -172,7 +182,7 @@ class Clerk:
             return Outcome("SELECT 0", outline.columns)
         if caller.account.role not in ASKING:
             raise Trouble("42501", f"this needs the role {' or '.join(ASKING)}")
-        answer = self._asked(outline, caller.account)
+        answer = self._asked(outline, caller.account, pacing)
         rows = outline.rows(answer)
         self.settings.values["eke.last_cost"] = f"{answer.cost:.9g}"
         return Outcome(f"SELECT {len(rows)}", outline.columns, rows, self._said(answer))
@@ -192,14 +202,14 @@ class Clerk:
             "policy": settings.policy,
         }
 
-    def _asked(self, outline: Outline, account: Account) -> Answer:
-        """The answer; `held_back` is set before anything is asked that may be paid for."""
+    def _asked(self, outline: Outline, account: Account, pacing: Pacing) -> Answer:
+        """The answer; it is held back before anything is asked that may be paid for."""
         aim = self._aim(outline)
         if self.settings.only_free:
             preview = self._session.preview(outline.question, analyst=account.name, **aim)
             if not preview.free:
                 raise Trouble("53400", f"not free: {preview.explain()}", "SET eke.spend = on")
-        self.held_back = True
+        pacing.held_back = True
         try:
             answer: Answer = self._session.ask(outline.question, analyst=account.name, **aim)
         except BudgetExceeded:
@@ -207,7 +217,7 @@ class Clerk:
             log("refused", dataset=self.name, account=account.name)
             raise
         source = answer.receipt.source
-        self.held_back = source != "history"
+        pacing.held_back = source != "history"
         self._count(source)
         log("answered", dataset=self.name, account=account.name, source=source, cost=answer.cost)
         return answer

@@ -20,7 +20,7 @@ from eke.service.failure import Problem
 from eke.service.log import log
 from eke.service.pace import Pace
 from eke.wire import message
-from eke.wire.clerk import Clerk
+from eke.wire.clerk import Clerk, Pacing
 from eke.wire.message import (
     Bind,
     Close,
@@ -67,6 +67,7 @@ class ServedConnection:
     _running: asyncio.Future[Any] | None = None
     _skipping: bool = False  # after an error in the extended protocol, until Sync
     _arrived: float = 0.0
+    _pacing: Pacing = field(default_factory=Pacing)
 
     def __post_init__(self) -> None:
         self._transaction = Transaction(self.clerk)
@@ -80,7 +81,7 @@ class ServedConnection:
                 return
             if received == Plain("X"):
                 return
-            self._arrived = self.pace.now()
+            self._arrived, self._pacing = self.pace.now(), Pacing()
             await self._answer(received)
             await self.writer.drain()  # who does not read what was sent is not read either
 
@@ -132,9 +133,8 @@ class ServedConnection:
             raise Malformed("nobody asked for a password")
 
     async def _failed(self, problem: Exception, received: Message) -> None:
-        if self.clerk.held_back:
+        if self._pacing.held_back:
             await self.pace.keep(self._arrived)
-        self.clerk.held_back = False
         self._transaction.failed()
         sql = received.sql if isinstance(received, (SimpleQuery, Parse)) else ""
         self.writer.write(error(problem, sql))
@@ -217,10 +217,10 @@ class ServedConnection:
 
     async def _run(self, statement: Statement) -> Outcome:
         """What a statement that reads comes to; a paid answer leaves in step, as over HTTP."""
-        outcome = await self._apart(lambda: self.clerk.run(statement))
-        if self.clerk.held_back:  # last: what follows should take no time
+        pacing = self._pacing = Pacing()
+        outcome = await self._apart(lambda: self.clerk.run(statement, pacing))
+        if pacing.held_back:  # last: what follows should take no time
             await self.pace.keep(self._arrived)
-        self.clerk.held_back = False
         return outcome
 
     async def _apart(self, work: Callable[[], ResultT]) -> ResultT:
