@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from eke.catalogue.failure import CatalogueError
 
 _PLAIN = re.compile(r'[^{}",\\\s]+\Z')
-_ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^{}",]*?))\s*(,|\Z)', re.DOTALL)
+_SPACE = re.compile(r"\s*")
+_ELEMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{}",]*)', re.DOTALL)
 
 
 def array_text(elements: Iterable[object]) -> str:
@@ -36,14 +37,23 @@ def array_elements(text: str) -> list[str | None]:
     elements: list[str | None] = []
     place = 0
     while inner.strip():
-        part = _ELEMENT.match(inner, place)
-        if part is None or (part[1] is None and not part[2]):
+        part = _ELEMENT.match(inner, _end(_SPACE, inner, place))
+        plain = "" if part is None else (part[2] or "").strip()
+        if part is None or (part[1] is None and not plain):
             raise CatalogueError('this is not an array; write it as {a,b,"c d"}', "22P02")
         if part[1] is not None:
             elements.append(re.sub(r"\\(.)", r"\1", part[1], flags=re.DOTALL))
         else:
-            elements.append(None if part[2].upper() == "NULL" else part[2])
-        place = part.end()
-        if not part[3]:
+            elements.append(None if plain.upper() == "NULL" else plain)
+        place = _end(_SPACE, inner, part.end())
+        if place == len(inner):
             break
+        if inner[place] != ",":
+            raise CatalogueError('this is not an array; write it as {a,b,"c d"}', "22P02")
+        place += 1
     return elements
+
+
+def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
+    part = pattern.match(text, place)
+    return place if part is None else part.end()

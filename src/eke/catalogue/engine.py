@@ -23,7 +23,9 @@ from eke.catalogue.rewrite import ENGINE_SCHEMAS
 from eke.catalogue.standard import standard_rows
 
 MOST_ROWS = 50_000
-MOST_SECONDS = 5.0
+MOST_LETTERS = 4_000_000
+_PART = 64  # rows that are fetched at a time
+MOST_SECONDS = 10.0
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -87,9 +89,11 @@ class CatalogueEngine:
         try:
             self._connection.execute(sql)
             description = list(self._connection.description or ())
-            rows = self._connection.fetchmany(most_rows + 1)
+            rows = self._fetched(most_rows)
         except duckdb.Error as raised:
             problem = self._lookups.failure or of_engine(raised)
+        except CatalogueError as raised:
+            problem = raised
         except Exception as raised:  # noqa: BLE001 -- such as a text that is not Unicode
             problem = of_engine(raised)
         else:
@@ -102,6 +106,20 @@ class CatalogueEngine:
             timer.cancel()
             timer.join()
         raise problem
+
+    def _fetched(self, most_rows: int) -> list[tuple[Any, ...]]:
+        """One row more than there may be, at most; an error when they are too large together."""
+        rows: list[tuple[Any, ...]] = []
+        size = 0
+        while len(rows) <= most_rows and (part := self._connection.fetchmany(_PART)):
+            rows += part[: most_rows + 1 - len(rows)]
+            size += sum(len(value) for row in part for value in row if isinstance(value, str))
+            if size > MOST_LETTERS:
+                raise CatalogueError(
+                    f"there are more than {MOST_LETTERS:,} letters; add a condition or LIMIT",
+                    TOO_LONG,
+                )
+        return rows
 
     def _create(self, relation: CatalogueRelation, rows: list[Row]) -> None:
         kinds = {column.name: BY_OID[column.oid].name for column in relation.columns}

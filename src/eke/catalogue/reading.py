@@ -20,6 +20,7 @@ MOST_CHARACTERS = 65_536
 MOST_NODES = 10_000
 MOST_TABLES = 60
 MOST_NESTING = 12
+MOST_LEVELS = 250  # of nodes; whatever rewrites one of them may copy all below it
 MOST_BRACKETS, MOST_NESTED_BRACKETS = 300, 6
 """Reading a chain of them takes long, and each that is inside another doubles the time."""
 _START = re.compile(
@@ -149,10 +150,12 @@ def _brackets(sql: str) -> int:
 def _bound(tree: exp.Expr) -> None:
     """Refuse what is small as a text and large for the engine."""
     tables = 0
-    depths = {id(tree): 0}
+    depths = {id(tree): (0, 0)}
     for nodes, node in enumerate(tree.walk()):
         tables += isinstance(node, exp.Table)
-        depth = depths.get(id(node.parent), 0) + isinstance(node, exp.Select)
-        depths[id(node)] = depth
-        if nodes > MOST_NODES or tables > MOST_TABLES or depth > MOST_NESTING:
+        levels, queries = depths.get(id(node.parent), (0, 0))
+        levels, queries = levels + 1, queries + isinstance(node, exp.Select)
+        depths[id(node)] = levels, queries
+        is_deep = levels > MOST_LEVELS or queries > MOST_NESTING
+        if nodes > MOST_NODES or tables > MOST_TABLES or is_deep:
             raise CatalogueError("the statement has too many parts; ask for less", TOO_LONG)

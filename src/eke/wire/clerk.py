@@ -13,23 +13,29 @@ from typing import Any
 
 from eke.catalogue import Catalogue, CatalogueColumn
 from eke.errors import BudgetExceeded
-from eke.service.account import Account, Caller
+from eke.service.account import Account
 from eke.service.log import log
 from eke.service.permission import ASKING
+from eke.service.rate import Rate
 from eke.service.state import State
 from eke.session import Answer, Session
 from eke.wire import message
 from eke.wire.copying import Copy
 from eke.wire.declared import declared
+from eke.wire.guest import Guest
 from eke.wire.kind import TEXT
+from eke.wire.message import Parse
+from eke.wire.named import common_names, is_here, tables_of
 from eke.wire.outcome import Outcome
+from eke.wire.parameter import parameters_of
+from eke.wire.portal import Prepared, one_statement
 from eke.wire.report import Trouble, notice
 from eke.wire.setting import REPORTED, ConnectionSettings
 from eke.wire.table import Outline, ServedTable
 from eke.wire.words import Statement, statements
 from eke.wire.wrapping import Unwrapped, unwrapped
 
-_READS = frozenset({"select", "with", "values", "(", "table"})
+_BEGINNINGS = frozenset({"select", "with", "values", "table"})
 _REFUSED = frozenset(
     (
         *("alter", "analyze", "call", "checkpoint", "cluster", "comment", "create", "delete", "do"),
@@ -46,14 +52,17 @@ _NO_ACCURACY = (
 
 
 @dataclass(slots=True)
-class Pacing:
-    """Of one statement: whether what comes of it must leave in step, as over HTTP.
+class Errand:
+    """One statement on its way: for whom, with which settings, and what is to become of it.
 
     Privacy: each statement has its own. One that its client has given up may still be running
-    beside the next, and must not decide when that one's answer leaves.
+    beside the next: it asks nothing any more, and does not decide when that one's answer leaves.
     """
 
-    held_back: bool = False
+    account: Account
+    settings: ConnectionSettings  # as they were when it began
+    held_back: bool = False  # whether what comes of it must leave in step, as over HTTP
+    is_given_up: bool = False
 
 
 class Clerk:
@@ -64,12 +73,12 @@ class Clerk:
         state: State,
         session: Session,
         table: ServedTable,
-        account: Account,
-        token: str,
+        guest: Guest,
+        messages: Rate,
     ) -> None:
-        self.settings = ConnectionSettings(account.name)
-        self._state, self._session, self._token = state, session, token
-        self._account = account
+        self.settings = ConnectionSettings(guest.account.name)
+        self._state, self._session, self._token = state, session, guest.token
+        self._account, self._messages = guest.account, messages
         self.table = table
         self.name = table.protected.name
 
@@ -80,48 +89,57 @@ class Clerk:
         visible = tuple(name for name, _ in datasets if account.may_see(name))
         return self.table.catalogue(account.name, visible)
 
-    def caller(self) -> Caller:
-        """Who is asking; a token that was revoked meanwhile ends it, and so does haste."""
+    def errand(self) -> Errand:
+        """A statement is about to run: by whom, unless the token was revoked, or it is haste."""
         caller = self._state.access.by_token(self._token)
         if caller is None or not caller.account.may_see(self.name):
             raise Trouble("28000", "the token is no longer valid; ask a curator for another one")
         wait = self._state.requests.take(caller.account.name)
         if wait:
             raise Trouble("53400", f"too many statements; wait {wait:.0f} s. Nothing was spent")
-        return caller
+        return Errand(caller.account, self.settings.copy())
+
+    def count_message(self) -> None:
+        """Whatever is sent counts, that it takes little time to read notwithstanding."""
+        wait = self._messages.take(self._account.name)
+        if wait:
+            raise Trouble("53400", f"too many messages; wait {wait:.0f} s. Nothing was spent")
+
+    def prepared(self, parse: Parse) -> Prepared:
+        """A statement to keep, with the types of its parameters."""
+        statement = one_statement(parse.sql)
+        return Prepared(parse.sql, parameters_of(statement, parse.types, self.table.columns))
 
     # -- statements ----------------------------------------------------------------------------
 
     def describe(self, statement: Statement) -> tuple[CatalogueColumn, ...] | None:
         """The columns of what a statement gives; None where it gives no rows. Free, always."""
-        self.caller()
         if statement.begins("explain"):
             return _PLAN
         if statement.begins("show"):
             return self._shown(statement).columns
-        if not self._reads(statement):
+        if not statement.reads:
             return None
         if self._is_question(statement):
             public = declared(statement, self._session.domain, self.table.names)
             if public is not None:
                 return public.columns
-            asked = unwrapped(statement, self.table.names)
-            return self._probed(asked) or self._outline(asked).columns
+            asked = unwrapped(statement, self.name, self.table.names)
+            return self._probed(asked) or self._outline(asked, self.settings).columns
         return self._catalogue.describe(statement.text, self.settings.values)
 
-    def run(self, statement: Statement, pacing: Pacing) -> Outcome:
+    def run(self, statement: Statement, errand: Errand) -> Outcome:
         """What a statement comes to."""
-        caller = self.caller()
-        if self._reads(statement):
-            return self._read(statement, caller, pacing)
+        if statement.reads:
+            return self._read(statement, errand)
         if statement.begins("explain"):
-            return self._explained(statement, caller)
+            return self._explained(statement, errand)
         if statement.begins("copy"):
             copy = Copy.of(statement)
             (inner,) = statements(copy.query) or (Statement("", ()),)
-            if not self._reads(inner):
+            if not inner.reads:
                 raise Trouble("0A000", "only the result of a SELECT is copied")
-            return copy.outcome(self._read(inner, caller, pacing))
+            return copy.outcome(self._read(inner, errand))
         if statement.begins("show"):
             return self._shown(statement)
         if statement.begins("set"):
@@ -136,23 +154,27 @@ class Clerk:
             "25006", f"{word.upper()} is not answered here: datasets are read-only. Ask with SELECT"
         )
 
-    def _reads(self, statement: Statement) -> bool:
-        return bool(statement.words) and statement.words[0].lower in _READS
-
     def _is_question(self, statement: Statement) -> bool:
-        """Whether it reads the protected table or a lookup, and not the catalogue alone."""
-        words = [word.lower.lower() for word in statement.words]
-        for place, word in enumerate(words[:-1], start=1):
-            if word in ("from", "join"):
-                while words[place + 1 : place + 2] == ["."] and len(words) > place + 2:
-                    place += 2  # noqa: PLW2901 - past the schema
-                if words[place] in self.table.names:
-                    return True
-        return False
+        """Whether it reads the protected table or a lookup, and not the catalogue alone.
 
-    def _outline(self, asked: Unwrapped) -> Outline:
-        question, intervals = self.table.questions.read(asked.text), self.settings.intervals
-        return Outline(question, intervals, asked.limit, asked.offset, asked.is_probe)
+        Then it must read nothing else: a question is about this dataset, whatever its table is
+        called in it.
+        """
+        tables = tables_of(statement.words)
+        here = [table for table in tables if table[-1] in self.table.names and is_here(table)]
+        if not here:
+            return False
+        allowed = self.table.names | common_names(statement.words)
+        for table in tables:
+            if table[-1] not in allowed or not is_here(table, self.name):
+                raise Trouble("42P01", f'relation "{".".join(table)[:100]}" does not exist')
+        if not any(table[-1] == self.name.lower() for table in here):
+            raise Trouble("42P01", f"a question is about {self.name}; lookups are joined with it")
+        return True
+
+    def _outline(self, asked: Unwrapped, settings: ConnectionSettings) -> Outline:
+        question = self.table.questions.read(asked.text)
+        return Outline(question, settings.intervals, asked.limit, asked.offset, asked.is_probe)
 
     def _probed(self, asked: Unwrapped) -> tuple[CatalogueColumn, ...] | None:
         """The columns of the table itself that a probe is about; None for anything else."""
@@ -166,30 +188,33 @@ class Clerk:
             raise Trouble("42703", f'column "{missing[0][:63]}" does not exist')
         return tuple(known[name.lower()] for name in asked.columns)
 
-    def _read(self, statement: Statement, caller: Caller, pacing: Pacing) -> Outcome:
+    def _read(self, statement: Statement, errand: Errand) -> Outcome:
         if not self._is_question(statement):
-            result = self._catalogue.run(statement.text, self.settings.values)
+            _refuse_set_config(statement)
+            result = self._catalogue.run(statement.text, errand.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
         public = declared(statement, self._session.domain, self.table.names)
         if public is not None:
-            return public if self.settings.notices else replace(public, aside=())
-        asked = unwrapped(statement, self.table.names)
+            return public if errand.settings.notices else replace(public, aside=())
+        asked = unwrapped(statement, self.name, self.table.names)
         probed = self._probed(asked)
         if probed is not None:
             return Outcome("SELECT 0", probed)
-        outline = self._outline(asked)
+        outline = self._outline(asked, errand.settings)
         if outline.is_empty:
             return Outcome("SELECT 0", outline.columns)
-        if caller.account.role not in ASKING:
+        if errand.account.role not in ASKING:
             raise Trouble("42501", f"this needs the role {' or '.join(ASKING)}")
-        answer = self._asked(outline, caller.account, pacing)
+        answer = self._asked(outline, errand)
         rows = outline.rows(answer)
-        self.settings.values["eke.last_cost"] = f"{answer.cost:.9g}"
-        return Outcome(f"SELECT {len(rows)}", outline.columns, rows, self._said(answer))
+        if not errand.is_given_up:
+            self.settings.values["eke.last_cost"] = f"{answer.cost:.9g}"
+        said = self._said(answer) if errand.settings.notices else ()
+        return Outcome(f"SELECT {len(rows)}", outline.columns, rows, said)
 
-    def _aim(self, outline: Outline) -> dict[str, Any]:
+    def _aim(self, outline: Outline, settings: ConnectionSettings) -> dict[str, Any]:
         """How accurate it must be: as the statement says, else as the settings do."""
-        given, settings = outline.question.requirement, self.settings
+        given = outline.question.requirement
         aims = given is not None and not (given.within is None and given.spend is None)
         if not aims and settings.within is None:
             raise Trouble("22023", "how accurate must the answer be?", _NO_ACCURACY)
@@ -202,14 +227,16 @@ class Clerk:
             "policy": settings.policy,
         }
 
-    def _asked(self, outline: Outline, account: Account, pacing: Pacing) -> Answer:
+    def _asked(self, outline: Outline, errand: Errand) -> Answer:
         """The answer; it is held back before anything is asked that may be paid for."""
-        aim = self._aim(outline)
-        if self.settings.only_free:
+        aim, account = self._aim(outline, errand.settings), errand.account
+        if errand.settings.only_free:
             preview = self._session.preview(outline.question, analyst=account.name, **aim)
             if not preview.free:
                 raise Trouble("53400", f"not free: {preview.explain()}", "SET eke.spend = on")
-        pacing.held_back = True
+        errand.held_back = True
+        if errand.is_given_up:
+            raise Trouble("57014", "the statement was given up; nothing was asked")
         try:
             answer: Answer = self._session.ask(outline.question, analyst=account.name, **aim)
         except BudgetExceeded:
@@ -217,7 +244,7 @@ class Clerk:
             log("refused", dataset=self.name, account=account.name)
             raise
         source = answer.receipt.source
-        pacing.held_back = source != "history"
+        errand.held_back = source != "history"
         self._count(source)
         log("answered", dataset=self.name, account=account.name, source=source, cost=answer.cost)
         return answer
@@ -227,29 +254,25 @@ class Clerk:
 
     def _said(self, answer: Answer) -> tuple[bytes, ...]:
         """What an answer says besides its rows."""
-        if not self.settings.notices:
-            return ()
         return tuple(notice(text) for text in (answer.receipt.sentence(), *answer.caveats))
 
-    def _explained(self, statement: Statement, caller: Caller) -> Outcome:
+    def _explained(self, statement: Statement, errand: Errand) -> Outcome:
         """EXPLAIN SELECT …: how a question is read, what it would cost and where it comes from."""
-        place = next(
-            (n for n, word in enumerate(statement.words) if word.lower in _READS - {"("}), 0
-        )
+        place = next((n for n, word in enumerate(statement.words) if word.lower in _BEGINNINGS), 0)
         (inner,) = statements(statement.after(place)) if place else (Statement("", ()),)
         options = {word.lower for word in statement.words[1:place]}
         if options & {"analyze", "analyse"}:
             raise Trouble("0A000", "EXPLAIN ANALYZE would spend; leave ANALYZE out")
         if not self._is_question(inner):
-            self._catalogue.describe(inner.text, self.settings.values)
+            self._catalogue.describe(inner.text, errand.settings.values)
             return Outcome.of_texts(
                 _PLAN[0].name, ["from the catalogue, which holds no data; free"], "EXPLAIN"
             )
-        asked = unwrapped(inner, self.table.names)
+        asked = unwrapped(inner, self.name, self.table.names)
         if self._probed(asked) is not None:
             return Outcome.of_texts(_PLAN[0].name, ["a probe: no rows; free"], "EXPLAIN")
-        aim = self._aim(self._outline(asked))
-        told = self._session.explain(asked.text, analyst=caller.account.name, **aim)
+        aim = self._aim(self._outline(asked, errand.settings), errand.settings)
+        told = self._session.explain(asked.text, analyst=errand.account.name, **aim)
         lines = [f"{column['name']} = {column['formula']}" for column in told["columns"]]
         lines += [f"{name}: {one['question']}" for name, one in told["aggregates"].items()]
         lines += [*told["clauses"], *told["price"]["sentence"].split("\n"), *told["caveats"]]
@@ -278,3 +301,10 @@ class Clerk:
             for name in names
             if name in REPORTED
         )
+
+
+def _refuse_set_config(statement: Statement) -> None:
+    """set_config(…) changes nothing in a catalogue; of eke's settings that must not be missed."""
+    names = {word.lower for word in statement.words}
+    if "set_config" in names and any("eke." in name for name in names):
+        raise Trouble("0A000", "write SET eke.within = 100; set_config changes nothing here")

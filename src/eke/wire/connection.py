@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import struct
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from eke.service.failure import Problem
 from eke.service.log import log
 from eke.service.pace import Pace
 from eke.wire import message
-from eke.wire.clerk import Clerk, Pacing
+from eke.wire.clerk import Clerk, Errand
 from eke.wire.message import (
     Bind,
     Close,
@@ -33,14 +34,14 @@ from eke.wire.message import (
     SimpleQuery,
     read_message,
 )
-from eke.wire.outcome import Outcome, description, rows_of
-from eke.wire.parameter import parameters_of
-from eke.wire.portal import Fetch, Portal, Prepared, one_statement
+from eke.wire.outcome import Outcome, description, forms_of, rows_of
+from eke.wire.portal import Fetch, Portal, one_statement
 from eke.wire.report import Trouble, error
 from eke.wire.transaction import Transaction
 from eke.wire.words import Statement, statements
 
 ResultT = TypeVar("ResultT")
+_ROWS_AT_ONCE = 500
 
 
 async def read_next(reader: StreamReader, most: int) -> Message:
@@ -67,7 +68,7 @@ class ServedConnection:
     _running: asyncio.Future[Any] | None = None
     _skipping: bool = False  # after an error in the extended protocol, until Sync
     _arrived: float = 0.0
-    _pacing: Pacing = field(default_factory=Pacing)
+    _errand: Errand | None = None  # the statement that is running, or ran last
 
     def __post_init__(self) -> None:
         self._transaction = Transaction(self.clerk)
@@ -81,12 +82,14 @@ class ServedConnection:
                 return
             if received == Plain("X"):
                 return
-            self._arrived, self._pacing = self.pace.now(), Pacing()
+            self._arrived, self._errand = self.pace.now(), None
             await self._answer(received)
             await self.writer.drain()  # who does not read what was sent is not read either
 
     def cancel(self) -> None:
         """Give up waiting for what is running; whatever was charged stays, and can be asked."""
+        if self._errand is not None:
+            self._errand.is_given_up = True
         if self._running is not None:
             self._running.cancel()
 
@@ -100,8 +103,9 @@ class ServedConnection:
         if self._skipping or isinstance(received, Plain):  # Flush, or data that nobody copies
             return
         try:
+            self.clerk.count_message()
             await self._handle(received)
-        except Malformed:
+        except (Malformed, ConnectionError):
             raise
         except (EkeError, Problem) as problem:
             await self._failed(problem, received)
@@ -113,14 +117,15 @@ class ServedConnection:
         if isinstance(received, SimpleQuery):
             await self._asked(received)
         elif isinstance(received, Parse):
-            statement = one_statement(received.sql)
-            parameters = parameters_of(statement, received.types, self.clerk.table.columns)
-            self._transaction.shelf.keep(received.name, Prepared(statement, parameters))
+            prepared = await self._apart(lambda: self.clerk.prepared(received))
+            self._transaction.shelf.keep(received.name, prepared)
             self.writer.write(message.PARSED)
         elif isinstance(received, Bind):
-            bound = self._transaction.shelf.statement(received.statement).bound(received)
-            portal = Portal(bound, received.results, holds=False)
-            self._transaction.shelf.put(received.portal, portal)
+            prepared = self._transaction.shelf.statement(received.statement)
+            text = await self._apart(lambda: prepared.bound(received))
+            self._transaction.shelf.put(
+                received.portal, Portal(text, received.results, holds=False)
+            )
             self.writer.write(message.BOUND)
         elif isinstance(received, Describe):
             await self._describe(received)
@@ -133,7 +138,7 @@ class ServedConnection:
             raise Malformed("nobody asked for a password")
 
     async def _failed(self, problem: Exception, received: Message) -> None:
-        if self._pacing.held_back:
+        if self._errand is not None and self._errand.held_back:
             await self.pace.keep(self._arrived)
         self._transaction.failed()
         sql = received.sql if isinstance(received, (SimpleQuery, Parse)) else ""
@@ -148,53 +153,70 @@ class ServedConnection:
         self.writer.write(message.ready(self._transaction.status))
 
     async def _asked(self, asked: SimpleQuery) -> None:
-        every = statements(asked.sql)
+        every = await self._apart(lambda: statements(asked.sql))
         if not every:
             self.writer.write(message.EMPTY)
+        if len(every) > 1:
+            self.clerk.settings.begin()  # together they are one transaction, said or not
         for statement in every:
-            outcome = await self._transaction.run(statement, self._run)
+            outcome = await self._statement(statement)
             if outcome.copied is None and outcome.columns is not None:
                 self.writer.write(description(outcome.columns))
-                self.writer.write(rows_of(outcome, 0, len(outcome.rows)))
+                await self._send(outcome, 0, len(outcome.rows))
             self._finish(outcome)
         self._ready()
+
+    async def _send(
+        self, outcome: Outcome, start: int, stop: int, forms: Sequence[int] = ()
+    ) -> None:
+        """Some of the rows, bit by bit: the client must take them, and others have their turn."""
+        for first in range(start, stop, _ROWS_AT_ONCE):
+            last = min(stop, first + _ROWS_AT_ONCE)
+            self.writer.write(rows_of(outcome, first, last, forms))
+            await self.writer.drain()
+            await asyncio.sleep(0)
 
     async def _describe(self, describe: Describe) -> None:
         shelf = self._transaction.shelf
         if describe.kind == "S":
             prepared = shelf.statement(describe.name)
-            sample = prepared.sample()
+            sample = await self._apart(prepared.sample)
             columns = await self._columns(sample)
             self.writer.write(message.parameter_description(prepared.kinds))
             self.writer.write(message.NO_DATA if columns is None else description(columns))
             return
         portal = shelf.portal(describe.name)
-        columns = await self._columns(portal.statement)
+        columns = await self._columns(await self._apart(lambda: one_statement(portal.text)))
         told = message.NO_DATA if columns is None else description(columns, portal.forms)
         self.writer.write(told)
 
     async def _columns(self, statement: Statement) -> tuple[CatalogueColumn, ...] | None:
         if statement.begins("fetch"):
             fetched = self._transaction.shelf.portal(Fetch.of(statement).name)
-            return await self._columns(fetched.statement)
+            statement = await self._apart(lambda: one_statement(fetched.text))
         return await self._apart(lambda: self.clerk.describe(statement))
 
     async def _execute(self, execute: Execute) -> None:
-        portal = self._transaction.shelf.portal(execute.portal)
-        if not portal.statement.words:
+        shelf = self._transaction.shelf
+        portal = shelf.portal(execute.portal)
+        statement = await self._apart(lambda: one_statement(portal.text))
+        if not statement.words:
             self.writer.write(message.EMPTY)
             return
         if portal.outcome is None:
-            outcome = await self._transaction.run(portal.statement, self._run)
-            self._transaction.shelf.hold(portal, outcome)
+            shelf.require_room()
+            if len(portal.forms) > 1:  # before anything is asked, which may be paid
+                forms_of(len(await self._columns(statement) or portal.forms), portal.forms)
+            portal.outcome = await self._statement(statement)
         else:
-            outcome = portal.outcome
+            await self._apart(self.clerk.errand)  # who is no longer welcome gets no more rows
+        outcome = portal.outcome
         if outcome.columns is None or outcome.copied is not None:
             self._finish(outcome)
             return
         rows = len(outcome.rows)
         stop = min(rows, portal.sent + execute.most) if execute.most > 0 else rows
-        self.writer.write(rows_of(outcome, portal.sent, stop, portal.forms))
+        await self._send(outcome, portal.sent, stop, portal.forms)
         sent, portal.sent = stop - portal.sent, stop
         if stop < rows:
             self.writer.write(message.SUSPENDED)
@@ -215,28 +237,46 @@ class ServedConnection:
 
     # -- statements ----------------------------------------------------------------------------
 
+    async def _statement(self, statement: Statement) -> Outcome:
+        """What a statement comes to, if whoever sent it may still ask."""
+        self._errand = await self._apart(self.clerk.errand)
+        return await self._transaction.run(statement, self._run)
+
     async def _run(self, statement: Statement) -> Outcome:
-        """What a statement that reads comes to; a paid answer leaves in step, as over HTTP."""
-        pacing = self._pacing = Pacing()
-        outcome = await self._apart(lambda: self.clerk.run(statement, pacing))
-        if pacing.held_back:  # last: what follows should take no time
+        """The same for one that reads or sets; a paid answer leaves in step, as over HTTP."""
+        errand = self._errand
+        if errand is None:
+            raise Malformed("a statement runs by itself only")
+        outcome = await self._apart(lambda: self.clerk.run(statement, errand))
+        if errand.held_back:  # last: what follows should take no time
             await self.pace.keep(self._arrived)
         return outcome
 
     async def _apart(self, work: Callable[[], ResultT]) -> ResultT:
-        """Work in a thread, which others need not wait for; it may be given up meanwhile."""
-        async with self.turns:
-            running = asyncio.get_running_loop().run_in_executor(self.threads, work)
-            self._running = running
-            try:
-                return await running
-            except asyncio.CancelledError:
-                if not running.cancelled():
-                    raise
-                raise Trouble(
-                    "57014",
-                    "canceling statement due to user request",
-                    "what was charged by then is known, and free to ask again",
-                ) from None
-            finally:
-                self._running = None
+        """Work in a thread, which others need not wait for; it may be given up meanwhile.
+
+        The account's turn ends with the thread, not with the waiting.
+        """
+        await self.turns.acquire()
+        begun = self.threads.submit(work)
+        loop = asyncio.get_running_loop()
+        begun.add_done_callback(lambda _: _later(loop, self.turns.release))
+        running: asyncio.Future[ResultT] = asyncio.wrap_future(begun)
+        self._running = running
+        try:
+            return await running
+        except asyncio.CancelledError:
+            if not running.cancelled():
+                raise
+            raise Trouble(
+                "57014",
+                "canceling statement due to user request",
+                "what was being charged stays charged, and is free to ask again",
+            ) from None
+        finally:
+            self._running = None
+
+
+def _later(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop is closed, and nobody waits for a turn
+        loop.call_soon_threadsafe(work)

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 import ssl
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -18,13 +18,15 @@ from dataclasses import dataclass, field
 
 from eke.errors import EkeError
 from eke.service.log import log
+from eke.service.rate import Rate
 from eke.service.state import State
 from eke.session import Session
 from eke.wire import message
 from eke.wire.clerk import Clerk
 from eke.wire.connection import ServedConnection
 from eke.wire.door_place import DoorPlace
-from eke.wire.greeting import Greeting, Guest
+from eke.wire.greeting import Greeting
+from eke.wire.guest import Guest
 from eke.wire.message import Cancel
 from eke.wire.report import Trouble, error
 from eke.wire.setting import REPORTED, options_of
@@ -33,7 +35,8 @@ from eke.wire.table import ServedTable
 MOST_CONNECTIONS = 200
 MOST_OF_AN_ACCOUNT = 50
 MOST_AT_ONCE = 8  # statements of an account that run at the same time
-MOST_UNKNOWN = 1000  # connections, those included whose clients are not known yet
+MOST_UNKNOWN = 100  # connections of an address whose clients are not known yet
+MESSAGES_A_REQUEST = 20  # that an account may send in the time of one request
 _SECONDS = 20.0  # to come in
 _THREADS = 32
 _NO = frozenset({"false", "off", "0", "no"})
@@ -49,6 +52,10 @@ class Door:
     _of_accounts: Counter[str] = field(default_factory=Counter)
     _served: dict[tuple[int, int], ServedConnection] = field(default_factory=dict)
     _tables: dict[str, tuple[Session, ServedTable]] = field(default_factory=dict)
+    _unknown: dict[str, OrderedDict[Greeting, asyncio.Task[None] | None]] = field(
+        default_factory=dict
+    )
+    _messages: Rate | None = None
     _turns: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -63,9 +70,6 @@ class Door:
                 if task is not None:
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
-                if len(self._tasks) > MOST_UNKNOWN:
-                    writer.close()
-                    return
                 greeting = Greeting(reader, writer, tls, needs_tls=not self.place.is_local)
                 await self._come(greeting, state, threads)
 
@@ -83,21 +87,29 @@ class Door:
     async def _come(self, greeting: Greeting, state: State, threads: ThreadPoolExecutor) -> None:
         """One client from its first byte to its last; nothing it sends raises beyond here."""
         writer = greeting.writer
+        address = str((writer.get_extra_info("peername") or ("unknown",))[0])
+        waiting = self._unknown.setdefault(address, OrderedDict())
+        waiting[greeting] = asyncio.current_task()
+        guest: Guest | None = None
         try:
+            if len(waiting) > MOST_UNKNOWN and (oldest := next(iter(waiting.values()))) is not None:
+                oldest.cancel()  # whoever has something to say has said it by now
             async with asyncio.timeout(_SECONDS):
                 guest = await self._guest(greeting, state)
             if guest is not None:
+                self._forget(greeting, address)
                 await self._serve(greeting, guest, state, threads)
         except (TimeoutError, IncompleteReadError, ConnectionError, ssl.SSLError):
             pass
         except EkeError as problem:
             writer.write(error(problem, fatal=True))
         except asyncio.CancelledError:
-            writer.write(error(Trouble("57P01", "the server is stopping"), fatal=True))
+            writer.write(error(Trouble("57P01", "the server ends this connection"), fatal=True))
         except Exception as problem:  # noqa: BLE001 - a client must not end the server
             log("failed", problem=True, door="postgresql")
             writer.write(error(problem, fatal=True))
         finally:
+            self._forget(greeting, address)
             writer.close()
             with suppress(Exception):
                 await writer.wait_closed()
@@ -110,9 +122,17 @@ class Door:
             if served is not None:
                 served.cancel()
             return None
-        if len(self._tasks) > MOST_CONNECTIONS:
+        guest = await greeting.known(first, state)
+        if len(self._served) >= MOST_CONNECTIONS:
             raise Trouble("53300", "too many connections; come again later")
-        return await greeting.known(first, state)
+        return guest
+
+    def _forget(self, greeting: Greeting, address: str) -> None:
+        """One client fewer at an address of whom it is not known who it is."""
+        waiting = self._unknown.get(address, OrderedDict())
+        waiting.pop(greeting, None)
+        if not waiting:
+            self._unknown.pop(address, None)
 
     async def _serve(
         self, greeting: Greeting, guest: Guest, state: State, threads: ThreadPoolExecutor
@@ -155,7 +175,9 @@ class Door:
         known = self._tables.get(name)
         if known is None or known[0] is not session:
             known = self._tables[name] = (session, ServedTable(name, session.domain))
-        clerk = Clerk(state, session, known[1], guest.account, guest.token)
+        if self._messages is None:
+            self._messages = Rate(MESSAGES_A_REQUEST * state.settings.requests_per_minute)
+        clerk = Clerk(state, session, known[1], guest, self._messages)
         given = {
             setting: value
             for setting, value in wanted.items()

@@ -12,10 +12,10 @@ import struct
 from asyncio import StreamReader, StreamWriter
 from dataclasses import dataclass
 
-from eke.service.account import Account
 from eke.service.state import State
 from eke.wire import message
 from eke.wire.connection import read_next
+from eke.wire.guest import Guest
 from eke.wire.message import (
     GSS_REQUEST,
     PROTOCOL,
@@ -32,16 +32,7 @@ _MOST_BYTES = 10_000
 _REQUESTS = 3  # TLS, GSS and what it wants to be
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
-    """A client that is known: its account, the token it came with, and what it wants."""
-
-    account: Account
-    token: str
-    wants: Startup
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Greeting:
     """What is said to a client before anything else."""
 

@@ -45,7 +45,8 @@ _SIZES = {
 _PACKED = {INT2: "!h", INT4: "!i", INT8: "!q", OID: "!I", FLOAT4: "!f", FLOAT8: "!d"}
 _TEXTS = frozenset({TEXT, VARCHAR, BPCHAR, NAME, CHAR, UNKNOWN})
 _NUMBERS = frozenset({*_PACKED, NUMERIC})
-_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?\s*")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_LONGEST = 200  # of a number as text
 _TRUTHS = {
     **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
     **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
@@ -103,9 +104,10 @@ def literal(value: bytes | None, kind: int, form: int) -> str:
         return "NULL"
     text = _read_text(value) if form == 0 or kind in _TEXTS else _read_binary(value, kind)
     if kind in _NUMBERS:
-        if not _NUMBER.fullmatch(text):
+        number = text.strip()
+        if len(number) > _LONGEST or not _NUMBER.fullmatch(number):
             raise Trouble("22P02", "a parameter that is declared as a number is none")
-        return text.strip() if not text.strip().startswith("-") else f"({text.strip()})"
+        return f"({number})" if number.startswith("-") else number
     if kind == BOOL:
         truth = _TRUTHS.get(text.strip().lower())
         if truth is None:

@@ -20,7 +20,7 @@ from eke.wire.kind import (
     TIMESTAMPTZ,
     UNKNOWN,
 )
-from eke.wire.words import Statement, Word, parameters_in
+from eke.wire.words import MOST_PARAMETERS, Statement, parameters_in
 
 _CASTS = {
     "int": INT4,
@@ -40,6 +40,7 @@ _CASTS = {
     "date": DATE,
     "timestamp": TIMESTAMP,
 }
+_NEAR = 200  # words before a parameter that are looked at, as in a long list after IN
 _ENDS = frozenset({"where", "and", "or", "select", "on", "having", "when", "then", "else", "from"})
 
 
@@ -58,13 +59,14 @@ def parameters_of(
     statement: Statement, given: Sequence[int], columns: Mapping[str, Typical]
 ) -> tuple[Typical, ...]:
     """Each parameter: as the client said, as it is cast, or like the column that it is beside."""
-    count = max(parameters_in(statement.words), len(given))
-    kinds = [*given, *[0] * (count - len(given))]
+    count = max(parameters_in(statement.words), len(given[:MOST_PARAMETERS]))
+    names = [word.lower.lower() for word in statement.words]
+    kinds = [*given[:count], *[0] * (count - len(given))]
     examples: list[str | None] = [None] * count
     for place, word in enumerate(statement.words):
         number = int(word.text[1:]) - 1 if word.kind == "parameter" else -1
         if number >= 0:
-            kind, examples[number] = _beside(statement.words, place, columns)
+            kind, examples[number] = _beside(names, place, columns)
             if kinds[number] in (0, UNKNOWN):
                 kinds[number] = kind
     return tuple(
@@ -74,26 +76,25 @@ def parameters_of(
 
 
 def _beside(
-    words: Sequence[Word], place: int, columns: Mapping[str, Typical]
+    names: Sequence[str], place: int, columns: Mapping[str, Typical]
 ) -> tuple[int, str | None]:
-    names = [word.lower for word in words]
-    if names[place + 1 : place + 2] in (["::"], ["as"]):
-        return _CASTS.get(names[place + 2] if len(names) > place + 2 else "", TEXT), None
-    if names[place - 1] in ("limit", "offset"):
+    """The type of what stands beside a parameter, within a few words, and one of its values."""
+    after = [*names[place + 1 : place + 3], "", ""]
+    if after[0] in ("::", "as"):
+        return _CASTS.get(after[1], TEXT), None
+    if names[max(0, place - 1) : place] in (["limit"], ["offset"]):
         return INT8, None
     is_between = "between" in names[max(0, place - 4) : place]
-    for before in reversed(words[:place]):
-        if before.lower in _ENDS and not (is_between and before.lower == "and"):
+    for at in range(place - 1, max(-1, place - _NEAR), -1):
+        if names[at] in _ENDS and not (is_between and names[at] == "and"):
             break
-        if before.kind in ("name", "quoted") and before.lower.lower() in columns:
-            fact = columns[before.lower.lower()]
-            return fact.kind, fact.example
-    for after in words[place + 1 : place + 4]:
-        if after.lower in _ENDS:
+        if names[at] in columns and names[at + 1] != ".":
+            return columns[names[at]].kind, columns[names[at]].example
+    for at in range(place + 1, min(len(names), place + 4)):
+        if names[at] in _ENDS:
             break
-        if after.kind in ("name", "quoted") and after.lower.lower() in columns:
-            fact = columns[after.lower.lower()]
-            return fact.kind, fact.example
+        if names[at] in columns and names[at + 1 : at + 2] != ["."]:
+            return columns[names[at]].kind, columns[names[at]].example
     return TEXT, None
 
 

@@ -29,17 +29,17 @@ _ABSENT = Statement("", ())
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A statement with the types of its parameters."""
+    """The text of a statement with the types of its parameters; its words would take far more."""
 
-    statement: Statement
+    text: str
     parameters: tuple[Typical, ...]
 
     @property
     def kinds(self) -> tuple[int, ...]:
         return tuple(parameter.kind for parameter in self.parameters)
 
-    def bound(self, bind: Bind) -> Statement:
-        """The statement with values for its parameters."""
+    def bound(self, bind: Bind) -> str:
+        """The text with values for its parameters."""
         values, formats = bind.values, bind.formats
         if len(values) != len(self.kinds) or len(formats) not in (0, 1, len(values)):
             raise Trouble("08P01", f"the statement has {len(self.kinds)} parameters")
@@ -48,21 +48,22 @@ class Prepared:
         forms = list(formats) * len(values) if len(formats) == 1 else list(formats)
         forms = forms or [0] * len(values)
         texts = [literal(*parameter) for parameter in zip(values, self.kinds, forms, strict=True)]
-        return one_statement(filled(self.statement, texts)) if texts else self.statement
+        return filled(one_statement(self.text), texts) if texts else self.text
 
     def sample(self) -> Statement:
         """The statement with a value for each parameter, to find out which columns it has."""
+        statement = one_statement(self.text)
         if not self.parameters:
-            return self.statement
+            return statement
         examples = [parameter.example for parameter in self.parameters]
-        return one_statement(filled(self.statement, examples))
+        return one_statement(filled(statement, examples))
 
 
 @dataclass(slots=True)
 class Portal:
     """A statement with its values, the form of its results, and how far they were fetched."""
 
-    statement: Statement
+    text: str
     forms: tuple[int, ...] = ()
     holds: bool = True  # beyond the transaction
     outcome: Outcome | None = None
@@ -74,7 +75,7 @@ class DeclaredCursor:
     """DECLARE name CURSOR FOR a statement."""
 
     name: str
-    statement: Statement
+    text: str
     holds: bool
 
     @staticmethod
@@ -84,7 +85,10 @@ class DeclaredCursor:
         if head is None:
             raise Trouble("42601", "write DECLARE name CURSOR FOR SELECT …")
         holds = (head["hold"] or "").lower().startswith("with ")
-        return DeclaredCursor(plain_name(head["name"]), one_statement(text[head.end() :]), holds)
+        asked = text[head.end() :]
+        if not one_statement(asked).reads:
+            raise Trouble("42601", "a cursor is for a SELECT")
+        return DeclaredCursor(plain_name(head["name"]), asked, holds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,7 @@ _SWITCH = {
     **dict.fromkeys(("off", "false", "no", "0", "f"), "off"),
 }
 _MOST_LETTERS = 1000
+_MOST_SAVEPOINTS = 100
 
 
 @dataclass(slots=True)
@@ -97,6 +98,7 @@ class ConnectionSettings:
     _begun: dict[str, str] = field(init=False)
     _before: dict[str, str] | None = field(default=None, init=False)  # of a transaction
     _local: set[str] = field(default_factory=set, init=False)
+    _savepoints: list[tuple[str, dict[str, str]]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self.values = {**_KEPT, **_FIXED, **_EKE, "session_authorization": self.user}
@@ -107,6 +109,12 @@ class ConnectionSettings:
         for name, value in given.items():
             self.change(name, value)
         self._begun = dict(self.values)
+
+    def copy(self) -> ConnectionSettings:
+        """The same values, whatever is set later."""
+        same = ConnectionSettings(self.user)
+        same.values = dict(self.values)
+        return same
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -124,8 +132,9 @@ class ConnectionSettings:
             name, given = _setting_name(words)
         if not given:
             raise Trouble("42601", "write SET name = value, for example SET eke.within = 100")
-        if scope == "local" and self._before is not None:
-            self._local.add(name)
+        if scope == "local" and self._before is None:
+            return []  # its transaction is this statement, and over with it
+        (self._local.add if scope == "local" else self._local.discard)(name.lower())
         if len(given) == 1 and given[0].kind == "name" and given[0].lower == "default":
             return self.reset(name)
         return self.change(name, _joined(given))
@@ -182,6 +191,24 @@ class ConnectionSettings:
             self.values |= {name: before[name] for name in undone}
             self.values["eke.last_cost"] = cost
         self._local = set()
+        self._savepoints = []
+
+    def save(self, name: str) -> None:
+        """A savepoint: settings come back to it."""
+        if len(self._savepoints) >= _MOST_SAVEPOINTS:
+            raise Trouble("53400", f"a transaction has at most {_MOST_SAVEPOINTS} savepoints")
+        self._savepoints.append((name, dict(self.values)))
+
+    def back_to(self, name: str, *, releases: bool = False) -> None:
+        """Back to a savepoint, or only forget it, and all after it."""
+        names = [saved for saved, _ in self._savepoints]
+        if name not in names:
+            raise Trouble("3B001", f'savepoint "{name[:63]}" does not exist')
+        place = len(names) - 1 - names[::-1].index(name)
+        if not releases:
+            cost = self.values["eke.last_cost"]
+            self.values = {**self._savepoints[place][1], "eke.last_cost": cost}
+        del self._savepoints[place if releases else place + 1 :]
 
     # -- what they mean ------------------------------------------------------------------------
 

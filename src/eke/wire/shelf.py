@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from eke.wire.outcome import Outcome
 from eke.wire.portal import Portal, Prepared
 from eke.wire.report import Trouble
 
 MOST = 256
 MOST_ROWS = 100_000
+MOST_LETTERS = 500_000
 
 
 @dataclass(slots=True)
@@ -26,24 +26,32 @@ class Shelf:
         """A prepared statement."""
         if name and name in self._statements:
             raise Trouble("42P05", f'prepared statement "{name[:63]}" already exists')
-        if len(self._statements) >= MOST:
-            raise Trouble("53400", f"a connection keeps at most {MOST} prepared statements")
+        letters = len(prepared.text) + sum(len(one.text) for one in self._statements.values())
+        if len(self._statements) >= MOST or letters > MOST_LETTERS:
+            raise Trouble(
+                "53400",
+                f"a connection keeps at most {MOST} prepared statements, of {MOST_LETTERS:,} "
+                "letters together",
+            )
         self._statements[name] = prepared
 
     def put(self, name: str, portal: Portal) -> None:
         """A portal."""
         if name and name in self._portals:
             raise Trouble("42P03", f'cursor "{name[:63]}" already exists')
-        if len(self._portals) >= MOST:
-            raise Trouble("53400", f"a connection keeps at most {MOST} portals")
+        letters = len(portal.text) + sum(len(one.text) for one in self._portals.values())
+        if len(self._portals) >= MOST or letters > MOST_LETTERS:
+            raise Trouble(
+                "53400",
+                f"a connection keeps at most {MOST} portals, of {MOST_LETTERS:,} letters together",
+            )
         self._portals[name] = portal
 
-    def hold(self, portal: Portal, outcome: Outcome) -> None:
-        """Keep what a portal came to, to be fetched; all of them together keep so many rows."""
+    def require_room(self) -> None:
+        """Raise where there is no room for rows; before anything is asked, that may be paid."""
         rows = sum(len(other.outcome.rows) for other in self._portals.values() if other.outcome)
-        if rows + len(outcome.rows) > MOST_ROWS:
+        if rows >= MOST_ROWS:
             raise Trouble("53400", f"the cursors of a connection keep at most {MOST_ROWS:,} rows")
-        portal.outcome = outcome
 
     def statement(self, name: str) -> Prepared:
         """The statement of a name."""

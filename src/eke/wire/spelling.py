@@ -25,15 +25,17 @@ _FORMS = {
 }
 
 
-def respelled(statement: Statement, relations: Collection[str]) -> str:
+def respelled(statement: Statement, database: str, relations: Collection[str]) -> str:
     """The text of a statement as eke's SQL spells it."""
     text = statement.text
-    for start, stop, instead in _changes(statement.words, relations):
+    for start, stop, instead in _changes(statement.words, database, relations):
         text = text[:start] + instead.ljust(stop - start) + text[stop:]
     return text
 
 
-def _changes(words: Sequence[Word], relations: Collection[str]) -> Iterator[tuple[int, int, str]]:
+def _changes(
+    words: Sequence[Word], database: str, relations: Collection[str]
+) -> Iterator[tuple[int, int, str]]:
     for place, word in enumerate(words):
         end = word.start + len(word.text)
         after = [one.text for one in words[place + 1 : place + 6]]
@@ -41,7 +43,8 @@ def _changes(words: Sequence[Word], relations: Collection[str]) -> Iterator[tupl
             name = words[place + 2]
             if name.lower.lower() in relations:
                 is_whole = place >= 2 and words[place - 1].text == "."  # database.public.people
-                yield words[place - 2 if is_whole else place].start, name.start, ""
+                if not is_whole or words[place - 2].lower.lower() == database.lower():
+                    yield words[place - 2 if is_whole else place].start, name.start, ""
         elif word.lower in _FORMS and len(after) == 5:
             kind, forms = _FORMS[word.lower]
             moment = _moment(after[1])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from eke.wire.clerk import Clerk
 from eke.wire.outcome import Outcome
-from eke.wire.portal import DeclaredCursor, Fetch, Portal, plain_name
+from eke.wire.portal import DeclaredCursor, Fetch, Portal, one_statement, plain_name
 from eke.wire.report import Trouble, warning
 from eke.wire.shelf import Shelf
 from eke.wire.words import Statement
@@ -32,12 +32,16 @@ class Transaction:
     status: str = "I"
 
     def failed(self) -> None:
-        """A statement went wrong, and the block with it."""
-        self.status = "E" if self.status != "I" else "I"
+        """A statement went wrong, and the block with it; outside of one, all sent with it."""
+        if self.status == "I":
+            self.clerk.settings.end(commits=False)
+        else:
+            self.status = "E"
 
     def settle(self) -> None:
-        """Outside of a block every statement is one, and its portals end with it."""
+        """Outside of a block whatever is sent together is one, and its portals end with it."""
         if self.status == "I":
+            self.clerk.settings.end(commits=True)
             self.shelf.end_transaction(commits=True)
 
     async def run(self, statement: Statement, apart: Apart) -> Outcome:
@@ -73,8 +77,11 @@ class Transaction:
         words = [word.lower for word in statement.words]
         if words[0] in _UNDOES and "to" in words:
             self._require_block("ROLLBACK TO SAVEPOINT")
+            self.clerk.settings.back_to(words[-1])
             self.status = "T"
             return Outcome("ROLLBACK")
+        if words[-2:] == ["and", "chain"]:
+            raise Trouble("0A000", "AND CHAIN is not answered here; write BEGIN afterwards")
         commits = words[0] in _KEEPS and self.status != "E"
         said = (
             (warning("25P01", "there is no transaction in progress"),) if self.status == "I" else ()
@@ -85,8 +92,14 @@ class Transaction:
         return Outcome("COMMIT" if commits else "ROLLBACK", aside=said)
 
     def _savepoint(self, statement: Statement) -> Outcome:
-        word = statement.words[0].text.upper()
+        word, name = statement.words[0].text.upper(), statement.words[-1].lower
         self._require_block(word)
+        if len(statement.words) < 2:
+            raise Trouble("42601", f"write {word} and a name")
+        if word == "SAVEPOINT":
+            self.clerk.settings.save(name)
+        else:
+            self.clerk.settings.back_to(name, releases=True)
         return Outcome(word)
 
     def _require_block(self, what: str) -> None:
@@ -99,16 +112,15 @@ class Transaction:
         cursor = DeclaredCursor.of(statement)
         if not cursor.holds:
             self._require_block("DECLARE CURSOR")
-        self.shelf.put(cursor.name, Portal(cursor.statement, holds=cursor.holds))
+        self.shelf.put(cursor.name, Portal(cursor.text, holds=cursor.holds))
         return Outcome("DECLARE CURSOR")
 
     async def _fetch(self, fetch: Fetch, apart: Apart) -> Outcome:
         portal = self.shelf.portal(fetch.name)
         if portal.outcome is None:
-            outcome = await apart(portal.statement)
-            self.shelf.hold(portal, outcome)
-        else:
-            outcome = portal.outcome
+            self.shelf.require_room()
+            portal.outcome = await apart(one_statement(portal.text))
+        outcome = portal.outcome
         stop = len(outcome.rows) if fetch.most is None else portal.sent + fetch.most
         rows = outcome.rows[portal.sent : stop]
         aside = outcome.aside if portal.sent == 0 else ()

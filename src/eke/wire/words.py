@@ -13,7 +13,10 @@ from typing import Literal, TypeAlias
 
 from eke.wire.report import Trouble
 
+MOST_LETTERS = 65_536
+MOST_PARAMETERS = 1_000
 WordKind: TypeAlias = Literal["space", "name", "quoted", "string", "number", "parameter", "mark"]
+_READS = frozenset({"select", "with", "values", "(", "table"})
 _PIECE = re.compile(
     r"""
     (?P<space> \s+ | --[^\n]* )
@@ -59,6 +62,11 @@ class Statement:
     text: str
     words: tuple[Word, ...]
 
+    @property
+    def reads(self) -> bool:
+        """Whether rows come of it: a SELECT, however it begins."""
+        return bool(self.words) and self.words[0].lower in _READS
+
     def begins(self, *names: str) -> bool:
         """Whether these are its first words."""
         return [word.lower for word in self.words[: len(names)]] == list(names)
@@ -81,8 +89,7 @@ def words_of(sql: str) -> list[Word]:
         piece = _PIECE.match(sql, place)
         if piece is None:
             raise Trouble("42601", "a quoted text has no end, or a character has no meaning here")
-        kind = next(name for name, text in piece.groupdict().items() if text and name != "tag")
-        words.append(Word(kind, piece[0], place))  # type: ignore[arg-type]
+        words.append(Word(piece.lastgroup, piece[0], place))  # type: ignore[arg-type]
         place = piece.end()
     return words
 
@@ -107,13 +114,16 @@ def statements(sql: str) -> list[Statement]:
 
 def parameters_in(words: Sequence[Word]) -> int:
     """The largest number of a parameter."""
-    return max((int(word.text[1:]) for word in words if word.kind == "parameter"), default=0)
+    most = max((int(word.text[1:]) for word in words if word.kind == "parameter"), default=0)
+    if most > MOST_PARAMETERS:
+        raise Trouble("54000", f"a statement has at most {MOST_PARAMETERS:,} parameters")
+    return most
 
 
 def filled(statement: Statement, values: Sequence[str]) -> str:
     """The text of a statement with values for its parameters."""
     parts: list[str] = []
-    place = 0
+    place = size = 0
     for word in statement.words:
         if word.kind == "parameter":
             number = int(word.text[1:])
@@ -121,6 +131,9 @@ def filled(statement: Statement, values: Sequence[str]) -> str:
                 raise Trouble("42P02", f"there is no value for the parameter {word.text}")
             parts += [statement.text[place : word.start], f" {values[number - 1]} "]
             place = word.start + len(word.text)
+            size += len(values[number - 1])
+            if size > MOST_LETTERS:
+                raise Trouble("54000", f"with its values a statement has {MOST_LETTERS:,} letters")
     return "".join([*parts, statement.text[place:]])
 
 

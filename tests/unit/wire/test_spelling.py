@@ -16,7 +16,7 @@ NAMES = frozenset({"people"})
     ("written", "spelled"),
     [
         ('SELECT COUNT(*) FROM "public"."people"', 'SELECT COUNT(*) FROM "people"'),
-        ("SELECT public.people.age FROM d.public.people", "SELECT people.age FROM people"),
+        ("SELECT public.people.age FROM people.public.people", "SELECT people.age FROM people"),
         ("SELECT 'public.people' FROM people", "SELECT 'public.people' FROM people"),
         ("SELECT 1 FROM public.other", "SELECT 1 FROM public.other"),
         (
@@ -35,7 +35,7 @@ NAMES = frozenset({"people"})
 )
 def test_the_same_is_asked_and_places_stay(written: str, spelled: str) -> None:
     (statement,) = statements(written)
-    text = respelled(statement, NAMES)
+    text = respelled(statement, "people", NAMES)
     assert text.split() == spelled.split()
     assert len(text) == len(written)
 
@@ -74,7 +74,7 @@ def test_the_same_is_asked_and_places_stay(written: str, spelled: str) -> None:
 )
 def test_what_is_put_around_a_question_is_taken_off(text: str, expected: Unwrapped) -> None:
     (statement,) = statements(text)
-    plain = unwrapped(statement, NAMES)
+    plain = unwrapped(statement, "people", NAMES)
     assert plain.text.split() == expected.text.split()
     assert (plain.is_probe, plain.limit, plain.offset, plain.columns) == (
         expected.is_probe,

@@ -1,0 +1,60 @@
+"""Named tables: which relations a statement reads, from its words alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eke.wire.spelling import SCHEMA
+from eke.wire.words import Word
+
+_QUERIES = frozenset({"select", "with", "values", "table", "("})
+
+
+def tables_of(words: Sequence[Word]) -> list[tuple[str, ...]]:
+    """The names after FROM and JOIN, each with what qualifies it.
+
+    FROM in EXTRACT(month FROM d) names no table: it stands in parentheses that hold no query.
+    """
+    tables: list[tuple[str, ...]] = []
+    holds_query = [True]
+    lower = [word.lower.lower() for word in words]
+    for place, word in enumerate(words):
+        if word.text == "(":
+            holds_query.append(lower[place + 1 : place + 2] != [] and lower[place + 1] in _QUERIES)
+        elif word.text == ")" and len(holds_query) > 1:
+            holds_query.pop()
+        elif word.kind == "name" and word.lower in ("from", "join") and holds_query[-1]:
+            table = _table(words, place + 1)
+            tables += [table] if table else []
+    return tables
+
+
+def _table(words: Sequence[Word], place: int) -> tuple[str, ...]:
+    """The parts of the name that begins at a place; none where something else does."""
+    if place < len(words) and words[place].lower in ("only", "lateral"):
+        place += 1
+    parts: list[str] = []
+    while place < len(words) and words[place].kind in ("name", "quoted"):
+        parts.append(words[place].lower.lower())
+        if place + 2 >= len(words) or words[place + 1].text != ".":
+            break
+        place += 2
+    return tuple(parts)
+
+
+def common_names(words: Sequence[Word]) -> frozenset[str]:
+    """The names that WITH gives to queries."""
+    lower = [word.lower.lower() for word in words]
+    return frozenset(
+        lower[place]
+        for place in range(len(lower) - 2)
+        if lower[place + 1] == "as" and lower[place + 2] == "(" and words[place].kind != "mark"
+    )
+
+
+def is_here(table: Sequence[str], database: str | None = None) -> bool:
+    """Whether what qualifies a name is the schema of a dataset, and the database its own."""
+    qualified = list(table[:-1])
+    if qualified[-1:] not in ([], [SCHEMA]):
+        return False
+    return len(qualified) < 2 or database is None or qualified[0] == database.lower()
