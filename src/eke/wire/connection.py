@@ -66,6 +66,7 @@ class ServedConnection:
     most: int
     _transaction: Transaction = field(init=False)
     _running: asyncio.Future[Any] | None = None
+    _is_given_up: bool = False  # by the client
     _skipping: bool = False  # after an error in the extended protocol, until Sync
     _arrived: float = 0.0
     _errand: Errand | None = None  # the statement that is running, or ran last
@@ -91,7 +92,7 @@ class ServedConnection:
         if self._errand is not None:
             self._errand.is_given_up = True
         if self._running is not None:
-            self._running.cancel()
+            self._is_given_up = self._running.cancel()
 
     # -- messages ------------------------------------------------------------------------------
 
@@ -266,7 +267,7 @@ class ServedConnection:
         try:
             return await running
         except asyncio.CancelledError:
-            if not running.cancelled():
+            if not self._is_given_up:  # it is the server that ends
                 raise
             raise Trouble(
                 "57014",
@@ -274,7 +275,7 @@ class ServedConnection:
                 "what was being charged stays charged, and is free to ask again",
             ) from None
         finally:
-            self._running = None
+            self._running, self._is_given_up = None, False
 
 
 def _later(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:

@@ -19,6 +19,7 @@ from psycopg import errors
 from eke.errors import ServiceError
 from eke.service.pace import Pace
 from eke.wire import DoorPlace, door
+from eke.wire.clerk import Clerk
 from tests.wire import Raw, Wire, open_door
 
 
@@ -158,6 +159,28 @@ def test_a_statement_is_given_up(wire: Wire, monkeypatch: pytest.MonkeyPatch) ->
         goes_on.set()
         monkeypatch.undo()
         assert len(client.execute("SELECT COUNT(*) FROM people").fetchall()) == 1
+
+
+def test_the_server_ends_although_a_client_waits(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> None:
+        begun.set()
+        goes_on.wait(60)
+
+    monkeypatch.setattr(Clerk, "_aim", slow)
+    with ExitStack() as opened:
+        with open_door(folder) as wire:
+            raw = opened.enter_context(Raw(wire))
+            raw.sign_in(wire)
+            raw.send("Q", b"SELECT COUNT(*) FROM people\0")
+            assert begun.wait(60)
+            threading.Timer(0.5, goes_on.set).start()
+        letter, body = raw.receive()
+        assert (letter, b"57P01" in body) == ("E", True)
+        assert raw.receive() == ("", b"")
 
 
 def test_nobody_ends_what_is_not_theirs(wire: Wire) -> None:
