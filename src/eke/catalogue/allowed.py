@@ -129,7 +129,7 @@ _REFUSED_PARTS: dict[type[exp.Expr], tuple[str, ...]] = {
 _JOINS = frozenset({"", "NATURAL", "INNER", "CROSS", "OUTER", "NATURALINNER", "NATURALOUTER"})
 
 
-def check(nodes: list[exp.Expr]) -> None:
+def check_nodes(nodes: list[exp.Expr]) -> None:
     """Refuse what is not on the list, and parts of listed things that are not plain queries."""
     for node in nodes:
         if type(node) not in _ALLOWED:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
-from eke.catalogue.allowed import check
+from eke.catalogue.allowed import check_nodes
 from eke.catalogue.arrays import array_elements
 from eke.catalogue.directory import Directory, is_catalogue_table
 from eke.catalogue.failure import (
@@ -114,7 +114,7 @@ class _Rewriter:
 
     def run(self, tree: exp.Query) -> Rewritten:
         nodes = list(tree.walk())
-        check(nodes)
+        check_nodes(nodes)
         for node in nodes:
             if isinstance(node, exp.Identifier) and not node.args.get("quoted"):
                 node.set("this", node.name.lower())

@@ -105,7 +105,7 @@ class Answering:
         Decisions are made on a snapshot, and nobody waits for them. Those made in no time stand in
         line with each other, so that none of them is in vain; the others are made again if
         somebody was quicker. Whatever is free neither plans nor stands in line, and may be found on
-        an older snapshot; what is paid for, or refused, is decided on the newest.
+        an older snapshot. So may a charge, which the ledger checks; a refusal is of the newest.
         """
         now = self._vault.glance()
         work = self._work(request, now)
@@ -117,8 +117,10 @@ class Answering:
             is_free = False
         if is_free:
             return self._from_history(request, key, now)
+        has_waited = self._payers.locked()
         with self._payers:  # whoever was before us has changed something
-            return self._decided(request, key, self._vault.snapshot(), insist=insist)
+            now = self._vault.snapshot() if has_waited else now
+            return self._decided(request, key, now, insist=insist)
 
     def _decided(
         self, request: Request, key: str | None, now: Snapshot, *, insist: bool
@@ -130,6 +132,9 @@ class Answering:
             if decision.action == "history":
                 return self._from_history(request, key, now)
         if decision.plan is None:
+            newest = self._vault.snapshot()
+            if newest.sequence > now.sequence:
+                return self._decided(request, key, newest, insist=insist)
             refusal = self._preview(request, decision, now)
             raise Refused(advice(refusal), refusal)
 
