@@ -7,9 +7,7 @@ public names and types. It holds no data, and what it does not know is an error,
 from __future__ import annotations
 
 from eke.catalogue.answering import Catalogue
-from eke.catalogue.directory import is_catalogue_table
 from eke.catalogue.failure import CatalogueError
-from eke.catalogue.reading import tables_named
 from eke.catalogue.relation import CatalogueColumn, Result
 from eke.catalogue.relation import CatalogueRelation as Relation
 
@@ -19,6 +17,4 @@ __all__ = [
     "CatalogueError",
     "Relation",
     "Result",
-    "is_catalogue_table",
-    "tables_named",
 ]

@@ -90,19 +90,6 @@ def statement(sql: str) -> exp.Query:
     return tree
 
 
-def tables_named(sql: str) -> frozenset[str] | None:
-    """The names of tables in FROM, in lower case and without schema; None if it is no query."""
-    try:
-        tree = statement(sql)
-        return frozenset(
-            table.name.lower()
-            for table in tree.find_all(exp.Table)
-            if isinstance(table.this, exp.Identifier) and common_table(table) is None
-        )
-    except (CatalogueError, RecursionError):
-        return None
-
-
 def common_table(table: exp.Table) -> exp.CTE | None:
     """The WITH query that a table is the name of, if it is one."""
     if table.db or not isinstance(table.this, exp.Identifier):

@@ -134,7 +134,7 @@ def serve(
             screen = errors()
             if pg is not None:
                 screen.print(
-                    f"PostgreSQL's protocol at [bold]{pg}[/]: user and token of an account"
+                    f"PostgreSQL at [bold]{pg}[/]: a user is an account, a password its token"
                 )
             screen.print(f"eke at [bold]http://{host}:{port}/[/], stop it with Ctrl-C")
             service.run(app, host=host, port=port)

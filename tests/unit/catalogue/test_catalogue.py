@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from eke.catalogue import Catalogue, CatalogueColumn, CatalogueError, is_catalogue_table
-from eke.catalogue import tables_named as named
+from eke.catalogue import Catalogue, CatalogueColumn, CatalogueError
+from eke.catalogue.directory import is_catalogue_table
 
 
 def test_the_version_is_eke_s(catalogue: Catalogue) -> None:
@@ -56,29 +56,6 @@ def test_a_closed_catalogue_says_so() -> None:
     closed.close()
     with pytest.raises(CatalogueError):
         closed.run("SELECT 1")
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("SELECT 1", set()),
-        ("VALUES (1)", set()),
-        ("SELECT * FROM People", {"people"}),
-        ('SELECT * FROM public."People" p JOIN pg_class ON true', {"people", "pg_class"}),
-        ("SELECT (SELECT max(age) FROM people)", {"people"}),
-        ("WITH x AS (SELECT 1 FROM y) SELECT * FROM x", {"y"}),
-        ("WITH people AS (SELECT * FROM people) SELECT * FROM people", {"people"}),
-        ("WITH people AS (SELECT 1) SELECT * FROM public.people", {"people"}),
-        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION SELECT n FROM t) SELECT * FROM t", set()),
-        ("SELECT * FROM generate_series(1, 2)", set()),
-        ("SELECT * FROM a; SELECT * FROM b", None),
-        ("INSERT INTO people VALUES (1)", None),
-        ("SELECT (", None),
-        ("", None),
-    ],
-)
-def test_the_tables_of_a_statement_are_named(text: str, names: set[str] | None) -> None:
-    assert named(text) == names
 
 
 def test_catalogue_tables_are_told_from_others() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eke.catalogue import Catalogue, CatalogueError, engine, tables_named
+from eke.catalogue import Catalogue, CatalogueError, engine
 from tests.unit.catalogue.corpus import statements
 
 TEXTS = [statement.text for statement in statements() if len(statement.text) < 600]
@@ -34,10 +34,9 @@ def mutations(draw: st.DrawFn) -> str:
 def test_a_mutated_statement_is_answered_or_refused(
     catalogue: Catalogue, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "MOST_SECONDS", 1.0)
-    names = tables_named(text)
-    for ask in (catalogue.run, catalogue.describe):
-        with suppress(CatalogueError):
-            ask(text)
-            assert names is not None
+    with monkeypatch.context() as hurried:
+        hurried.setattr(engine, "MOST_SECONDS", 1.0)
+        for ask in (catalogue.run, catalogue.describe):
+            with suppress(CatalogueError):
+                ask(text)
     assert catalogue.run("SELECT 1").rows == ((1,),)
