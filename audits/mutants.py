@@ -43,15 +43,7 @@ MUTATED = (
     "src/eke/mechanism/*.py",
     "src/eke/ledger/book.py",
     "src/eke/ledger/required.py",
-    "src/eke/privacy/accountant.py",
-    "src/eke/privacy/block_loss.py",
-    "src/eke/privacy/concentrated.py",
-    "src/eke/privacy/loss_array.py",
-    "src/eke/privacy/measure.py",
-    "src/eke/privacy/measures.py",
-    "src/eke/privacy/record_loss.py",
-    "src/eke/privacy/noise_grid.py",
-    "src/eke/privacy/pure.py",
+    "src/eke/privacy/*.py",
 )
 
 TESTS = (
