@@ -22,7 +22,7 @@ _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Catalogue:
-    """Answers what database tools ask about a server; it holds names and types, and no data.
+    """Answers what database tools ask about a server, and reads what was released to everybody.
 
     It may be used from several threads, which take turns.
     """
@@ -56,6 +56,7 @@ class Catalogue:
         plan = self._plan(sql, describing=False)
         with self._turn:
             self._begin(plan, settings)
+            self._engine.fill(plan.tables)
             description, rows = self._engine.run(plan.sql)
         kinds = _kinds(plan, description)
         return Result(
@@ -89,7 +90,8 @@ class Catalogue:
 
     def _begin(self, plan: Rewritten, settings: Mapping[str, str]) -> None:
         self._lookups.begin(settings)
-        if "pg_settings" in plan.tables:
+        self._engine.provide(plan.tables)
+        if any(table.name == "pg_settings" for table in plan.tables):
             self._engine.replace_settings(dict(self._lookups.settings))
 
     def _shown(self, value: Any, kind: str) -> object:

@@ -68,12 +68,6 @@ def shapes(text: str, schema: str) -> list[Numbered]:
 
 
 SYSTEM = shapes(PG_CATALOG, "pg_catalog") + shapes(INFORMATION_SCHEMA, "information_schema")
-_SYSTEM_NAMES = {(entry.relation.schema, entry.relation.name) for entry in SYSTEM}
-
-
-def is_catalogue_table(name: str, schema: str | None) -> bool:
-    """True when this is the name of a relation that the catalogue itself answers for."""
-    return (schema or "pg_catalog", name) in _SYSTEM_NAMES
 
 
 def quoted(name: str) -> str:
@@ -117,6 +111,14 @@ class Directory:
         }
         self.by_oid = {entry.oid: entry.relation for entry in self.entries}
         self._procedures = {procedure.name: procedure.oid for procedure in self.procedures}
+
+    def readable(self, name: str, schema: str) -> CatalogueRelation | None:
+        """The relation that FROM names, if it is one whose rows are known; "" for any schema."""
+        for place in (schema,) if schema else ("pg_catalog", "public"):
+            relation = self.by_oid.get(self._relations.get((place, name), 0))
+            if relation is not None and (place != "public" or relation.rows is not None):
+                return relation
+        return None
 
     def number(self, kind: str, text: str) -> int:
         """The OID that a text stands for when it is cast to one of the reference kinds."""

@@ -1,4 +1,4 @@
-"""Engine: an in-memory DuckDB that holds the catalogue and can reach nothing else.
+"""Engine: an in-memory DuckDB that holds the catalogue and what was released, and nothing else.
 
 A client's text gets here only as rewritten from a checked tree. The connection is sealed all the
 same: no files, no extensions, no settings, one thread, little memory, no temporary files.
@@ -7,6 +7,8 @@ same: no files, no extensions, no settings, one thread, little memory, no tempor
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
+from collections.abc import Collection
 from typing import Any
 
 import duckdb
@@ -26,6 +28,8 @@ MOST_ROWS = 50_000
 MOST_LETTERS = 4_000_000
 _PART = 64  # rows that are fetched at a time
 MOST_SECONDS = 10.0
+MOST_CELLS = 2_000_000
+"""Of relations with rows that are held at a time, rows times columns."""
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -33,7 +37,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": False,
     "temp_directory": "",
     "threads": 1,
-    "memory_limit": "64MB",
+    "memory_limit": "128MB",
 }
 _SEAL = (
     "enable_external_access = false",
@@ -49,6 +53,8 @@ class CatalogueEngine:
 
     def __init__(self, directory: Directory, lookups: Lookups) -> None:
         self._lookups = lookups
+        self._provided: set[CatalogueRelation] = set()
+        self._filled: OrderedDict[CatalogueRelation, int] = OrderedDict()  # with their cells
         self._connection = duckdb.connect(":memory:", config=_CONFIGURATION)
         for schema in ENGINE_SCHEMAS.values():
             self._connection.execute(f"CREATE SCHEMA {schema}")
@@ -79,6 +85,39 @@ class CatalogueEngine:
         else:
             return
         raise problem
+
+    def provide(self, relations: Collection[CatalogueRelation]) -> None:
+        """Have a table for each relation whose rows can be fetched, empty as yet."""
+        for relation in relations:
+            if relation.rows is not None and relation not in self._provided:
+                self._create(relation, [])
+                self._provided.add(relation)
+
+    def fill(self, relations: Collection[CatalogueRelation]) -> None:
+        """Fetch the rows of those that have some; what was read longest ago makes room."""
+        wanted = [relation for relation in relations if relation.rows is not None]
+        for relation in wanted:
+            if relation in self._filled:
+                self._filled.move_to_end(relation)
+        for relation in wanted:
+            if relation.rows is not None and relation not in self._filled:
+                rows = relation.rows()
+                cells = rows.num_rows * rows.num_columns
+                self._make_room(cells, wanted)
+                self._insert(_place(relation), rows)
+                self._filled[relation] = cells
+
+    def _make_room(self, cells: int, needed: Collection[CatalogueRelation]) -> None:
+        for relation in [one for one in self._filled if one not in needed]:
+            if sum(self._filled.values()) + cells > MOST_CELLS:
+                self._connection.execute(f"TRUNCATE {_place(relation)}")
+                del self._filled[relation]
+        if sum(self._filled.values()) + cells > MOST_CELLS:
+            raise CatalogueError(
+                f"together these relations have more than {MOST_CELLS:,} values, too many to be "
+                "read here; download them over HTTP",
+                TOO_LONG,
+            )
 
     def run(self, sql: str, most_rows: int = MOST_ROWS) -> tuple[list[Any], list[tuple[Any, ...]]]:
         """Names and types of the columns, and the rows, of a rewritten statement."""
@@ -123,8 +162,8 @@ class CatalogueEngine:
 
     def _create(self, relation: CatalogueRelation, rows: list[Row]) -> None:
         kinds = {column.name: BY_OID[column.oid].name for column in relation.columns}
-        place = f'{ENGINE_SCHEMAS[relation.schema]}."{relation.name}"'
-        columns = ", ".join(f'"{name}" {storage(kind)}' for name, kind in kinds.items())
+        place = _place(relation)
+        columns = ", ".join(f"{_quoted(name)} {storage(kind)}" for name, kind in kinds.items())
         self._connection.execute(f"CREATE TABLE {place} ({columns})")
         if rows:
             system = relation.schema == "pg_catalog"
@@ -132,6 +171,19 @@ class CatalogueEngine:
             arrow = pa.table(
                 {name: [row.get(name, missing.get(name)) for row in rows] for name in kinds}
             )
-            self._connection.register("given", arrow)
+            self._insert(place, arrow)
+
+    def _insert(self, place: str, rows: pa.Table) -> None:
+        self._connection.register("given", rows)
+        try:
             self._connection.execute(f"INSERT INTO {place} SELECT * FROM given")  # noqa: S608
+        finally:
             self._connection.unregister("given")
+
+
+def _place(relation: CatalogueRelation) -> str:
+    return f"{ENGINE_SCHEMAS[relation.schema]}.{_quoted(relation.name)}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

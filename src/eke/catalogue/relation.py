@@ -1,9 +1,16 @@
-"""What the catalogue is told of and what it answers with: names and types, never data."""
+"""What the catalogue is told of and what it answers with.
+
+Privacy: names and types, and rows of what was released before; never anything of the data itself.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +23,18 @@ class CatalogueColumn:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueRelation:
-    """A table or view that a client sees."""
+    """A table or view that a client sees.
+
+    With `rows` it can be read as well: they are fetched when a statement first asks for them, with
+    the columns in this order. Of all others the catalogue knows the name and the types alone.
+    """
 
     name: str
     columns: tuple[CatalogueColumn, ...]
     kind: Literal["r", "v"] = "r"
     schema: str = "public"
     comment: str | None = None
+    rows: Callable[[], pa.Table] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

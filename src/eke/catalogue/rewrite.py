@@ -16,7 +16,7 @@ from sqlglot.errors import ErrorLevel
 
 from eke.catalogue.allowed import check_nodes
 from eke.catalogue.arrays import array_elements
-from eke.catalogue.directory import Directory, is_catalogue_table
+from eke.catalogue.directory import Directory
 from eke.catalogue.failure import (
     NO_COLUMN,
     NO_FUNCTION,
@@ -30,9 +30,11 @@ from eke.catalogue.format_parts import format_parts
 from eke.catalogue.functions import BOUNDED, MACROS, PLAIN, RENAMED
 from eke.catalogue.kind import REFERENCES, storage
 from eke.catalogue.reading import common_table
+from eke.catalogue.relation import CatalogueRelation
 from eke.catalogue.scopes import Outputs, Scopes, called, cast_kind, column_name
 
-ENGINE_SCHEMAS = {"pg_catalog": "names", "information_schema": "standard"}
+_SYSTEM_SCHEMAS = {"pg_catalog": "names", "information_schema": "standard"}
+ENGINE_SCHEMAS = {**_SYSTEM_SCHEMAS, "public": "shown"}
 _TEXT = frozenset({"text", "name", "varchar", "char", "bpchar"})
 _FRACTIONAL = frozenset({"float4", "float8", "numeric"})
 _HIDDEN = frozenset(
@@ -67,7 +69,7 @@ class Rewritten:
 
     sql: str
     columns: Outputs
-    tables: frozenset[str]
+    tables: frozenset[CatalogueRelation]
 
 
 def rewritten(tree: exp.Query, directory: Directory, *, describing: bool) -> Rewritten:
@@ -80,7 +82,7 @@ class _Rewriter:
         self._directory = directory
         self._describing = describing
         self._kinds: dict[int, str | None] = {}
-        self._tables: set[str] = set()
+        self._tables: set[CatalogueRelation] = set()
         self._alive: list[exp.Expr] = []
         self._called: dict[int, str] = {}
         self._array_joins = 0
@@ -119,7 +121,7 @@ class _Rewriter:
             if isinstance(node, exp.Identifier) and not node.args.get("quoted"):
                 node.set("this", node.name.lower())
             node.comments = None
-        scopes = Scopes()
+        scopes = Scopes(self._directory)
         columns = scopes.outputs(tree)
         self._kinds = {id(node): scopes.kind(node) for node in nodes}
         for node in nodes:
@@ -162,23 +164,20 @@ class _Rewriter:
         if isinstance(node.this, exp.Identifier):
             if common_table(node) is not None:
                 return node
-            schema = node.db or "pg_catalog"
-            if not is_catalogue_table(node.name, schema) or node.catalog not in (
-                "",
-                self._directory.database,
-            ):
+            relation = self._directory.readable(node.name, node.db)
+            if relation is None or node.catalog not in ("", self._directory.database):
                 raise CatalogueError(
                     f"the catalogue has no relation {node.name[:100]!r}; check its name", NO_TABLE
                 )
-            self._tables.add(node.name)
+            self._tables.add(relation)
             if not node.args.get("alias"):
                 node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name, quoted=True)))
             node.set("catalog", None)
             node.set("only", None)
-            node.set("db", exp.to_identifier(ENGINE_SCHEMAS[schema]))
+            node.set("db", exp.to_identifier(ENGINE_SCHEMAS[relation.schema]))
             return node
         call = node.this
-        if node.db not in ("", *ENGINE_SCHEMAS) or node.args.get("ordinality"):
+        if node.db not in ("", *_SYSTEM_SCHEMAS) or node.args.get("ordinality"):
             raise CatalogueError("the catalogue has no such function for FROM", UNSUPPORTED)
         return _call_as_table(call, self._called[id(node)], node)
 
@@ -192,7 +191,7 @@ class _Rewriter:
 
     def _dot(self, node: exp.Dot) -> exp.Expr:
         if isinstance(node.this, exp.Identifier) and not isinstance(node.parent, exp.DataType):
-            if node.this.name not in ENGINE_SCHEMAS or isinstance(node.expression, exp.Identifier):
+            if node.this.name not in _SYSTEM_SCHEMAS or isinstance(node.expression, exp.Identifier):
                 raise CatalogueError(f"no function in schema {node.this.name[:60]!r}", NO_FUNCTION)
             inner: exp.Expr = node.expression
             return inner

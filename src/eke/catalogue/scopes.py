@@ -10,19 +10,13 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from eke.catalogue.directory import SYSTEM
+from eke.catalogue.directory import Directory
 from eke.catalogue.functions import RETURNS, SAME_AS_ARGUMENT
 from eke.catalogue.kind import BY_OID, ROWS, kind_named
 from eke.catalogue.reading import common_table
 
 Outputs: TypeAlias = list[tuple[str, str | None]]
 """Names and kinds of the columns of a query."""
-_COLUMNS: dict[tuple[str, str], Outputs] = {
-    (entry.relation.schema, entry.relation.name): [
-        (column.name, BY_OID[column.oid].name) for column in entry.relation.columns
-    ]
-    for entry in SYSTEM
-}
 _WORDS: dict[type[exp.Expr], str] = {
     exp.CurrentUser: "current_user",
     exp.CurrentRole: "current_role",
@@ -123,7 +117,8 @@ _FIXED: dict[type[exp.Expr], str] = {
 class Scopes:
     """The kinds of the expressions of one tree, which is not changed meanwhile."""
 
-    def __init__(self) -> None:
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
         self._sources: dict[int, dict[str, Outputs]] = {}
 
     def outputs(self, query: exp.Expr) -> Outputs:
@@ -243,7 +238,9 @@ class Scopes:
             common = common_table(node)
             if common is not None:
                 return _renamed(self.outputs(common.this), common)
-            return _renamed(_COLUMNS.get((node.db or "pg_catalog", node.name), []), node)
+            relation = self._directory.readable(node.name, node.db)
+            columns = () if relation is None else relation.columns
+            return _renamed([(one.name, BY_OID[one.oid].name) for one in columns], node)
         if isinstance(node, exp.Table):
             return _renamed([(node.alias or node.this.name, self.kind(node.this))], node)
         if isinstance(node, exp.Subquery | exp.Lateral):

@@ -15,7 +15,7 @@ from fastapi import Depends, Path, Request
 from eke.service.access import Access
 from eke.service.account import Account, Caller, Role
 from eke.service.failure import Problem
-from eke.service.state import state_of
+from eke.service.state import State, state_of
 from eke.session import Session
 
 EVERYONE: tuple[Role, ...] = ("curator", "analyst", "auditor")
@@ -57,7 +57,12 @@ async def _account(request: Request) -> Account:
 
 def own_only(request: Request, account: Account) -> bool:
     """Whether this account sees only what it asked for itself."""
-    return account.role == "analyst" and state_of(request).settings.sharing == "own"
+    return sees_own_only(state_of(request), account)
+
+
+def sees_own_only(state: State, account: Account) -> bool:
+    """The same, for whoever comes in by another door."""
+    return account.role == "analyst" and state.settings.sharing == "own"
 
 
 DatasetName = Annotated[str, Path(max_length=64, description="The name of a dataset.")]

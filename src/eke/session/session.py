@@ -258,7 +258,7 @@ class Session(Dataset):
         """
         return asking.KeptAnswers(self._vault, self._request, self._read)
 
-    @property
+    @cached_property
     def archive(self) -> Archive:
         """Releases and publications that the ledger holds, whoever made them.
 

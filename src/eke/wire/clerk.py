@@ -15,7 +15,7 @@ from eke.catalogue import Catalogue, CatalogueColumn
 from eke.errors import BudgetExceeded
 from eke.service.account import Account
 from eke.service.log import log
-from eke.service.permission import ASKING
+from eke.service.permission import ASKING, sees_own_only
 from eke.service.rate import Rate
 from eke.service.state import State
 from eke.session import Answer, Session
@@ -29,6 +29,7 @@ from eke.wire.named import common_names, is_here, tables_of
 from eke.wire.outcome import Outcome
 from eke.wire.parameter import parameters_of
 from eke.wire.portal import Prepared, one_statement
+from eke.wire.preview import chosen_of, previewed
 from eke.wire.report import Trouble, notice
 from eke.wire.setting import REPORTED, ConnectionSettings
 from eke.wire.table import Outline, ServedTable
@@ -87,7 +88,12 @@ class Clerk:
         """Made when somebody looks: most programs only ask."""
         datasets, account = self._state.datasets.items(), self._account
         visible = tuple(name for name, _ in datasets if account.may_see(name))
-        return self.table.catalogue(account.name, visible)
+        return self.table.catalogue(account.name, visible, self.table.released.seen_by(self._sees))
+
+    @property
+    def _sees(self) -> str | None:
+        """Whose releases the account may see; None for everybody's."""
+        return self._account.name if sees_own_only(self._state, self._account) else None
 
     def errand(self) -> Errand:
         """A statement is about to run: by whom, unless the token was revoked, or it is haste."""
@@ -121,10 +127,10 @@ class Clerk:
         if not statement.reads:
             return None
         if self._is_question(statement):
-            public = declared(statement, self._session.domain, self.table.names)
+            asked = unwrapped(statement, self.name, self.table.names)
+            public = self._public(statement, asked)
             if public is not None:
                 return public.columns
-            asked = unwrapped(statement, self.name, self.table.names)
             return self._probed(asked) or self._outline(asked, self.settings).columns
         return self._catalogue.describe(statement.text, self.settings.values)
 
@@ -178,25 +184,25 @@ class Clerk:
 
     def _probed(self, asked: Unwrapped) -> tuple[CatalogueColumn, ...] | None:
         """The columns of the table itself that a probe is about; None for anything else."""
-        if asked.columns is None:
+        if asked.columns is None or not asked.is_probe:
             return None
-        known = {column.name.lower(): column for column in self.table.protected.columns}
-        if "*" in asked.columns:
-            return tuple(known.values())
-        missing = [name for name in asked.columns if name.lower() not in known]
-        if missing:
-            raise Trouble("42703", f'column "{missing[0][:63]}" does not exist')
-        return tuple(known[name.lower()] for name in asked.columns)
+        listed = self.table.protected.columns
+        return tuple(column for _, column in chosen_of(asked.columns, listed, self.name))
+
+    def _public(self, statement: Statement, asked: Unwrapped) -> Outcome | None:
+        """What is public without any question: declared values, and rows published before."""
+        listed = declared(statement, self._session.domain, self.table.names)
+        return listed or previewed(asked, self.table.released, self._sees)
 
     def _read(self, statement: Statement, errand: Errand) -> Outcome:
         if not self._is_question(statement):
             _refuse_set_config(statement)
             result = self._catalogue.run(statement.text, errand.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
-        public = declared(statement, self._session.domain, self.table.names)
+        asked = unwrapped(statement, self.name, self.table.names)
+        public = self._public(statement, asked)
         if public is not None:
             return public if errand.settings.notices else replace(public, aside=())
-        asked = unwrapped(statement, self.name, self.table.names)
         probed = self._probed(asked)
         if probed is not None:
             return Outcome("SELECT 0", probed)
@@ -271,6 +277,8 @@ class Clerk:
         asked = unwrapped(inner, self.name, self.table.names)
         if self._probed(asked) is not None:
             return Outcome.of_texts(_PLAN[0].name, ["a probe: no rows; free"], "EXPLAIN")
+        if self._public(inner, asked) is not None:
+            return Outcome.of_texts(_PLAN[0].name, ["public already; free"], "EXPLAIN")
         aim = self._aim(self._outline(asked, errand.settings), errand.settings)
         told = self._session.explain(asked.text, analyst=errand.account.name, **aim)
         lines = [f"{column['name']} = {column['formula']}" for column in told["columns"]]

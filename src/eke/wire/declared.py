@@ -15,9 +15,9 @@ from typing import Any
 from eke.catalogue import CatalogueColumn
 from eke.domain import Domain, plain_label
 from eke.wire.kind import TEXT
+from eke.wire.label import kind_of
 from eke.wire.outcome import Outcome
 from eke.wire.report import notice
-from eke.wire.table import kind_of
 from eke.wire.words import Statement, Word
 
 MOST_ROWS = 10_000

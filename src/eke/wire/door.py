@@ -174,7 +174,7 @@ class Door:
             raise Trouble("0A000", "nothing is replicated from here")
         known = self._tables.get(name)
         if known is None or known[0] is not session:
-            known = self._tables[name] = (session, ServedTable(name, session.domain))
+            known = self._tables[name] = (session, ServedTable(name, session))
         if self._messages is None:
             self._messages = Rate(MESSAGES_A_REQUEST * state.settings.requests_per_minute)
         clerk = Clerk(state, session, known[1], guest, self._messages)

@@ -7,8 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from eke.catalogue import Catalogue, CatalogueColumn, Relation
 from eke.domain import (
@@ -20,18 +19,20 @@ from eke.domain import (
     Integer,
     Numeric,
     Timestamp,
-    plain_label,
 )
 from eke.errors import EkeError
 from eke.question import Question
-from eke.session import Answer
+from eke.session import Answer, Session
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
 from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, TEXT, TIMESTAMP, encoded, literal
+from eke.wire.label import kind_of, shown_label
 from eke.wire.parameter import Typical
+from eke.wire.released import ReleasedRelations
 
 LOW, HIGH = "_low", "_high"
 MOST_CATALOGUES = 16
+_Seen: TypeAlias = tuple[str, tuple[str, ...], tuple[Relation, ...]]
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(.*\)", re.DOTALL)
 
 
@@ -75,7 +76,7 @@ class Outline:
             cells = [row[place] for row in answer.rows]
             kind = next(kinds).oid
             if is_key:
-                by_column.append([(_label(cell, kind),) for cell in cells])
+                by_column.append([(shown_label(cell, kind),) for cell in cells])
             elif self.intervals:
                 by_column.append([(cell.value, cell.low, cell.high) for cell in cells])
                 next(kinds), next(kinds)
@@ -91,28 +92,6 @@ def shown_name(name: str, text: str) -> str:
     return name if call is None or f'"{name}"' in text else call[1].lower()
 
 
-def kind_of(labels: Iterable[Any]) -> int:
-    """The type of a column that shows these labels."""
-    kinds = {type(label) for label in labels if label is not None}
-    for kind, fitting in (
-        (BOOL, {bool}),
-        (INT8, {int}),
-        (FLOAT8, {int, float}),
-        (TIMESTAMP, {datetime}),
-        (DATE, {date}),
-    ):
-        if kinds and kinds <= fitting:
-            return kind
-    return TEXT
-
-
-def _label(label: Any, kind: int) -> Any:
-    plain: Any = plain_label(label)
-    if plain is None:
-        return None
-    return {TEXT: str, FLOAT8: float}.get(kind, lambda same: same)(plain)
-
-
 _KINDS: dict[type[Attribute], int] = {
     Boolean: BOOL,
     Integer: INT8,
@@ -126,23 +105,27 @@ _KINDS: dict[type[Attribute], int] = {
 class ServedTable:
     """What all connections to one dataset share: its relations, and questions read before."""
 
-    def __init__(self, name: str, domain: Domain) -> None:
+    def __init__(self, name: str, session: Session) -> None:
+        domain = session.domain
         self.relations = _relations(name, domain)
         self.names = frozenset(relation.name.lower() for relation in self.relations)
+        self.released = ReleasedRelations(session, self.protected, self.names)
         self.columns = _typical(domain, self.relations)
         self.questions = QuestionStore(domain)
-        self._catalogues: OrderedDict[tuple[str, tuple[str, ...]], Catalogue] = OrderedDict()
+        self._catalogues: OrderedDict[_Seen, Catalogue] = OrderedDict()
         self._lock = threading.Lock()
 
-    def catalogue(self, user: str, databases: tuple[str, ...]) -> Catalogue:
+    def catalogue(
+        self, user: str, databases: tuple[str, ...], released: tuple[Relation, ...]
+    ) -> Catalogue:
         """The catalogue that an account sees; those used last are kept, for one takes a while."""
-        key = (user, databases)
+        key = (user, databases, released)
         with self._lock:
             known = self._catalogues.pop(key, None) or Catalogue(
                 databases=databases,
                 database=self.protected.name,
                 user=user,
-                relations=self.relations,
+                relations=[*self.relations, *released],
             )
             self._catalogues[key] = known
             if len(self._catalogues) > MOST_CATALOGUES:

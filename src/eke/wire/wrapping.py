@@ -2,6 +2,7 @@
 
 SELECT * FROM (a question) AS q LIMIT 100     → the question, and its first 100 rows
 … WHERE 1 = 0, … LIMIT 0                      → only which columns it has: a probe
+SELECT * FROM people LIMIT 100                → columns and how many rows: a preview
 
 Places in the text stay what they were, so that errors point to where they are.
 """
@@ -23,18 +24,31 @@ _NEVER = (("1", "=", "0"), ("0", "=", "1"), ("false",), ("1", "<>", "1"), ("1", 
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """A column of the table that is selected, or "*" for all, and the name it is shown by."""
+
+    column: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unwrapped:
     """A question as it is asked, how many of its rows are wanted, and from which on.
 
-    `columns` are those of a probe that names columns of the table, or all of them with "*"; None
-    where what is left is a question.
+    `columns` are those of a probe or a preview, which name columns of the table, or all of them
+    with "*"; None where what is left is a question.
     """
 
     text: str
     is_probe: bool = False
     limit: int | None = None
     offset: int = 0
-    columns: tuple[str, ...] | None = None
+    columns: tuple[Chosen, ...] | None = None
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether rows of the table are wanted, and no more than some."""
+        return self.columns is not None and not self.is_probe and self.limit is not None
 
 
 def unwrapped(
@@ -61,9 +75,10 @@ def unwrapped(
         rest = None if below.limit is None else max(0, below.limit - offset)
         fewest = min((most for most in (limit, rest) if most is not None), default=None)
         return Unwrapped(moved, below.is_probe, fewest, offset + below.offset, below.columns)
+    columns = _chosen(words, relations)
     if not is_probe:
-        return Unwrapped(text)
-    columns = _plain_columns(words, relations)
+        is_preview = columns is not None and _is_bare(words)
+        return Unwrapped(text, False, limit, offset, columns) if is_preview else Unwrapped(text)
     is_grouped = "group" in [word.lower for word in words]
     if never is not None and columns is None and not is_grouped:
         return Unwrapped(text)  # one row of zeros in SQL; whoever reads it says so
@@ -130,21 +145,46 @@ def _inside(words: Sequence[Word]) -> Sequence[Word] | None:
     return None
 
 
-def _plain_columns(words: Sequence[Word], relations: Collection[str]) -> tuple[str, ...] | None:
-    """The columns of SELECT a, t.b FROM t, or "*"; None for anything else."""
+def _chosen(words: Sequence[Word], relations: Collection[str]) -> tuple[Chosen, ...] | None:
+    """The columns of SELECT a, t.b AS c FROM t, or "*"; None for anything else."""
     lower = [word.lower for word in words]
-    if lower[:1] != ["select"] or "from" not in lower:
+    if lower[:1] != ["select"] or "from" not in lower or {"distinct", "group"} & set(lower):
         return None
     start = lower.index("from")
-    names = [word for word in words[1:start] if word.text != ","]
-    last = [  # without the table in front of a column
-        word
-        for word, after in zip(names, [*names[1:], None], strict=True)
-        if word.text != "." and not (after is not None and after.text == ".")
-    ]
     table = [word for word in words[start + 1 :] if word.text != "."]
     is_one_table = 1 <= len(table) <= 5 and any(w.lower.lower() in relations for w in table)
-    is_plain = all(word.kind in ("name", "quoted") or word.text == "*" for word in last)
-    if not last or not is_plain or not is_one_table or "group" in lower:
+    items: list[list[Word]] = [[]]
+    for word in words[1:start]:
+        if word.text == ",":
+            items.append([])
+        else:
+            items[-1].append(word)
+    columns = [_item(item) for item in items]
+    listed = tuple(column for column in columns if column is not None)
+    return listed if is_one_table and len(listed) == len(items) else None
+
+
+def _item(words: Sequence[Word]) -> Chosen | None:
+    """One of them, with what qualifies it and the name it is given; None for anything else."""
+    rest = list(words)
+    while len(rest) > 2 and _is_name(rest[0]) and rest[1].text == ".":
+        del rest[:2]
+    if len(rest) == 3 and rest[1].lower == "as":
+        del rest[1]
+    is_plain = bool(rest) and (_is_name(rest[0]) or (rest[0].text == "*" and len(rest) == 1))
+    if not is_plain or len(rest) > 2 or not all(map(_is_name, rest[1:])):
         return None
-    return tuple(word.lower for word in last)
+    return Chosen(rest[0].lower, rest[-1].lower)
+
+
+def _is_bare(words: Sequence[Word]) -> bool:
+    """Whether nothing follows the table but a name for it: no condition, no order."""
+    rest = list(words[[word.lower for word in words].index("from") + 1 :])
+    while len(rest) > 2 and _is_name(rest[0]) and rest[1].text == ".":
+        del rest[:2]
+    named = [word for word in rest[1:] if word.lower != "as"]
+    return len(named) <= 1 and all(map(_is_name, rest)) and named == rest[len(rest) - len(named) :]
+
+
+def _is_name(word: Word) -> bool:
+    return word.kind in ("name", "quoted")

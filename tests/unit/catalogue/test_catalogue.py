@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from eke.catalogue import Catalogue, CatalogueColumn, CatalogueError
-from eke.catalogue.directory import is_catalogue_table
 
 
 def test_the_version_is_eke_s(catalogue: Catalogue) -> None:
@@ -56,12 +55,3 @@ def test_a_closed_catalogue_says_so() -> None:
     closed.close()
     with pytest.raises(CatalogueError):
         closed.run("SELECT 1")
-
-
-def test_catalogue_tables_are_told_from_others() -> None:
-    assert is_catalogue_table("pg_class", None)
-    assert is_catalogue_table("pg_class", "pg_catalog")
-    assert is_catalogue_table("tables", "information_schema")
-    assert not is_catalogue_table("tables", None)
-    assert not is_catalogue_table("people", None)
-    assert not is_catalogue_table("pg_class", "public")

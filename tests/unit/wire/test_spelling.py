@@ -6,10 +6,11 @@ import pytest
 
 from eke.wire.spelling import respelled
 from eke.wire.words import statements
-from eke.wire.wrapping import Unwrapped, unwrapped
+from eke.wire.wrapping import Chosen, Unwrapped, unwrapped
 from tests.wire import Wire
 
 NAMES = frozenset({"people"})
+A = (Chosen("a", "a"),)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,31 @@ def test_the_same_is_asked_and_places_stay(written: str, spelled: str) -> None:
             "SELECT * FROM (SELECT 1 FROM people) q OFFSET 2",
             Unwrapped("SELECT 1 FROM people", False, None, 2),
         ),
-        ("SELECT a FROM people LIMIT 0", Unwrapped("SELECT a FROM people", True, None, 0, ("a",))),
+        ("SELECT a FROM people LIMIT 0", Unwrapped("SELECT a FROM people", True, None, 0, A)),
+        (
+            'SELECT "public".people.a FROM public."people" AS p LIMIT 7 OFFSET 2',
+            Unwrapped('SELECT people.a FROM "people" AS p LIMIT 7 OFFSET 2', False, 7, 2, A),
+        ),
+        (
+            "SELECT a AS b, c d, p.* FROM people p WHERE 1 = 0",
+            Unwrapped(
+                "SELECT a AS b, c d, p.* FROM people p",
+                True,
+                None,
+                0,
+                (Chosen("a", "b"), Chosen("c", "d"), Chosen("*", "*")),
+            ),
+        ),
+        (
+            "SELECT a FROM people ORDER BY a LIMIT 7",
+            Unwrapped("SELECT a FROM people ORDER BY a LIMIT 7"),
+        ),
+        ("SELECT a + 1 FROM people LIMIT 7", Unwrapped("SELECT a + 1 FROM people LIMIT 7")),
+        (
+            "SELECT DISTINCT a FROM people LIMIT 7",
+            Unwrapped("SELECT DISTINCT a FROM people LIMIT 7"),
+        ),
+        ("SELECT a FROM people, people LIMIT 7", Unwrapped("SELECT a FROM people, people LIMIT 7")),
         ("SELECT COUNT(*) FROM people LIMIT 5", Unwrapped("SELECT COUNT(*) FROM people LIMIT 5")),
         (
             "SELECT COUNT(*) FROM people WHERE 1 = 0",

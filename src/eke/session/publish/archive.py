@@ -6,6 +6,7 @@ Privacy: everything in it was released and paid for; reading it again costs noth
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -41,13 +42,19 @@ class Record:
 class Archive:
     """What a dataset has released in tables and published in rows.
 
-    `caveats` are sentences on what holds for all of it, besides what the domain leaves open.
+    `caveats` are sentences on what holds for all of it, besides what the domain leaves open. Of the
+    ledger, which only grows, each look reads what is new. Threads may share it.
     """
 
     def __init__(self, vault: Vault, caveats: tuple[str, ...] = ()) -> None:
         self._caveats = caveats
         self._domain: Domain = vault.domain
         self._ledger: Ledger = vault.ledger
+        self._read_until = 0
+        self._known: list[Record] = []
+        self._waiting: dict[int, tuple[Entry, dict[str, Any]]] = {}
+        self._with_rows: set[int] = set()  # publications whose rows are kept, once and for all
+        self._lock = threading.Lock()
 
     def releases(self) -> list[Record]:
         """Releases of whole workloads, in order."""
@@ -56,7 +63,7 @@ class Archive:
     def publications(self) -> list[Record]:
         """Publications of rows, in order."""
         records = [one for one in self._records() if one.kind == "publish"]
-        return [replace(one, complete=self._rows_text(one) is not None) for one in records]
+        return [replace(one, complete=self._has_rows(one)) for one in records]
 
     def release(self, sequence: int) -> Release:
         """The tables of a release, as they were released."""
@@ -92,21 +99,29 @@ class Archive:
         return "charged" if request.closed_by is None else request.closed_by
 
     def _records(self) -> list[Record]:
-        records: list[Record] = []
-        waiting: dict[int, tuple[Entry, dict[str, Any]]] = {}
-        for entry in self._ledger.entries():
-            if entry.kind == "reserve":
-                plan = entry.payload.get("plan")
-                purpose = plan.get("purpose") if isinstance(plan, Mapping) else None
-                if purpose:
-                    waiting[entry.sequence] = (entry, json.loads(str(purpose)))
-            elif entry.kind == "remember" and entry.payload.get("purpose"):
-                records.append(_record(entry, entry, json.loads(str(entry.payload["purpose"]))))
-            elif entry.kind == "commit":
-                opened = waiting.pop(int(str(entry.about["reservation"])), None)
-                if opened is not None:
-                    records.append(_record(opened[0], entry, opened[1]))
-        return records
+        with self._lock:
+            for entry in self._ledger.entries(self._read_until):
+                self._take_in(entry)
+                self._read_until = entry.sequence
+            return list(self._known)
+
+    def _take_in(self, entry: Entry) -> None:
+        if entry.kind == "reserve":
+            plan = entry.payload.get("plan")
+            purpose = plan.get("purpose") if isinstance(plan, Mapping) else None
+            if purpose:
+                self._waiting[entry.sequence] = (entry, json.loads(str(purpose)))
+        elif entry.kind == "remember" and entry.payload.get("purpose"):
+            self._known.append(_record(entry, entry, json.loads(str(entry.payload["purpose"]))))
+        elif entry.kind == "commit":
+            opened = self._waiting.pop(int(str(entry.about["reservation"])), None)
+            if opened is not None:
+                self._known.append(_record(opened[0], entry, opened[1]))
+
+    def _has_rows(self, record: Record) -> bool:
+        if record.sequence not in self._with_rows and self._rows_text(record) is not None:
+            self._with_rows.add(record.sequence)
+        return record.sequence in self._with_rows
 
     def _rows_text(self, record: Record) -> str | None:
         """What holds the rows of a publication: a text of their own, or that of their release."""
