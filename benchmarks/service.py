@@ -6,7 +6,8 @@ endpoint is FastAPI with one durable INSERT (SQLite, synchronous=FULL), the leas
 which records its requests does. Clients are threads of this process, the
 server is a process of its own; both share the machine, so that only ratios mean something. Bare and
 free requests take turns of a second and a half, so that whatever else the machine does slows both.
-"server ms" is processor time of the server's process for one request (Linux only).
+"server ms" is processor time of the server's process for one request (Linux only). The same
+questions are repeated by 50 clients over HTTP and over PostgreSQL's protocol, by turns as well.
 
 Last, one analyst asks known questions, by turns alone and while another account lets the server
 work on the largest previews it accepts, several at a time and without pause. The ratio of the two
@@ -30,14 +31,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+import psycopg
 import uvicorn
 from fastapi import FastAPI
 
@@ -48,8 +50,9 @@ CLIENTS = 20
 ROUND_SECONDS = 1.5
 BARE, FIRST = "bare FastAPI + SQLite FULL", "eke, free, first time"
 AGAIN, PAID = "eke, free, again", "eke, paid"
+MANY_HTTP, MANY_PG = "eke, free, again, 50 × HTTP", "eke, free, again, 50 × psql's"
 ALONE, BESIDE = "eke, free, one client alone", "eke, free, beside previews"
-PREVIEWERS = 3
+PREVIEWERS, MANY = 3, 50
 DOMAIN = eke.Domain(age=eke.Integer(0, 89), sex=eke.Categorical("F", "M"), hours=eke.Integer(0, 59))
 
 
@@ -84,6 +87,7 @@ def largest_preview(number: int) -> dict[str, Any]:
 def serve_eke(folder: str, port: int) -> None:
     """The server as its command starts it, on the dataset and accounts in a folder."""
     options = ["--port", str(port), "--access", f"{folder}/access.db", "--rate", str(10**9)]
+    options += ["--pg", f"127.0.0.1:{(Path(folder) / 'pg').read_text()}"]
     log = os.open(Path(folder) / "server.log", os.O_WRONLY | os.O_CREAT)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -123,6 +127,7 @@ class Target:
     process: int
     path: str
     headers: dict[str, str]
+    postgresql: dict[str, Any] = field(default_factory=dict)
 
     def processor_seconds(self) -> float:
         """Processor time that the server has used so far."""
@@ -133,14 +138,20 @@ class Target:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
 def running(
     target: Callable[[str, int], None], folder: Path, path: str, headers: dict[str, str]
 ) -> Iterator[Target]:
     """A server in a process of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port, pg = free_port(), free_port()
+    (folder / "pg").write_text(str(pg))
     process = multiprocessing.get_context("spawn").Process(target=target, args=(str(folder), port))
     process.start()
     while True:
@@ -153,7 +164,10 @@ def running(
         except OSError:
             time.sleep(0.1)
     try:
-        yield Target(port, process.pid or 0, path, headers)
+        token = headers.get("Authorization", "").removeprefix("Bearer ")
+        words = {"host": "127.0.0.1", "port": pg, "user": "ann", "password": token, "dbname": "t"}
+        told = {**words, "options": "-c eke.within=300"}
+        yield Target(port, process.pid or 0, path, headers, told)
     finally:
         process.terminate()
         process.join()
@@ -207,41 +221,70 @@ def previewing(target: Target, headers: dict[str, str], sizes: list[int]) -> Ite
             thread.join()
 
 
+Send: TypeAlias = Callable[[dict[str, Any]], None]
+Opening: TypeAlias = Callable[[Target], AbstractContextManager[Send]]
+
+
+@contextmanager
+def over_http(target: Target) -> Iterator[Send]:
+    """A connection over which bodies are posted."""
+    with closing(http.client.HTTPConnection("127.0.0.1", target.port, timeout=300)) as connection:
+
+        def send(body: dict[str, Any]) -> None:
+            connection.request("POST", target.path, json.dumps(body), target.headers)
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200, response.status
+
+        yield send
+
+
+@contextmanager
+def over_postgresql(target: Target) -> Iterator[Send]:
+    """A connection of psycopg's, over which the same questions are asked."""
+    with psycopg.connect(**target.postgresql, autocommit=True) as connection:
+
+        def send(body: dict[str, Any]) -> None:
+            connection.execute(body["sql"]).fetchall()
+
+        yield send
+
+
 def load(
     target: Target,
     bodies: Iterator[dict[str, Any]],
     seconds: float,
     tally: Tally,
+    *,
     clients: int = CLIENTS,
+    opening: Opening = over_http,
 ) -> None:
     """Let clients send these bodies, one after the other each, for some time or to the end."""
-    lock, stop = threading.Lock(), time.perf_counter() + seconds
+    lock = threading.Lock()
 
-    def client() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=300)
+    def client(send: Send, stop: float) -> None:
         own = []
         while time.perf_counter() < stop:
             with lock:
                 asked = next(bodies, None)
             if asked is None:
                 break
-            body = json.dumps(asked)
             began = time.perf_counter()
-            connection.request("POST", target.path, body, target.headers)
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200, response.status
+            send(asked)
             own.append(time.perf_counter() - began)
-        connection.close()
         with lock:
             tally.latencies.extend(own)
 
-    began, used = time.perf_counter(), target.processor_seconds()
-    threads = [threading.Thread(target=client) for _ in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ExitStack() as opened:
+        sending = [opened.enter_context(opening(target)) for _ in range(clients)]
+        began, used = time.perf_counter(), target.processor_seconds()
+        threads = [
+            threading.Thread(target=client, args=(send, began + seconds)) for send in sending
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     tally.seconds += time.perf_counter() - began
     tally.processor += target.processor_seconds() - used
 
@@ -270,7 +313,9 @@ def main() -> None:
     parser.add_argument("--measurements", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=9.0)
     options = parser.parse_args()
-    tallies = {name: Tally() for name in (BARE, FIRST, AGAIN, PAID, ALONE, BESIDE)}
+    tallies = {
+        name: Tally() for name in (BARE, FIRST, AGAIN, MANY_HTTP, MANY_PG, PAID, ALONE, BESIDE)
+    }
     statuses: list[int] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -288,6 +333,15 @@ def main() -> None:
             for _ in range(max(1, round(options.seconds / ROUND_SECONDS))):
                 load(bare, again, ROUND_SECONDS, tallies[BARE])
                 load(own, again, ROUND_SECONDS, tallies[AGAIN])
+                load(own, again, ROUND_SECONDS, tallies[MANY_HTTP], clients=MANY)
+                load(
+                    own,
+                    again,
+                    ROUND_SECONDS,
+                    tallies[MANY_PG],
+                    clients=MANY,
+                    opening=over_postgresql,
+                )
             for _ in range(max(1, round(options.seconds / ROUND_SECONDS / 3))):
                 load(own, again, 3 * ROUND_SECONDS, tallies[ALONE], clients=1)
                 with previewing(own, other, statuses):
@@ -309,7 +363,9 @@ def main() -> None:
     slowed = found[BESIDE]["p99_ms"] / found[ALONE]["p99_ms"]
     answered = {status: statuses.count(status) for status in sorted(set(statuses))}
     print(f"previews by status: {answered}; p99 beside them / alone: {slowed:.2f}")
-    print(json.dumps({**found, "previews": answered, "slowed": slowed}))
+    share = found[MANY_PG]["per_second"] / found[MANY_HTTP]["per_second"]
+    print(f"over PostgreSQL's protocol / over HTTP, with {MANY} clients each: {share:.2f}")
+    print(json.dumps({**found, "previews": answered, "slowed": slowed, "share": share}))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import socket
 import struct
 import time
@@ -75,6 +78,37 @@ def open_door(
     access.close()
 
 
+class ScramClient:
+    """The client's side of SCRAM-SHA-256, written from the RFC; `header` tells of its binding."""
+
+    def __init__(self, password: str, header: str = "n,,", nonce: str = "fyko+d2lbbFgONRv9qkxdawL"):
+        self._password, self._header = password, header
+        self._first = f"n=,r={nonce}"
+        self._signature = ""
+
+    def first(self) -> str:
+        return self._header + self._first
+
+    def final(self, server_first: str) -> str:
+        """The proof, for what the server sent."""
+        nonce, salt, turns = (part[2:] for part in server_first.split(","))
+        salted = hashlib.pbkdf2_hmac(
+            "sha256", self._password.encode(), base64.b64decode(salt), int(turns)
+        )
+        key = hmac.digest(salted, b"Client Key", "sha256")
+        without = f"c={base64.b64encode(self._header.encode()).decode()},r={nonce}"
+        said = f"{self._first},{server_first},{without}".encode()
+        mask = hmac.digest(hashlib.sha256(key).digest(), said, "sha256")
+        proof = bytes(left ^ right for left, right in zip(key, mask, strict=True))
+        server_key = hmac.digest(salted, b"Server Key", "sha256")
+        self._signature = base64.b64encode(hmac.digest(server_key, said, "sha256")).decode()
+        return f"{without},p={base64.b64encode(proof).decode()}"
+
+    def trusts(self, server_final: str) -> bool:
+        """Whether the server has shown that it holds the verifier of this password."""
+        return server_final == f"v={self._signature}"
+
+
 class Raw:
     """A socket that speaks the protocol byte by byte."""
 
@@ -98,10 +132,21 @@ class Raw:
     def sign_in(self, wire: Wire, who: str = "ann") -> None:
         """Come in, and wait until it is ready."""
         self.startup(user=who, database="people")
-        assert self.receive() == ("R", struct.pack("!i", 3))
-        self.send("p", wire.tokens[who].encode() + b"\0")
+        client = ScramClient(wire.tokens[who])
+        self.prove(client)
+        last = self.receive()
+        assert client.trusts(last[1][4:].decode()), last
         while self.receive()[0] != "Z":
             pass
+
+    def prove(self, client: ScramClient, mechanism: bytes = b"SCRAM-SHA-256") -> None:
+        """Send what proves that a token is known; what comes of it is to be received."""
+        assert self.receive() == ("R", struct.pack("!i", 10) + b"SCRAM-SHA-256\0\0")
+        first = client.first().encode()
+        self.send("p", mechanism + b"\0" + struct.pack("!i", len(first)) + first)
+        letter, body = self.receive()
+        assert (letter, body[:4]) == ("R", struct.pack("!i", 11)), body
+        self.send("p", client.final(body[4:].decode()).encode())
 
     def receive(self) -> tuple[str, bytes]:
         """The next message; an empty letter when the server has hung up."""

@@ -28,6 +28,7 @@ Examples:
   $ eke token new ann --access postgresql://db/eke
   $ eke token list
   $ eke token revoke 3f9c2a7d1b04
+  $ eke token set dashboard eke.within=100 eke.spend=off
   $ eke token copy eke-access.db --access postgresql://db/eke
 """
 
@@ -39,6 +40,7 @@ class Action(StrEnum):
     LIST = "list"
     REVOKE = "revoke"
     COPY = "copy"
+    SET = "set"
 
 
 class RoleName(StrEnum):
@@ -54,7 +56,15 @@ def token(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="new: who it is for. revoke: the id of a token. copy: a file with accounts.",
+            help="new, set: whose. revoke: the id of a token. copy: a file with accounts.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SETTING=VALUE]...",
+            help="set: what connections of PostgreSQL's protocol begin with, instead of before.",
             show_default=False,
         ),
     ] = None,
@@ -69,13 +79,15 @@ def token(
     access: AccessPlace = "eke-access.db",
     as_json: AsJson = False,
 ) -> None:
-    """Make, list, revoke or copy the tokens of a server's accounts.
+    """Make, list, revoke or copy the tokens of a server's accounts, and set what they begin with.
 
     A token is printed once; only a hash of it is kept. Every server on these accounts notices
     changes at the next request. Revoking also ends the browser sessions that began with the token.
     """
     if (name is None) != (action is Action.LIST):
         raise typer.BadParameter(f"eke token {action} " + ("takes no name" if name else "NAME"))
+    if settings and action is not Action.SET:
+        raise typer.BadParameter(f"eke token {action} takes no settings")
     with failures(as_json=as_json):
         with needed("server"):
             opened = eke.service.Access(access)
@@ -85,6 +97,8 @@ def token(
             elif action is Action.REVOKE:
                 accounts.revoke(str(name))
                 _say({"revoked": str(name)}, f"Revoked {name}.", as_json=as_json)
+            elif action is Action.SET:
+                _set(accounts, str(name), settings or [], as_json=as_json)
             elif action is Action.COPY:
                 _copy(accounts, str(name), as_json=as_json)
             else:
@@ -117,6 +131,16 @@ def _new(
     output().raw(made.text)
     screen = errors()
     screen.print(f"The token of {screen.escape(name)}, {account.role}. It is not shown again.")
+
+
+def _set(accounts: Access, name: str, given: list[str], *, as_json: bool) -> None:
+    pairs = [text.partition("=") for text in given]
+    if not all(equals for _, equals, _ in pairs):
+        raise ServiceError("settings are given as eke.within=100, with spaces between them")
+    accounts.change_settings(name, {key: value for key, _, value in pairs})
+    settings = accounts.settings(name)
+    shown = ", ".join(f"{key} = {value}" for key, value in settings.items()) or "no settings"
+    _say({"name": name, "settings": settings}, f"{name} begins with {shown}.", as_json=as_json)
 
 
 def _copy(accounts: Access, source: str, *, as_json: bool) -> None:

@@ -12,11 +12,12 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from eke.errors import ServiceError
 from eke.service.account import Account, Caller, Role, TokenRecord
-from eke.service.storage import Change, coalesce, given, open_storage
+from eke.service.scram import Verifier
+from eke.service.storage import Change, Row, coalesce, given, open_storage
 from eke.service.token import Token, hashed, new_token, read_token, same
 
 
@@ -33,6 +34,7 @@ class Access:
         self._clock = clock
         tables = self.storage.tables
         self._account, self._token, self._browser = tables.account, tables.token, tables.browser
+        self._verifier, self._setting = tables.verifier, tables.setting
         # Every request runs one of these: they are made once, and the value is put in.
         token, browser, held = self._token.c, self._browser.c, self._token.join(self._account)
         who = (*self._account.c, token.identity, token.made_at, token.expires_at, token.revoked_at)
@@ -76,6 +78,8 @@ class Access:
         with self._writing() as run:
             row = {"identity": token.identity, "account": name, "hash": token.hash, "made_at": now}
             run(self._token.insert().values(**row, expires_at=expires))
+            scram = Verifier.of(name, token.text).to_text()
+            run(self._verifier.insert().values(token=token.identity, scram=scram))
         return token
 
     def tokens(self) -> list[TokenRecord]:
@@ -116,7 +120,12 @@ class Access:
                 raise ServiceError(
                     f"{account.name} has another role or other datasets here; nothing was copied"
                 )
-        theirs = other.storage.read(other.storage.tables.token.select())
+        tables = other.storage.tables
+        theirs = other.storage.read(tables.token.select())
+        more = {
+            mine: other.storage.read(their.select())
+            for mine, their in ((self._verifier, tables.verifier), (self._setting, tables.setting))
+        }
         known = {token.identity for token in self.tokens()}
         token = self._token
         with self._writing() as run:
@@ -126,8 +135,35 @@ class Access:
                 new = self.storage.insert(token).values(row)
                 ends = {"revoked_at": coalesce(token.c.revoked_at, new.excluded.revoked_at)}
                 run(new.on_conflict_do_update(index_elements=["identity"], set_=ends))
+            for table, rows in more.items():
+                for row in rows:
+                    run(self.storage.insert(table).values(row).on_conflict_do_nothing())
         people = sum(account.name not in here for account in there)
         return people, sum(row[0] not in known for row in theirs)
+
+    def settings(self, name: str) -> dict[str, str]:
+        """What an account's connections of PostgreSQL's protocol begin with."""
+        return self.all_settings().get(name, {})
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        """The same of every account that has any."""
+        settings: dict[str, dict[str, str]] = {}
+        statement = self._setting.select().order_by(self._setting.c.name)
+        for account, name, value in self._read(statement):
+            settings.setdefault(account, {})[name] = value
+        return settings
+
+    def change_settings(self, name: str, settings: Mapping[str, str]) -> None:
+        """Replace them, all at once; what makes no sense is refused, and changes nothing."""
+        from eke.service.answer_setting import checked_setting  # noqa: PLC0415 - slow to load
+
+        if self.find(name) is None:
+            raise ServiceError(f"there is no account {name!r}; add it first")
+        checked = {key: checked_setting(key, value) for key, value in settings.items()}
+        with self._writing() as run:
+            run(self._setting.delete().where(self._setting.c.account == name))
+            for key, value in checked.items():
+                run(self._setting.insert().values(account=name, name=key, value=value))
 
     # -- recognising ---------------------------------------------------------------------------
 
@@ -139,11 +175,36 @@ class Access:
         rows = self._read(self._by_token, identity=token.identity)
         if not rows:
             return None
-        name, role, datasets, identity, made, expires, revoked, stored_hash = rows[0]
+        *_, stored_hash = rows[0]
+        return self._alive(rows[0]) if same(stored_hash, token.hash) else None
+
+    def by_identity(self, identity: str) -> Caller | None:
+        """Who holds the token of this id, proved before; None when it has ended since."""
+        rows = self._read(self._by_token, identity=identity)
+        return self._alive(rows[0]) if rows else None
+
+    def _alive(self, row: Row) -> Caller | None:
+        name, role, datasets, identity, made, expires, revoked, _ = row
         record = TokenRecord(identity, name, made, expires, revoked)
-        if not same(stored_hash, token.hash) or not record.alive(self._clock()):
-            return None
-        return Caller(_account(name, role, datasets), identity)
+        alive = record.alive(self._clock())
+        return Caller(_account(name, role, datasets), identity) if alive else None
+
+    def verifiers(self, name: str) -> dict[str, Verifier | None]:
+        """Of the valid tokens of an account, by id; None for one made before there were any."""
+        token = self._token.c
+        columns = (token.identity, token.made_at, token.expires_at, token.revoked_at)
+        statement = (
+            self._token.outerjoin(self._verifier)
+            .select()
+            .with_only_columns(*columns, self._verifier.c.scram)
+            .where(token.account == name)
+        )
+        now = self._clock()
+        return {
+            identity: None if scram is None else Verifier.from_text(scram)
+            for identity, made, expires, revoked, scram in self._read(statement)
+            if TokenRecord(identity, name, made, expires, revoked).alive(now)
+        }
 
     def sign_in(self, caller: Caller, hours: float) -> tuple[str, str]:
         """(cookie, CSRF token) of a new browser session of this caller."""

@@ -164,6 +164,15 @@ class NewToken(Body):
     days: Annotated[float, Field(gt=0, le=36_500)] | None = None
 
 
+_SettingText = Annotated[str, Field(max_length=100)]
+
+
+class NewSettings(Body):
+    """What the connections of an account begin with, for tools that speak PostgreSQL."""
+
+    settings: Annotated[dict[_SettingText, _SettingText], Field(max_length=20)]
+
+
 class NewUnit(Body):
     """What is protected: one value of an id column with so many rows."""
 

@@ -97,7 +97,7 @@ class Clerk:
 
     def errand(self) -> Errand:
         """A statement is about to run: by whom, unless the token was revoked, or it is haste."""
-        caller = self._state.access.by_token(self._token)
+        caller = self._state.access.by_identity(self._token)
         if caller is None or not caller.account.may_see(self.name):
             raise Trouble("28000", "the token is no longer valid; ask a curator for another one")
         wait = self._state.requests.take(caller.account.name)

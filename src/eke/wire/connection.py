@@ -258,11 +258,14 @@ class ServedConnection:
 
         The account's turn ends with the thread, not with the waiting.
         """
-        await self.turns.acquire()
+        await self._waited(asyncio.ensure_future(self.turns.acquire()))
         begun = self.threads.submit(work)
         loop = asyncio.get_running_loop()
         begun.add_done_callback(lambda _: _later(loop, self.turns.release))
-        running: asyncio.Future[ResultT] = asyncio.wrap_future(begun)
+        return await self._waited(asyncio.wrap_future(begun))
+
+    async def _waited(self, running: asyncio.Future[ResultT]) -> ResultT:
+        """What comes of something that the client may give up."""
         self._running = running
         try:
             return await running

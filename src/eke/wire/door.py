@@ -183,5 +183,6 @@ class Door:
             for setting, value in wanted.items()
             if setting not in _NOT_SETTINGS and not setting.startswith("_pq_.")
         }
-        clerk.settings.begin_with({**given, **options_of(wanted.get("options", ""))})
+        options = options_of(wanted.get("options", ""))
+        clerk.settings.begin_with({**guest.settings, **given, **options})
         return clerk

@@ -1,6 +1,6 @@
 """Greeting: the first messages of a client, until it is known who it is.
 
-TLS if it asks for it, what it wants to be, and the token that proves it. Whoever is not known yet
+TLS if it asks for it, what it wants to be, and a proof of it. Whoever is not known yet
 may send little, and has little time.
 """
 
@@ -10,8 +10,11 @@ import asyncio
 import ssl
 import struct
 from asyncio import StreamReader, StreamWriter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from eke.service.account import Caller
+from eke.service.scram import MECHANISM, ScramError, ScramExchange, Verifier
 from eke.service.state import State
 from eke.wire import message
 from eke.wire.connection import read_next
@@ -24,6 +27,7 @@ from eke.wire.message import (
     Malformed,
     Password,
     Startup,
+    read_sasl,
     read_startup,
 )
 from eke.wire.report import Trouble
@@ -74,17 +78,21 @@ class Greeting:
         await self.writer.start_tls(tls)
 
     async def known(self, wants: Startup, state: State) -> Guest:
-        """Who it is: the account that is named, by its token."""
-        self.writer.write(message.authentication(3))
-        await self.writer.drain()
-        received = await read_next(self.reader, _MOST_BYTES)
-        if not isinstance(received, Password):
-            raise Malformed("a password is expected")
-        token = received.text.rstrip(b"\0").decode("utf-8", "replace")
-        caller = await asyncio.to_thread(state.access.by_token, token)
+        """Who it is: the account that is named, by a proof of its token, or by the token itself.
+
+        Privacy: an account that does not exist is asked for a proof as well. Tokens from before
+        there were verifiers cannot be proved, only sent.
+        """
         user = wants.parameters.get("user", "")
+        verifiers = await asyncio.to_thread(state.access.verifiers, user)
+        provable = {name: known for name, known in verifiers.items() if known is not None}
+        if len(provable) < len(verifiers):
+            caller = await self._by_password(state)
+        else:
+            caller = await self._by_proof(user, provable, state)
         if caller is not None and caller.account.name == user:
-            return Guest(caller.account, token, wants)
+            settings = await asyncio.to_thread(state.access.settings, user)
+            return Guest(caller.account, caller.token, wants, settings)
         address = self.writer.get_extra_info("peername") or ("unknown",)
         wait = state.failures.take(str(address[0]))
         if wait:
@@ -95,3 +103,35 @@ class Greeting:
             "the user is the name of an account, the password its token, which begins with eke_; "
             "a curator makes them with `eke token new`",
         )
+
+    async def _by_password(self, state: State) -> Caller | None:
+        sent = await self._answered(message.authentication(3))
+        token = sent.rstrip(b"\0").decode("utf-8", "replace")
+        return await asyncio.to_thread(state.access.by_token, token)
+
+    async def _by_proof(
+        self, user: str, verifiers: Mapping[str, Verifier], state: State
+    ) -> Caller | None:
+        offered = message.text(MECHANISM) + b"\0"
+        try:
+            first = read_sasl(await self._answered(message.authentication(10, offered)))
+            exchange = ScramExchange(user, first.mechanism, first.text)
+            said = message.authentication(11, exchange.server_first.encode())
+            proof = (await self._answered(said)).decode("ascii", "replace")
+            fitting = exchange.server_final(proof, verifiers.items())
+        except ScramError as problem:
+            raise Malformed(str(problem)) from None
+        if fitting is None:
+            return None
+        identity, last = fitting
+        self.writer.write(message.authentication(12, last.encode()))
+        return await asyncio.to_thread(state.access.by_identity, identity)
+
+    async def _answered(self, question: bytes) -> bytes:
+        """What a client sends when it is asked to prove itself."""
+        self.writer.write(question)
+        await self.writer.drain()
+        received = await read_next(self.reader, _MOST_BYTES)
+        if not isinstance(received, Password):
+            raise Malformed("a password is expected")
+        return received.text

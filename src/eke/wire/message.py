@@ -98,6 +98,14 @@ class Password:
 
 
 @dataclass(frozen=True, slots=True)
+class SaslFirst:
+    """The first thing a client says to prove who it is, and by which mechanism."""
+
+    mechanism: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plain:
     """A message that is nothing but its letter: Sync, Flush, Terminate, and copied data."""
 
@@ -220,6 +228,16 @@ def read_message(letter: str, body: bytes) -> Message:
     return message
 
 
+def read_sasl(body: bytes) -> SaslFirst:
+    """What was sent first to prove who it is, where a mechanism was to be chosen."""
+    reading = _Body(body)
+    mechanism, size = reading.text(), reading.whole()
+    text = reading.rest()
+    if size != len(text):
+        raise Malformed("a message is shorter or longer than it says")
+    return SaslFirst(mechanism, text.decode("ascii", "replace"))
+
+
 # -- for the client ----------------------------------------------------------------------------
 
 
@@ -234,7 +252,7 @@ def text(value: str) -> bytes:
 
 
 def authentication(kind: int, more: bytes = b"") -> bytes:
-    """0 for in order, 3 for: send the password."""
+    """0 for in order, 3 for: send the password, 10 to 12 for the steps of a proof."""
     return message("R", struct.pack("!i", kind) + more)
 
 

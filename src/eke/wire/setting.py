@@ -13,13 +13,11 @@ themselves are kept and shown; they change nothing here, where dates and numbers
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eke.errors import AccuracyError
-from eke.planning.online.policy import POLICIES
-from eke.session.ask.aim import half_width
+from eke.errors import ServiceError
+from eke.service.answer_setting import ANSWER_SETTINGS, checked_setting, within_of
 from eke.wire.report import Trouble
 from eke.wire.words import Statement, Word
 
@@ -57,15 +55,6 @@ _FIXED = {
     "server_version_num": "150000",
     "standard_conforming_strings": "on",
 }
-_EKE = {
-    "eke.confidence": "",
-    "eke.groups_of": "",
-    "eke.intervals": "off",
-    "eke.last_cost": "0",
-    "eke.policy": "",
-    "eke.spend": "on",
-    "eke.within": "",
-}
 REPORTED = {  # names as PostgreSQL writes them; told at the beginning, and when they change
     "application_name": "application_name",
     "client_encoding": "client_encoding",
@@ -80,10 +69,6 @@ REPORTED = {  # names as PostgreSQL writes them; told at the beginning, and when
     "session_authorization": "session_authorization",
     "standard_conforming_strings": "standard_conforming_strings",
     "timezone": "TimeZone",
-}
-_SWITCH = {
-    **dict.fromkeys(("on", "true", "yes", "1", "t"), "on"),
-    **dict.fromkeys(("off", "false", "no", "0", "f"), "off"),
 }
 _MOST_LETTERS = 1000
 _MOST_SAVEPOINTS = 100
@@ -101,7 +86,13 @@ class ConnectionSettings:
     _savepoints: list[tuple[str, dict[str, str]]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self.values = {**_KEPT, **_FIXED, **_EKE, "session_authorization": self.user}
+        self.values = {
+            **_KEPT,
+            **_FIXED,
+            **ANSWER_SETTINGS,
+            "eke.last_cost": "0",
+            "session_authorization": self.user,
+        }
         self._begun = dict(self.values)
 
     def begin_with(self, given: Mapping[str, str]) -> None:
@@ -146,7 +137,7 @@ class ConnectionSettings:
             raise Trouble(
                 "42704",
                 f'unrecognized configuration parameter "{name[:63]}"',
-                f"settings of eke are {', '.join(_EKE)}",
+                f"settings of eke are {', '.join(ANSWER_SETTINGS)}",
             )
         if key in _FIXED or key in ("eke.last_cost", "session_authorization"):
             raise Trouble("55P02", f'parameter "{key}" cannot be changed')
@@ -231,7 +222,7 @@ class ConnectionSettings:
 
     @property
     def within(self) -> float | str | None:
-        return _within(self.values["eke.within"])
+        return within_of(self.values["eke.within"])
 
     @property
     def confidence(self) -> float | None:
@@ -292,41 +283,9 @@ def _checked(key: str, value: str) -> str:
         raise Trouble("22023", "texts are sent in UTF-8 only; use SET client_encoding = 'UTF8'")
     if key == "client_encoding":
         return "UTF8"
-    if key in ("eke.spend", "eke.intervals"):
-        switch = _SWITCH.get(text.lower())
-        if switch is None:
-            raise Trouble("22023", f"{key} is on or off")
-        return switch
-    if key == "eke.policy" and text and text not in POLICIES:
-        raise Trouble("22023", f"eke.policy is one of {', '.join(POLICIES)}")
-    if key in _SENSIBLE and text:
-        sensible, words = _SENSIBLE[key]
+    if key in ANSWER_SETTINGS:
         try:
-            makes_sense = sensible(text)
-        except (AccuracyError, ValueError):
-            makes_sense = False
-        if not makes_sense:
-            raise Trouble("22023", f"{key} {words}")
-    return text if key.startswith("eke.") else value
-
-
-def _within(text: str) -> float | str | None:
-    if not text:
-        return None
-    return text if "%" in text else float(text)
-
-
-_SENSIBLE: dict[str, tuple[Callable[[str], bool], str]] = {
-    "eke.within": (
-        lambda text: 0.0 < half_width(_within(text) or 0.0)[0] < math.inf,
-        "is a positive number, or a share of the value such as '2 %'",
-    ),
-    "eke.confidence": (
-        lambda text: 0.0 < float(text) < 1.0,
-        "is between 0 and 1, for example 0.95",
-    ),
-    "eke.groups_of": (
-        lambda text: int(text) >= 1,
-        "is a whole number of records, at least 1",
-    ),
-}
+            return checked_setting(key, text)
+        except ServiceError as problem:
+            raise Trouble("22023", str(problem)) from None
+    return value

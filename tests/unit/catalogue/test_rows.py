@@ -66,7 +66,7 @@ def test_describing_fetches_nothing_and_reading_fetches_once(shown: Shown) -> No
         ('SELECT "odd ""name" FROM shown WHERE age = 1', (("b",),)),
         ("WITH shown AS (SELECT 7 AS age) SELECT age FROM shown", ((7,),)),
         (
-            "SELECT c.relkind, s.age FROM pg_class c, shown s WHERE relname = 'shown' AND s.age = 3",
+            "SELECT c.relkind, s.age FROM pg_class c, shown s WHERE relname = 'shown' AND age = 3",
             (("v", 3),),
         ),
     ],

@@ -104,6 +104,10 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "export report": ("export", dataset, "report"),
         "verify": ("verify", dataset),
         "token new": ("token", "new", "ann", "--access", tmp_path / "access.db"),
+        "token set": (
+            *("token", "set", "ann", "eke.within=100"),
+            *("--access", tmp_path / "access.db"),
+        ),
         "token list": ("token", "list", "--access", tmp_path / "access.db"),
         "demo": ("demo", "--folder", tmp_path / "demo"),
     }

@@ -97,7 +97,13 @@ def test_tokens_are_made_listed_and_revoked(access: tuple[str, str], run: Run) -
         ("new", "zoe", "--days", -1),
     ):
         assert run("token", *words, *access).code == 1
-    for wrong in (("new",), ("list", "cleo"), ("revoke",), ("copy",)):
+    given = run("token", "set", "cleo", "eke.within=100", "eke.spend=OFF", *access, "--json").json
+    assert given == {"name": "cleo", "settings": {"eke.spend": "off", "eke.within": "100"}}
+    assert run("token", "set", "cleo", "eke.within=much", *access).code == 1
+    assert run("token", "set", "cleo", "within", *access).code == 1
+    assert run("token", "set", "nobody", *access).code == 1
+    assert run("token", "set", "cleo", *access).err == "cleo begins with no settings.\n"
+    for wrong in (("new",), ("list", "cleo"), ("revoke",), ("copy",), ("new", "zoe", "a=b")):
         assert run("token", *wrong, *access).code == 2
 
 

@@ -59,6 +59,7 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("GET", "/api/v1/accounts", None, (403, 403, 403, 200)),
     ("POST", "/api/v1/accounts", {"name": "new", "role": "analyst"}, (403, 403, 403, 201)),
     ("POST", "/api/v1/accounts/ann/tokens", {}, (403, 403, 403, 201)),
+    ("PUT", "/api/v1/accounts/ann/settings", {"settings": {}}, (403, 403, 403, 200)),
     ("DELETE", "/api/v1/tokens/000000000000", None, (403, 403, 403, 404)),
     ("PUT", "/api/v1/datasets/people/limit", {"limit": 1}, (403, 403, 403, 200)),
     ("PUT", "/api/v1/datasets/people/caps/zoe", {"cap": 1}, (403, 403, 403, 200)),

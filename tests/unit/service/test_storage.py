@@ -223,7 +223,8 @@ def test_servers_that_start_at_once_make_the_tables_once(address: str) -> None:
             "SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema_of(address)]
         ).fetchall()
     assert {name for (name,) in found} == {
-        f"access_{name}" for name in ("account", "token", "browser", "job", "version")
+        f"access_{name}"
+        for name in ("account", "token", "verifier", "setting", "browser", "job", "version")
     }
 
 

@@ -174,6 +174,45 @@ def test_what_is_given_up_before_it_was_asked_is_not_charged(
         assert wire.session.budget.spent == before
 
 
+def test_waiting_for_a_turn_is_given_up_as_well(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One statement at a time: the second waits for the first, and is ended before that is."""
+    monkeypatch.setattr(door, "MOST_AT_ONCE", 1)
+    begun, goes_on = threading.Event(), threading.Event()
+    plain = Clerk._aim
+
+    def slow(self: Clerk, *given: Any) -> Any:
+        begun.set()
+        goes_on.wait(PATIENCE)
+        return plain(self, *given)
+
+    with open_door(folder) as wire, wire.connect() as first, wire.connect() as second:
+        monkeypatch.setattr(Clerk, "_aim", slow)
+        answers: list[Any] = []
+        asking = threading.Thread(
+            target=lambda: answers.append(first.execute("SELECT COUNT(*) FROM people").fetchall())
+        )
+        asking.start()
+        assert begun.wait(PATIENCE)
+        over = threading.Event()
+
+        def insist() -> None:
+            while not over.wait(0.02):  # one may come before the statement does
+                second.cancel_safe()
+
+        canceller = threading.Thread(target=insist)
+        canceller.start()
+        with pytest.raises(errors.QueryCanceled):
+            second.execute("SELECT COUNT(*) FROM people WHERE age = 18")
+        over.set()
+        canceller.join()
+        assert asking.is_alive(), "the first still runs"
+        goes_on.set()
+        asking.join()
+        assert len(answers) == 1
+
+
 def test_strangers_lock_nobody_out(wire: Wire) -> None:
     with ExitStack() as opened:
         for _ in range(door.MOST_UNKNOWN + 30):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from eke.errors import ServiceError
 from eke.wire.report import Trouble
 from eke.wire.setting import ConnectionSettings, options_of
 from eke.wire.words import statements
+from tests.wire import Wire
 
 
 def settings_after(*texts: str) -> ConnectionSettings:
@@ -99,3 +101,38 @@ def test_options_of_a_client() -> None:
     assert options_of(r"-c eke.within=2\ %") == {"eke.within": "2 %"}
     with pytest.raises(Trouble):
         options_of("-c eke.within")
+
+
+def test_an_account_begins_with_what_its_curator_gave_it(wire: Wire) -> None:
+    wire.access.change_settings("ann", {"eke.within": "30", "eke.intervals": "on"})
+    try:
+        with wire.connect(within=None) as client:
+            assert client.execute("SHOW eke.within").fetchone() == ("30",)
+            cursor = client.execute("SELECT COUNT(*) AS n FROM people")
+            assert [column.name for column in cursor.description] == ["n", "n_low", "n_high"]
+            client.execute("SET eke.within = 40")
+            client.execute("RESET eke.within")
+            assert client.execute("SHOW eke.within").fetchone() == ("30",)
+        with wire.connect(within=50) as client:
+            assert client.execute("SHOW eke.within").fetchone() == ("50",), "the client's own"
+        with wire.connect("cleo", within=None) as client:
+            assert client.execute("SHOW eke.within").fetchone() == ("",), "another account"
+    finally:
+        wire.access.change_settings("ann", {})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"eke.within": "-1"},
+        {"eke.spend": "perhaps"},
+        {"eke.policy": "none"},
+        {"eke.last_cost": "3"},
+        {"work_mem": "1"},
+    ],
+)
+def test_what_makes_no_sense_is_not_given(wire: Wire, settings: dict[str, str]) -> None:
+    wire.access.change_settings("otto", {"eke.within": "7"})
+    with pytest.raises(ServiceError):
+        wire.access.change_settings("otto", {"eke.confidence": "0.9", **settings})
+    assert wire.access.settings("otto") == {"eke.within": "7"}

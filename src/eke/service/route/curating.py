@@ -25,6 +25,7 @@ from eke.service.body import (
     NewCap,
     NewDataset,
     NewLimit,
+    NewSettings,
     NewToken,
 )
 from eke.service.dataset import NAME
@@ -53,6 +54,7 @@ _TABLES = re.compile(r"[^/\\\0]+\.(csv|tsv|csv\.gz|parquet|duckdb)")
 def accounts(request: Request, who: Who) -> dict[str, Any]:
     """The accounts within the caller's reach, with what is known of their tokens."""
     access = state_of(request).access
+    settings = access.all_settings()
     tokens: dict[str, list[dict[str, Any]]] = {}
     for token in access.tokens():
         tokens.setdefault(token.account, []).append(
@@ -69,6 +71,7 @@ def accounts(request: Request, who: Who) -> dict[str, Any]:
                 "name": account.name,
                 "role": account.role,
                 "datasets": None if account.datasets is None else list(account.datasets),
+                "settings": settings.get(account.name, {}),
                 "tokens": tokens.get(account.name, []),
             }
             for account in access.accounts()
@@ -100,6 +103,21 @@ def new_token(request: Request, who: Who, account: AccountName, body: NewToken) 
     token = access.new_token(account, body.days)
     log("token made", account=account, token=token.identity, by=who.name)
     return {"name": account, "token": token.text}
+
+
+@router.put("/accounts/{account}/settings", **roles(*CURATING))
+def change_settings(
+    request: Request, who: Who, account: AccountName, body: NewSettings
+) -> dict[str, Any]:
+    """Replace what an account's connections of PostgreSQL's protocol begin with."""
+    access = state_of(request).access
+    reached_account(access, who, account)
+    try:
+        access.change_settings(account, body.settings)
+    except ServiceError as problem:
+        raise Problem(422, "InvalidRequest", str(problem)) from None
+    log("settings changed", account=account, by=who.name)
+    return {"name": account, "settings": access.settings(account)}
 
 
 @router.delete("/tokens/{token}", status_code=204, **roles(*CURATING))

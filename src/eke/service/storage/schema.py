@@ -1,7 +1,7 @@
 """The tables of accounts and jobs, and the steps that bring older ones up to date.
 
-Times are seconds since 1970. Of tokens and cookies there are only hashes, so that whoever reads a
-backup cannot act for anybody.
+Times are seconds since 1970. Of tokens and cookies there are only hashes and verifiers, so that
+whoever reads a backup cannot act for anybody.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from sqlalchemy.schema import SchemaItem
 
 from eke.errors import ServiceError
 
-VERSION = 2
+VERSION = 3
 # Sixty-four bits everywhere, by the names that a strict table of SQLite knows.
 _NUMBER: Double[float] = Double().with_variant(REAL(), "sqlite")
 _WHOLE = BigInteger().with_variant(Integer(), "sqlite")
-# Version 1 was a file. It had a table of jobs only if a server was ever started on it, without:
+# Version 2 had no verifiers and no settings. Version 1 was a file; it had a table of jobs only if a
+# server was ever started on it, without:
 _SECOND = (
     "ALTER TABLE job ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE job ADD COLUMN alive_at REAL NOT NULL DEFAULT 0",
@@ -68,6 +69,17 @@ class StorageTables:
             Column("made_at", _NUMBER, nullable=False),
             Column("expires_at", _NUMBER),
             Column("revoked_at", _NUMBER),
+        )
+        self.verifier = table(
+            "verifier",
+            Column("token", Text, ForeignKey(self.token.c.identity), primary_key=True),
+            Column("scram", Text, nullable=False),
+        )
+        self.setting = table(
+            "setting",
+            Column("account", Text, ForeignKey(self.account.c.name), primary_key=True),
+            Column("name", Text, primary_key=True),
+            Column("value", Text, nullable=False),
         )
         self.browser = table(
             "browser",
