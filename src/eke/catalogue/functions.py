@@ -6,6 +6,8 @@ functions in Python (`lookups`), whose names start with `py_`. What is not liste
 
 from __future__ import annotations
 
+from eke.catalogue.kind import REFERENCES
+
 VERSION = "PostgreSQL 15.0 (eke), a catalogue of names and types, 64-bit"
 _PLAIN_NAMES = """
 abs avg bool_and bool_or btrim cardinality ceil ceiling char_length character_length
@@ -68,6 +70,7 @@ MACROS = {
     "inet_server_port": "() AS CAST(NULL AS INTEGER)",
     "inet_client_addr": f"() AS {_NONE}",
     "inet_client_port": "() AS CAST(NULL AS INTEGER)",
+    "pg_advisory_unlock_all": "() AS ''",
     "txid_current": "() AS CAST(1 AS BIGINT)",
     "pg_current_xact_id": "() AS CAST(1 AS BIGINT)",
     "now": "() AS py_now()",
@@ -166,6 +169,10 @@ HELPERS = {
     "length": "(a) AS CAST(length(a) AS INTEGER)",
     "strpos": "(a, b) AS CAST(strpos(a, b) AS INTEGER)",
     "series": "(a, b) AS py_series(a, b, 1), (a, b, c) AS py_series(a, b, c)",
+    **{
+        f"names_{kind}": f"(a) AS list_transform(a, lambda x: py_name_{kind}(x))"
+        for kind in sorted(REFERENCES)
+    },
 }
 """Macros that no client names.
 
@@ -185,6 +192,7 @@ RETURNS = {
     "to_regnamespace": "regnamespace",
     "to_regrole": "regrole",
     "json_build_object": "json",
+    "pg_advisory_unlock_all": "void",
     "inet_server_addr": "inet",
     "inet_client_addr": "inet",
 }

@@ -30,7 +30,7 @@ REFERENCES = frozenset({"regclass", "regtype", "regproc", "regnamespace", "regro
 _NUMBERS = REFERENCES | {"oid", "xid"}
 _TEXT_NAMES = """
 text name char varchar bpchar json jsonb uuid inet cidr aclitem pg_node_tree pg_lsn bytea
-anyarray cstring unknown
+anyarray cstring unknown void
 """
 _TEXTS = frozenset(_TEXT_NAMES.split())
 _OF_ENGINE = {

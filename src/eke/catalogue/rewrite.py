@@ -121,6 +121,9 @@ class _Rewriter:
             if isinstance(node, exp.Identifier) and not node.args.get("quoted"):
                 node.set("this", node.name.lower())
             node.comments = None
+        for node in nodes:
+            if isinstance(node, exp.Unnest):
+                _name_unnested(node)
         scopes = Scopes(self._directory)
         columns = scopes.outputs(tree)
         self._kinds = {id(node): scopes.kind(node) for node in nodes}
@@ -244,6 +247,8 @@ class _Rewriter:
             return _function(f"py_name_{kind}", node.copy())
         if kind in ("int2vector", "oidvector"):
             return _function("eke_array_to_string", node.copy(), exp.Literal.string(" "))
+        if kind and kind[1:] in REFERENCES:
+            return _function("eke_array_text", _function(f"eke_names_{kind[1:]}", node.copy()))
         if kind and kind.startswith("_"):
             return _function("eke_array_text", node.copy())
         text = _function("eke_text", node.copy())
@@ -267,6 +272,8 @@ class _Rewriter:
             inner = exp.Literal.number(self._directory.number(kind, literal))
         elif kind in _TEXT and literal is None:
             return self._shortened(self._as_text(inner), kind, node.to)
+        elif textual and (named := (self._kinds.get(id(inner)) or "")[1:]) in REFERENCES:
+            inner = _function(f"eke_names_{named}", inner.copy())
         elif engine_type.endswith("[]") and literal is not None:
             inner = _array(literal, spaced=kind.endswith("vector"))
         return exp.cast(inner.copy(), engine_type, dialect="duckdb")
@@ -350,6 +357,14 @@ class _Rewriter:
         if self._describing:
             return exp.Null()
         raise CatalogueError("the statement has a parameter without a value", "42P02")
+
+
+def _name_unnested(node: exp.Unnest) -> None:
+    """The elements of one array as a table have its name, as PostgreSQL calls them."""
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier("unnest"))
+    if len(node.expressions) == 1 and not alias.args.get("columns"):
+        alias.set("columns", [alias.this.copy()])
+    node.set("alias", alias)
 
 
 def _refuse_hidden(node: exp.Column, scopes: Scopes) -> None:

@@ -243,6 +243,9 @@ class Scopes:
             return _renamed([(one.name, BY_OID[one.oid].name) for one in columns], node)
         if isinstance(node, exp.Table):
             return _renamed([(node.alias or node.this.name, self.kind(node.this))], node)
+        if isinstance(node, exp.Unnest) and len(node.expressions) == 1:
+            array = self.kind(node.expressions[0]) or ""
+            return _renamed([(node.alias, array[1:] if array[:1] == "_" else None)], node)
         if isinstance(node, exp.Subquery | exp.Lateral):
             return _renamed(self.outputs(node.this), node)
         return []

@@ -62,6 +62,8 @@ TYPES = """
 2277 anyarray anyarray -1 f P f p 0 0 anyarray_in anyarray_out anyarray_recv anyarray_send - - d x
   0
 2278 void void 4 t P f p 0 0 void_in void_out void_recv void_send - - i p 0
+2279 trigger trigger 4 t P f p 0 0 trigger_in trigger_out - - - - i p 0
+2281 internal internal 8 t P f p 0 0 internal_in internal_out - - - - d p 0
 2283 anyelement anyelement 4 t P f p 0 0 anyelement_in anyelement_out - - - - i p 0
 2950 uuid uuid 16 f U f b 2951 0 uuid_in uuid_out uuid_recv uuid_send - - c p 0
 3220 pg_lsn pg_lsn 8 t U f b 3221 0 pg_lsn_in pg_lsn_out pg_lsn_recv pg_lsn_send - - d p 0
@@ -109,6 +111,8 @@ PROCEDURES = """
 2291:record_out:2275:2249:s 2292:cstring_in:2275:2275:i 2293:cstring_out:2275:2275:i
 2294:any_in:2276:2275:i 2295:any_out:2275:2276:i 2296:anyarray_in:2277:2275:i
 2297:anyarray_out:2275:2277:s 2298:void_in:2278:2275:i 2299:void_out:2275:2278:i
+2300:trigger_in:2279:2275:i 2301:trigger_out:2275:2279:i
+2304:internal_in:2281:2275:i 2305:internal_out:2275:2281:i
 2312:anyelement_in:2283:2275:i 2313:anyelement_out:2275:2283:i 2400:array_recv:2277:2281,26,23:s
 2401:array_send:17:2277:s 2402:record_recv:2249:2281,26,23:s 2403:record_send:17:2249:s
 2404:int2recv:21:2281:i 2405:int2send:17:21:i 2406:int4recv:23:2281:i 2407:int4send:17:23:i

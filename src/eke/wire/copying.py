@@ -37,7 +37,7 @@ class Copy:
             if place > 1 and not depth:
                 end = place
                 break
-        after = [word.lower for word in words[end + 1 :]]
+        after = [word.value.lower() for word in words[end + 1 :]]  # FORMAT csv, FORMAT 'csv'
         if not end or after[:2] != ["to", "stdout"]:
             raise Trouble("0A000", "only COPY (SELECT …) TO STDOUT is answered; nothing is written")
         query = statement.text[words[2].start : words[end].start]

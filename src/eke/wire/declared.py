@@ -14,8 +14,7 @@ from typing import Any
 
 from eke.catalogue import CatalogueColumn
 from eke.domain import Domain, plain_label
-from eke.wire.kind import TEXT
-from eke.wire.label import kind_of
+from eke.wire.label import column_kind, shown_label
 from eke.wire.outcome import Outcome
 from eke.wire.report import notice
 from eke.wire.words import Statement, Word
@@ -43,12 +42,9 @@ def declared(statement: Statement, domain: Domain, relations: frozenset[str]) ->
     labels = [[plain_label(label) for label in domain[name].labels] for name in wanted.columns]
     if math.prod(map(len, labels)) > MOST_ROWS:
         return None
-    kinds = [kind_of(values) for values in labels]
+    kinds = [column_kind(domain[n], v) for n, v in zip(wanted.columns, labels, strict=True)]
     rows: list[tuple[Any, ...]] = [
-        tuple(
-            str(value) if kind == TEXT and value is not None else value
-            for value, kind in zip(row, kinds, strict=True)
-        )
+        tuple(shown_label(value, kind) for value, kind in zip(row, kinds, strict=True))
         for row in product(*labels)
     ]
     for place, falls in reversed(wanted.order):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import struct
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import Final
 
+from eke.catalogue.arrays import array_elements
+from eke.catalogue.kind import BY_OID
+from eke.wire.message import sized
 from eke.wire.report import Trouble
 
 BOOL: Final = 16
@@ -23,6 +26,7 @@ FLOAT8: Final = 701
 UNKNOWN: Final = 705
 BPCHAR: Final = 1042
 VARCHAR: Final = 1043
+VOID: Final = 2278
 DATE: Final = 1082
 TIMESTAMP: Final = 1114
 TIMESTAMPTZ: Final = 1184
@@ -43,7 +47,7 @@ _SIZES = {
     TIMESTAMPTZ: 8,
 }
 _PACKED = {INT2: "!h", INT4: "!i", INT8: "!q", OID: "!I", FLOAT4: "!f", FLOAT8: "!d"}
-_TEXTS = frozenset({TEXT, VARCHAR, BPCHAR, NAME, CHAR, UNKNOWN})
+_TEXTS = frozenset({TEXT, VARCHAR, BPCHAR, NAME, CHAR, UNKNOWN, VOID})
 _NUMBERS = frozenset({*_PACKED, NUMERIC})
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _LONGEST = 200  # of a number as text
@@ -51,6 +55,7 @@ _TRUTHS = {
     **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
     **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
 }
+_DAY_WITH_ZONE = re.compile(r"^\s*(\d{4}-\d\d-\d\d)\s*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$")
 _MOST_GROUPS = 32  # of four digits
 _DAY_ONE = date(2000, 1, 1)
 _MOMENT_ONE = datetime(2000, 1, 1)  # noqa: DTZ001 - timestamps are told without a zone
@@ -67,16 +72,36 @@ def encoded(value: object, kind: int, form: int) -> bytes | None:
         return None
     if form == 0 or kind in _TEXTS:
         return shown(value).encode("utf-8")
-    if kind == BOOL:
-        return b"\1" if value else b"\0"
     if kind == DATE and isinstance(value, date):
         return struct.pack("!i", (value - _DAY_ONE).days)
     if kind in (TIMESTAMP, TIMESTAMPTZ) and isinstance(value, datetime):
         since = value.replace(tzinfo=None) - _MOMENT_ONE
         return struct.pack("!q", since // timedelta(microseconds=1))
-    if kind in _PACKED and isinstance(value, (int, float)):
-        return struct.pack(_PACKED[kind], value)
+    if (kind in _PACKED or kind == BOOL) and isinstance(value, (int, float)):
+        return struct.pack(_PACKED.get(kind, "!?"), value)
+    return _array(value, BY_OID[kind].element if kind in BY_OID else 0)
+
+
+def _array(value: object, element: int) -> bytes:
+    """An array of one dimension that is written as a text, or a vector, which counts from 0."""
+    if element and isinstance(value, str):
+        is_vector = not value.startswith("{")
+        parts = value.split() if is_vector else array_elements(value)
+        sent = [_element(part, element) for part in parts]
+        head = struct.pack("!iiI", 1 if parts else 0, None in sent, element)
+        size = struct.pack("!ii", len(parts), 0 if is_vector else 1) if parts else b""
+        return head + size + b"".join(map(sized, sent))
     raise Trouble("0A000", "a column of this type is sent as text only; ask for the text format")
+
+
+def _element(text: str | None, kind: int) -> bytes | None:
+    if text is None:
+        return None
+    if kind == BOOL:
+        return encoded(text == "t", kind, 1)
+    if kind in _PACKED:
+        return encoded(float(text) if kind in (FLOAT4, FLOAT8) else int(text), kind, 1)
+    return encoded(text, kind, 1)
 
 
 def shown(value: object) -> str:
@@ -115,10 +140,29 @@ def literal(value: bytes | None, kind: int, form: int) -> str:
                 "22P02", "a parameter that is declared as boolean is neither true nor not"
             )
         return "TRUE" if truth else "FALSE"
+    text = _without_zone(text, kind)
     quoted = "'" + text.replace("'", "''") + "'"
     if kind == DATE:
         return f"DATE {quoted}"
     return f"TIMESTAMP {quoted}" if kind in (TIMESTAMP, TIMESTAMPTZ) else quoted
+
+
+def _without_zone(text: str, kind: int) -> str:
+    """A day or a moment without its distance from UTC, which PostgreSQL passes over as well.
+
+    A parameter that is declared with a time zone is brought to UTC first.
+    """
+    if kind == DATE:
+        return _DAY_WITH_ZONE.sub(r"\1", text)
+    if kind not in (TIMESTAMP, TIMESTAMPTZ):
+        return text
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return text
+    if kind == TIMESTAMPTZ and moment.tzinfo is not None:
+        moment = moment.astimezone(UTC)
+    return moment.replace(tzinfo=None).isoformat(sep=" ")
 
 
 def _read_text(value: bytes) -> str:

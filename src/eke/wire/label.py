@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import Any
 
-from eke.domain import plain_label
+from eke.domain import Attribute, Binned, Boolean, Date, Integer, Numeric, Timestamp, plain_label
 from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, TEXT, TIMESTAMP
+
+ATTRIBUTE_KINDS: dict[type[Attribute], int] = {
+    Boolean: BOOL,
+    Integer: INT8,
+    Numeric: FLOAT8,
+    Binned: FLOAT8,
+    Date: DATE,
+    Timestamp: TIMESTAMP,
+}
 
 
 def kind_of(labels: Iterable[Any]) -> int:
@@ -25,9 +34,33 @@ def kind_of(labels: Iterable[Any]) -> int:
     return TEXT
 
 
+def column_kind(attribute: Attribute, labels: Iterable[Any]) -> int:
+    """The type of a column that shows these labels of an attribute, or others put beside them."""
+    if not isinstance(attribute, (Date, Timestamp)):
+        return kind_of(labels)
+    shown = {label for label in labels if label is not None}
+    return ATTRIBUTE_KINDS[type(attribute)] if shown <= set(attribute.declared) else TEXT
+
+
 def shown_label(label: Any, kind: int) -> Any:
     """A label as a value of its column's type; what is missing is NULL."""
     plain: Any = plain_label(label)
     if plain is None:
         return None
-    return {TEXT: str, FLOAT8: float}.get(kind, lambda same: same)(plain)
+    return _FORMS.get(kind, lambda same: same)(plain)
+
+
+def _day(label: Any) -> Any:
+    return date.fromisoformat(label) if isinstance(label, str) else label
+
+
+def _moment(label: Any) -> Any:
+    return datetime.fromisoformat(label) if isinstance(label, str) else label
+
+
+_FORMS: dict[int, Callable[[Any], Any]] = {
+    TEXT: str,
+    FLOAT8: float,
+    DATE: _day,
+    TIMESTAMP: _moment,
+}

@@ -41,6 +41,7 @@ _CASTS = {
     "timestamp": TIMESTAMP,
 }
 _NEAR = 200  # words before a parameter that are looked at, as in a long list after IN
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ENDS = frozenset({"where", "and", "or", "select", "on", "having", "when", "then", "else", "from"})
 
 
@@ -48,11 +49,23 @@ _ENDS = frozenset({"where", "and", "or", "select", "on", "having", "when", "then
 class Typical:
     """The type of a column or a parameter, and one of its values as it stands in SQL.
 
-    The value serves to find out what depends on none, such as which columns a result has.
+    The value serves to find out what depends on none, such as which columns a result has. Of a
+    column there are its first and its last value, too: a condition that none meets is refused.
     """
 
     kind: int
     example: str
+    first: str = ""
+    last: str = ""
+
+    def meeting(self, between: Sequence[str]) -> str:
+        """A value that meets a comparison with these words, and likely others beside it."""
+        words = set(between)
+        if words & {"<", "<="} or {"between", "and"} <= words:
+            return self.last or self.example
+        if words & {">", ">=", "<>", "!=", "not", "between"}:
+            return self.first or self.example
+        return self.example
 
 
 def parameters_of(
@@ -89,12 +102,14 @@ def _beside(
         if names[at] in _ENDS and not (is_between and names[at] == "and"):
             break
         if names[at] in columns and names[at + 1] != ".":
-            return columns[names[at]].kind, columns[names[at]].example
+            column = columns[names[at]]
+            return column.kind, column.meeting(names[at + 1 : place])
     for at in range(place + 1, min(len(names), place + 4)):
         if names[at] in _ENDS:
             break
         if names[at] in columns and names[at + 1 : at + 2] != ["."]:
-            return columns[names[at]].kind, columns[names[at]].example
+            column, between = columns[names[at]], names[place + 1 : at]
+            return column.kind, column.meeting([_TURNED.get(word, word) for word in between])
     return TEXT, None
 
 

@@ -27,7 +27,7 @@ from eke.session import Record, Release, Session
 from eke.session.release.measured import standard_error
 from eke.session.release.released import ReleasedTable
 from eke.wire.kind import FLOAT8, TEXT
-from eke.wire.label import kind_of, shown_label
+from eke.wire.label import column_kind, shown_label
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -148,7 +148,10 @@ class ReleasedRelations:
         for place, target in enumerate(workload.targets):
             along = zip(target.attributes, target.along, strict=True)
             keys = [
-                CatalogueColumn(name, kind_of(domain[name].labels) if how == "cells" else TEXT)
+                CatalogueColumn(
+                    name,
+                    column_kind(domain[name], domain[name].labels) if how == "cells" else TEXT,
+                )
                 for name, how in along
             ]
             ending = "_".join(target.attributes) or "total"

@@ -5,28 +5,21 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from eke.catalogue import Catalogue, CatalogueColumn, Relation
 from eke.domain import (
-    Attribute,
-    Binned,
-    Boolean,
-    Date,
     Domain,
-    Integer,
-    Numeric,
-    Timestamp,
 )
 from eke.errors import EkeError
 from eke.question import Question
 from eke.session import Answer, Session
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
-from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, TEXT, TIMESTAMP, encoded, literal
-from eke.wire.label import kind_of, shown_label
+from eke.wire.kind import FLOAT8, TEXT, encoded, literal
+from eke.wire.label import ATTRIBUTE_KINDS, column_kind, kind_of, shown_label
 from eke.wire.parameter import Typical
 from eke.wire.released import ReleasedRelations
 
@@ -57,11 +50,18 @@ class Outline:
         for column in self.question.columns:
             key, name = column.formula.key, shown_name(column.name, self.question.text)
             if key is not None:
-                columns.append(CatalogueColumn(name, kind_of(row[key] for row in rows)))
+                columns.append(CatalogueColumn(name, self._kind(key, [row[key] for row in rows])))
                 continue
             endings = ("", LOW, HIGH) if self.intervals else ("",)
             columns += [CatalogueColumn(name + end, FLOAT8) for end in endings]
         return tuple(columns)
+
+    def _kind(self, key: int, labels: Sequence[Any]) -> int:
+        """The type of a key: days and moments, whose labels are texts, as of their column."""
+        name = self.question.group_by[key].attribute
+        if name is None or self.question.group_by[key].labels != self.question.domain[name].labels:
+            return kind_of(labels)
+        return column_kind(self.question.domain[name], labels)
 
     @property
     def is_empty(self) -> bool:
@@ -90,16 +90,6 @@ def shown_name(name: str, text: str) -> str:
     """The name of a column as PostgreSQL gives it: that of its function, unless it has another."""
     call = _CALL.fullmatch(name)
     return name if call is None or f'"{name}"' in text else call[1].lower()
-
-
-_KINDS: dict[type[Attribute], int] = {
-    Boolean: BOOL,
-    Integer: INT8,
-    Numeric: FLOAT8,
-    Binned: FLOAT8,
-    Date: DATE,
-    Timestamp: TIMESTAMP,
-}
 
 
 class ServedTable:
@@ -141,7 +131,7 @@ class ServedTable:
 def _relations(name: str, domain: Domain) -> list[Relation]:
     """The protected table with its columns, and the declared lookups beside it."""
     attributes = [
-        CatalogueColumn(column, _KINDS.get(type(attribute)) or kind_of(attribute.labels))
+        CatalogueColumn(column, ATTRIBUTE_KINDS.get(type(attribute)) or kind_of(attribute.labels))
         for column, attribute in domain.attributes
     ]
     derived = [
@@ -163,18 +153,24 @@ def _relations(name: str, domain: Domain) -> list[Relation]:
 
 
 def _typical(domain: Domain, relations: Iterable[Relation]) -> dict[str, Typical]:
-    """The types of the columns that parameters may be compared with, and a value of each."""
-    examples: dict[str, Any] = {
-        column: value
+    """The types of the columns that parameters may be compared with, and values of each."""
+    values: dict[str, Sequence[Any]] = {
+        column: sorted({row[place] for row in lookup.rows if row[place] is not None})
         for lookup in domain.lookups
-        for column, value in zip(lookup.columns, (*lookup.rows, lookup.columns)[0], strict=True)
+        for place, column in enumerate(lookup.columns)
     }
-    examples |= {name: attribute.labels[0] for name, attribute in domain.attributes}
+    values |= {name: attribute.declared for name, attribute in domain.attributes}
     return {
-        column.name.lower(): Typical(column.oid, _example(examples.get(column.name, ""), column))
+        column.name.lower(): _typical_of(values.get(column.name, ()) or ("",), column)
         for relation in relations
         for column in relation.columns
     }
+
+
+def _typical_of(values: Sequence[Any], column: CatalogueColumn) -> Typical:
+    """A column by values in their order: one from the middle, the first and the last."""
+    chosen = (values[len(values) // 2], values[0], values[-1])
+    return Typical(column.oid, *(_example(value, column) for value in chosen))
 
 
 def _example(label: Any, column: CatalogueColumn) -> str:

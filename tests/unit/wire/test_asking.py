@@ -177,6 +177,13 @@ def test_rows_of_a_wrapped_question_are_cut_after_the_answer(wire: Wire) -> None
         assert client.execute(wrapped).fetchall() == rows[2:5]
 
 
+def test_a_form_of_copies_may_stand_in_quotes(wire: Wire) -> None:
+    with wire.connect() as client:
+        with client.cursor().copy(f"COPY ({BY_SEX}) TO STDOUT WITH (FORMAT 'csv')") as copy:
+            lines = b"".join(copy).decode().splitlines()
+        assert [line.split(",")[0] for line in lines] == ["Female", "Male"]
+
+
 def test_rows_are_copied(wire: Wire) -> None:
     plain = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
     with wire.connect() as client:

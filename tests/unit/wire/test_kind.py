@@ -13,7 +13,18 @@ from hypothesis import strategies as st
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import Format
 
-from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, NUMERIC, TEXT, TIMESTAMP, encoded, literal
+from eke.wire.kind import (
+    BOOL,
+    DATE,
+    FLOAT8,
+    INT8,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    encoded,
+    literal,
+)
 from eke.wire.report import Trouble
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
@@ -86,3 +97,56 @@ def test_what_is_no_number_is_no_number() -> None:
 def test_moments_as_text() -> None:
     moment = datetime(2013, 1, 31, 6, 5)  # noqa: DTZ001 - without a zone
     assert encoded(moment, TIMESTAMP, 0) == b"2013-01-31 06:05:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        ("2002-01-01 +00", DATE, "DATE '2002-01-01'"),
+        ("2002-01-01 +05:30", DATE, "DATE '2002-01-01'"),
+        ("2002-01-01Z", DATE, "DATE '2002-01-01'"),
+        ("2002-01-01", DATE, "DATE '2002-01-01'"),
+        ("2002-01", DATE, "DATE '2002-01'"),
+        ("2020-05-01 12:00:00+02", TIMESTAMP, "TIMESTAMP '2020-05-01 12:00:00'"),
+        ("2020-05-01T12:00:00.5Z", TIMESTAMP, "TIMESTAMP '2020-05-01 12:00:00.500000'"),
+        ("2020-05-01 12:00:00+02", TIMESTAMPTZ, "TIMESTAMP '2020-05-01 10:00:00'"),
+        ("2020-05-01 12:00", TIMESTAMPTZ, "TIMESTAMP '2020-05-01 12:00:00'"),
+        ("no moment", TIMESTAMP, "TIMESTAMP 'no moment'"),
+        ("2020-05-01 12:00:00+02", TEXT, "'2020-05-01 12:00:00+02'"),
+    ],
+)
+def test_days_and_moments_are_taken_with_the_zone_that_jdbc_adds(
+    text: str, kind: int, expected: str
+) -> None:
+    assert literal(text.encode(), kind, 0) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        ('{a,"b c",NULL}', 1009, ["a", "b c", None]),
+        ("{}", 1009, []),
+        ("{1,2}", 1007, [1, 2]),
+        ("{-1,2}", 1016, [-1, 2]),
+        ("{t,f}", 1000, [True, False]),
+        ("{0.5,2}", 1022, [0.5, 2.0]),
+        ("{26,27}", 1028, [26, 27]),
+    ],
+)
+def test_arrays_in_binary_are_read_by_psycopg(text: str, kind: int, expected: list[Any]) -> None:
+    sent = encoded(text, kind, 1)
+    assert sent is not None
+    assert Transformer().get_loader(kind, Format.BINARY).load(sent) == expected
+
+
+def test_vectors_count_from_zero() -> None:
+    assert encoded("1 2", 22, 1) == bytes.fromhex(
+        "00000001 00000000 00000015 00000002 00000000 00000002 0001 00000002 0002"
+    )
+    assert encoded("", 30, 1) == bytes.fromhex("00000000 00000000 0000001a")
+
+
+def test_what_has_no_binary_form_is_refused() -> None:
+    for value, kind in (("x", 3802), ("{public}", 4090), ("1.5", NUMERIC)):
+        with pytest.raises(Trouble, match="as text only"):
+            encoded(value, kind, 1)
