@@ -44,19 +44,23 @@ demo: $(BASE) ## a guided tour on the Adult table
 	@$(DEMO)
 
 # The tests start a PostgreSQL server of their own, and Spark, which needs Java; power cuts are
-# simulated from what strace records.
-servers: ## PostgreSQL, Java and strace for the tests, installed when run as root on Debian or Ubuntu
+# simulated from what strace records. PostgreSQL's drivers for ODBC and JDBC ask eke as well.
+servers: ## PostgreSQL with ODBC and JDBC, Java and strace for the tests, installed when run as root on Debian or Ubuntu
 	@missing=; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || test -n "$$PG_BIN" || missing="postgresql"; \
 	command -v java >/dev/null || test -n "$$JAVA_HOME" || missing="$$missing default-jre-headless"; \
 	command -v strace >/dev/null || missing="$$missing strace"; \
+	find -L /usr/lib* /usr/local/lib -maxdepth 3 -name libodbc.so.2 2>/dev/null | grep -q . || missing="$$missing unixodbc"; \
+	find -L /usr/lib* /usr/local/lib -maxdepth 4 -name psqlodbcw.so 2>/dev/null | grep -q . || missing="$$missing odbc-postgresql"; \
+	test -e "$${PG_JDBC:-/usr/share/java/postgresql.jar}" || missing="$$missing libpostgresql-jdbc-java"; \
 	test -z "$$missing" && exit 0; \
 	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 	  echo "Installing $$missing"; apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
 	else \
 	  echo "The tests need: $$missing. Install them (apt-get install $$missing, or the same of your" >&2; \
-	  echo "system), or run make as root; PG_BIN=... names another folder with initdb." >&2; exit 1; fi
+	  echo "system), or run make as root; PG_BIN=... names another folder with initdb, PG_JDBC=... the" >&2; \
+	  echo "driver for JDBC." >&2; exit 1; fi
 
 # Root can install the system's Chromium with all it needs; others get Playwright's own copy, which
 # needs libraries that most desktops have.

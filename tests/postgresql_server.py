@@ -1,5 +1,7 @@
 """A real PostgreSQL server of the tests' own, in memory where possible, reached by a socket.
 
+Clients that know no sockets of the file system reach it by a port of this machine, if it listens.
+
 It runs with fsync on, as eke demands; on a memory disk that costs nothing.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +25,7 @@ SETTINGS = {
     "min_wal_size": "32MB",
     "autovacuum": "off",
     "jit": "off",
+    "timezone": "UTC",
 }
 MISSING = (
     "the tests need the PostgreSQL server programs (initdb, postgres). As root, `make test` "
@@ -32,7 +36,8 @@ MISSING = (
 class Server:
     """A running server, which a test may stop, kill and start again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int | None = None) -> None:
+        self.port = port
         self._folder = folder
         self._programs = programs()
         # PostgreSQL refuses to run as root.
@@ -49,11 +54,14 @@ class Server:
     def address(self, dataset: str | None = None) -> str:
         """The address of its database, or of a dataset in it."""
         name = "" if dataset is None else f"&dataset={dataset}"
+        name += "" if self.port is None else f"&port={self.port}"
         return f"postgresql://eke@/postgres?host={self._folder}{name}"
 
     def start(self) -> None:
         options = " ".join(f"-c {name}={value or chr(39) * 2}" for name, value in SETTINGS.items())
         options += f" -c unix_socket_directories={self._folder}"
+        if self.port is not None:
+            options += f" -c listen_addresses=127.0.0.1 -c port={self.port}"
         log = str(self._folder / "log")
         self._run("pg_ctl", "start", "-w", "-s", "-D", self._data, "-l", log, "-o", options)
 
@@ -78,13 +86,18 @@ class Server:
 
 
 @contextmanager
-def running_server(disk: Path | None = None) -> Iterator[Server]:
+def running_server(disk: Path | None = None, *, listens: bool = False) -> Iterator[Server]:
     """A new, empty server for one block, on a disk or in memory."""
+    port = None
+    if listens:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     memory = Path("/dev/shm")
     place = disk if disk is not None else (memory if memory.is_dir() else None)
     folder = Path(tempfile.mkdtemp(prefix="eke-pg-", dir=place))
     try:
-        server = Server(folder)
+        server = Server(folder, port)
         try:
             yield server
         finally:

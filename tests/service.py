@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -184,22 +184,26 @@ def serve_command(
     folder: Path | None = None,
     variables: Mapping[str, str] | None = None,
     before: str = "",
+    log: Path | None = None,
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """(process, address) of `eke serve` with these words, once it answers; killed at the end.
 
-    `before` is Python that the process runs first.
+    `before` is Python that the process runs first. What it says is in its pipe, which holds some
+    hundred lines before the process waits for a reader, or in a file.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     code = f"{before}\nfrom eke.cli import main; main()"
-    started = subprocess.Popen(
-        [sys.executable, "-c", code, "serve", *words, "--port", str(port)],
-        cwd=folder,
-        env={**os.environ, **(variables or {})},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    with ExitStack() as stack:
+        said = subprocess.PIPE if log is None else stack.enter_context(log.open("w"))
+        started = subprocess.Popen(
+            [sys.executable, "-c", code, "serve", *words, "--port", str(port)],
+            cwd=folder,
+            env={**os.environ, **(variables or {})},
+            stderr=said,
+            text=True,
+        )
     url = f"http://127.0.0.1:{port}"
     try:
         while True:
