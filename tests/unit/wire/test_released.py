@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import eke
 from eke.catalogue import Relation
 from eke.wire import released
 from eke.wire.released import ReleasedRelations, different
+from eke.wire.table import ServedTable
 from tests.wire import Wire, open_door
 
 VIEWS = "SELECT relname FROM pg_class WHERE relkind = 'v' AND relnamespace = 2200 ORDER BY relname"
@@ -261,3 +263,38 @@ def test_names_differ_and_fit() -> None:
 def test_the_page_tells_how_long_a_preview_is() -> None:
     page = Path(__file__).parents[3] / "docs/reference/postgresql.md"
     assert f"{released.MOST_PREVIEWED:,} rows" in page.read_text("utf-8")
+
+
+def test_every_kind_of_column_is_read_as_what_it_is(tmp_path: Path) -> None:
+    domain = eke.Domain(
+        day=eke.Date("2024-01-01", "2024-01-04"),
+        hour=eke.Timestamp("2024-01-01 00:00", "2024-01-01 04:00", step="hour"),
+        weight=eke.Binned([0.0, 1.5, 3.0]),
+        member=eke.Boolean(null="bucket"),
+        Sex=eke.Categorical("f", "m"),
+    )
+    frame = pd.DataFrame(
+        {
+            "day": [date(2024, 1, 1 + n % 4) for n in range(400)],
+            "hour": pd.to_datetime([f"2024-01-01 0{n % 4}:00" for n in range(400)]),
+            "weight": [n % 3 for n in range(400)],
+            "member": [None if n % 5 == 0 else n % 2 == 0 for n in range(400)],
+            "Sex": ["fm"[n % 2] for n in range(400)],
+        }
+    )
+    session = eke.create(tmp_path / "t.eke", frame, domain, epsilon=100.0)
+    session.publish("max_entropy", epsilon=5.0, rows=100, key="rows")
+    session.release(session.plan(eke.all_marginals(domain, 1), budget=5.0), key="tables")
+    served = ServedTable("t", session)
+    relations = served.released.seen_by(None)
+    catalogue = served.catalogue("ann", ("t",), relations)
+    kinds = {"day": date, "hour": datetime, "member": bool, "Sex": str}
+    for relation in relations:
+        result = catalogue.run(f"SELECT * FROM {relation.name}")
+        assert result.rows
+        for column, values in zip(result.columns, zip(*result.rows, strict=True), strict=True):
+            told = {type(value) for value in values if value is not None}
+            expected = kinds.get(column.name, float)
+            if column.name == "weight" and relation.name.startswith("released"):
+                expected = str  # a bin
+            assert told == {expected}, (relation.name, column)
