@@ -110,5 +110,5 @@ reproductions: $(STAMP) ## the experiments of the papers, in full
 	  echo "== $$script"; MPLBACKEND=Agg $(BIN)/python "$$script"; done
 
 clean: ## remove the environment and everything generated
-	rm -rf .venv .audit .mutants build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .audit .mutants .superset build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

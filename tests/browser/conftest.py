@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from eke.service import Access, Account, Datasets, Settings, create_app
+from tests.chromium import chromium
 from tests.service import listening, people
 
 # A crowded machine may take its time; no test depends on how long.
 expect.set_options(timeout=60_000)
 HOSTILE = "<img src=x onerror=alert(1)>"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 class Place(NamedTuple):
@@ -54,15 +51,8 @@ def visits() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium; closed before other modules run, for Playwright occupies the event loop."""
-    installed = next((path for name in NAMES if (path := shutil.which(name))), None)
-    with sync_playwright() as playwright:
-        if installed is None and not Path(playwright.chromium.executable_path).exists():
-            pytest.fail("the console is tested in Chromium: run `make browser`, as root if need be")
-        # Chromium's sandbox does not work for root; elsewhere it stays on.
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        started = playwright.chromium.launch(executable_path=installed, args=arguments)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
