@@ -18,8 +18,9 @@ from eke.service.log import log
 from eke.service.permission import ASKING, sees_own_only
 from eke.service.rate import Rate
 from eke.service.state import State
-from eke.session import Answer, Session
+from eke.session import Answer
 from eke.wire import message
+from eke.wire.chosen import picked
 from eke.wire.copying import Copy
 from eke.wire.declared import declared
 from eke.wire.guest import Guest
@@ -29,10 +30,11 @@ from eke.wire.named import common_names, is_here, tables_of
 from eke.wire.outcome import Outcome
 from eke.wire.parameter import parameters_of
 from eke.wire.portal import Prepared, one_statement
-from eke.wire.preview import chosen_of, previewed
+from eke.wire.preview import previewed
 from eke.wire.report import Trouble, notice
+from eke.wire.served import ServedDataset
 from eke.wire.setting import REPORTED, ConnectionSettings
-from eke.wire.table import Outline, ServedTable
+from eke.wire.table import Outline
 from eke.wire.words import Statement, statements
 from eke.wire.wrapping import Unwrapped, unwrapped
 
@@ -69,26 +71,19 @@ class Errand:
 class Clerk:
     """The statements of one connection; each is run in a thread, one after the other."""
 
-    def __init__(
-        self,
-        state: State,
-        session: Session,
-        table: ServedTable,
-        guest: Guest,
-        messages: Rate,
-    ) -> None:
+    def __init__(self, state: State, dataset: ServedDataset, guest: Guest, messages: Rate) -> None:
         self.settings = ConnectionSettings(guest.account.name)
-        self._state, self._session, self._token = state, session, guest.token
+        self._state, self._session, self._token = state, dataset.session, guest.token
         self._account, self._messages = guest.account, messages
-        self.table = table
-        self.name = table.protected.name
+        self.table, self._released = dataset.table, dataset.released
+        self.name = self.table.protected.name
 
     @property
     def _catalogue(self) -> Catalogue:
         """Made when somebody looks: most programs only ask."""
         datasets, account = self._state.datasets.items(), self._account
         visible = tuple(name for name, _ in datasets if account.may_see(name))
-        return self.table.catalogue(account.name, visible, self.table.released.seen_by(self._sees))
+        return self.table.catalogue(account.name, visible, self._released.seen_by(self._sees))
 
     @property
     def _sees(self) -> str | None:
@@ -127,12 +122,19 @@ class Clerk:
         if not statement.reads:
             return None
         if self._is_question(statement):
-            asked = unwrapped(statement, self.name, self.table.names)
-            public = self._public(statement, asked)
-            if public is not None:
-                return public.columns
-            return self._probed(asked) or self._outline(asked, self.settings).columns
+            return self._columns_of(statement)
         return self._catalogue.describe(statement.text, self.settings.values)
+
+    def _columns_of(self, question: Statement) -> tuple[CatalogueColumn, ...] | None:
+        asked = unwrapped(question, self.name, self.table.names)
+        public = self._public(question, asked)
+        if public is not None:
+            return public.columns
+        probed = self._probed(asked)
+        if probed is not None:
+            return probed
+        outline = self._outline(asked, self.settings)
+        return tuple(column for _, column in picked(asked.chosen, outline.columns))
 
     def run(self, statement: Statement, errand: Errand) -> Outcome:
         """What a statement comes to."""
@@ -186,13 +188,13 @@ class Clerk:
         """The columns of the table itself that a probe is about; None for anything else."""
         if asked.columns is None or not asked.is_probe:
             return None
-        listed = self.table.protected.columns
-        return tuple(column for _, column in chosen_of(asked.columns, listed, self.name))
+        listed = [column for _, column in picked(asked.columns, self.table.protected.columns)]
+        return tuple(column for _, column in picked(asked.chosen, listed))
 
     def _public(self, statement: Statement, asked: Unwrapped) -> Outcome | None:
         """What is public without any question: declared values, and rows published before."""
         listed = declared(statement, self._session.domain, self.table.names)
-        return listed or previewed(asked, self.table.released, self._sees)
+        return listed or previewed(asked, self._released, self._sees)
 
     def _read(self, statement: Statement, errand: Errand) -> Outcome:
         if not self._is_question(statement):
@@ -207,16 +209,20 @@ class Clerk:
         if probed is not None:
             return Outcome("SELECT 0", probed)
         outline = self._outline(asked, errand.settings)
+        chosen = picked(
+            asked.chosen, outline.columns
+        )  # before anything is asked: one may be missing
+        columns = tuple(column for _, column in chosen)
         if outline.is_empty:
-            return Outcome("SELECT 0", outline.columns)
+            return Outcome("SELECT 0", columns)
         if errand.account.role not in ASKING:
             raise Trouble("42501", f"this needs the role {' or '.join(ASKING)}")
         answer = self._asked(outline, errand)
-        rows = outline.rows(answer)
+        rows = [tuple(row[place] for place, _ in chosen) for row in outline.rows(answer)]
         if not errand.is_given_up:
             self.settings.values["eke.last_cost"] = f"{answer.cost:.9g}"
         said = self._said(answer) if errand.settings.notices else ()
-        return Outcome(f"SELECT {len(rows)}", outline.columns, rows, said)
+        return Outcome(f"SELECT {len(rows)}", columns, rows, said)
 
     def _aim(self, outline: Outline, settings: ConnectionSettings) -> dict[str, Any]:
         """How accurate it must be: as the statement says, else as the settings do."""

@@ -20,7 +20,6 @@ from eke.errors import EkeError
 from eke.service.log import log
 from eke.service.rate import Rate
 from eke.service.state import State
-from eke.session import Session
 from eke.wire import message
 from eke.wire.clerk import Clerk
 from eke.wire.connection import ServedConnection
@@ -29,8 +28,8 @@ from eke.wire.greeting import Greeting
 from eke.wire.guest import Guest
 from eke.wire.message import Cancel
 from eke.wire.report import Trouble, error
+from eke.wire.served import ServedDataset
 from eke.wire.setting import REPORTED, options_of
-from eke.wire.table import ServedTable
 
 MOST_CONNECTIONS = 200
 MOST_OF_AN_ACCOUNT = 50
@@ -51,7 +50,7 @@ class Door:
     port: int = 0  # once it is open
     _of_accounts: Counter[str] = field(default_factory=Counter)
     _served: dict[tuple[int, int], ServedConnection] = field(default_factory=dict)
-    _tables: dict[str, tuple[Session, ServedTable]] = field(default_factory=dict)
+    _datasets: dict[str, ServedDataset] = field(default_factory=dict)
     _unknown: dict[str, OrderedDict[Greeting, asyncio.Task[None] | None]] = field(
         default_factory=dict
     )
@@ -172,12 +171,12 @@ class Door:
             )
         if wanted.get("replication", "false").lower() not in _NO:
             raise Trouble("0A000", "nothing is replicated from here")
-        known = self._tables.get(name)
-        if known is None or known[0] is not session:
-            known = self._tables[name] = (session, ServedTable(name, session))
+        dataset = self._datasets.get(name)
+        if dataset is None or dataset.session is not session:
+            dataset = self._datasets[name] = ServedDataset.of(name, session)
         if self._messages is None:
             self._messages = Rate(MESSAGES_A_REQUEST * state.settings.requests_per_minute)
-        clerk = Clerk(state, session, known[1], guest, self._messages)
+        clerk = Clerk(state, dataset, guest, self._messages)
         given = {
             setting: value
             for setting, value in wanted.items()

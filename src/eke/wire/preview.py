@@ -6,14 +6,13 @@ look like them; each answer says that they are made up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from eke.catalogue import CatalogueColumn
+from eke.wire.chosen import picked
 from eke.wire.outcome import Outcome
 from eke.wire.released import MOST_PREVIEWED, ReleasedRelations
 from eke.wire.report import Trouble, notice
-from eke.wire.wrapping import Chosen, Unwrapped
+from eke.wire.wrapping import Unwrapped
 
 
 def previewed(asked: Unwrapped, released: ReleasedRelations, analyst: str | None) -> Outcome | None:
@@ -29,32 +28,14 @@ def previewed(asked: Unwrapped, released: ReleasedRelations, analyst: str | None
             f"a preview has at most {MOST_PREVIEWED:,} rows",
             f"published_{number} is the relation that holds all of them",
         )
-    chosen = chosen_of(asked.columns, released.columns_of(published), f"publication {number}")
+    listed = picked(asked.columns, released.columns_of(published))
+    chosen = picked(asked.chosen, [column for _, column in listed])
     part = replace(published, codes=published.codes[asked.offset : last])
     values = released.rows_of(part)
-    rows = list(zip(*(values[place] for place, _ in chosen), strict=True))
+    rows = list(zip(*(values[listed[place][0]] for place, _ in chosen), strict=True))
     said = (
         f"Free: rows of publication {number}, which are made up from what was released; none of "
         "them is a row of the table"
     )
     columns = tuple(column for _, column in chosen)
     return Outcome(f"SELECT {len(rows)}", columns, rows, (notice(said),))
-
-
-def chosen_of(
-    chosen: Sequence[Chosen], listed: Sequence[CatalogueColumn], where: str
-) -> list[tuple[int, CatalogueColumn]]:
-    """The columns that a statement selects of those listed: their places and the names shown."""
-    places = {column.name.lower(): place for place, column in enumerate(listed)}
-    columns: list[tuple[int, CatalogueColumn]] = []
-    for item in chosen:
-        place = places.get(item.column.lower())
-        if item.column == "*":
-            columns += enumerate(listed)
-        elif place is None:
-            raise Trouble("42703", f'column "{item.column[:63]}" does not exist in {where}')
-        elif item.shown == item.column:
-            columns.append((place, listed[place]))
-        else:
-            columns.append((place, replace(listed[place], name=item.shown)))
-    return columns

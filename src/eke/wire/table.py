@@ -15,13 +15,12 @@ from eke.domain import (
 )
 from eke.errors import EkeError
 from eke.question import Question
-from eke.session import Answer, Session
+from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
 from eke.wire.kind import FLOAT8, TEXT, encoded, literal
 from eke.wire.label import ATTRIBUTE_KINDS, column_kind, kind_of, shown_label
 from eke.wire.parameter import Typical
-from eke.wire.released import ReleasedRelations
 
 LOW, HIGH = "_low", "_high"
 MOST_CATALOGUES = 16
@@ -95,11 +94,9 @@ def shown_name(name: str, text: str) -> str:
 class ServedTable:
     """What all connections to one dataset share: its relations, and questions read before."""
 
-    def __init__(self, name: str, session: Session) -> None:
-        domain = session.domain
+    def __init__(self, name: str, domain: Domain) -> None:
         self.relations = _relations(name, domain)
         self.names = frozenset(relation.name.lower() for relation in self.relations)
-        self.released = ReleasedRelations(session, self.protected, self.names)
         self.columns = _typical(domain, self.relations)
         self.questions = QuestionStore(domain)
         self._catalogues: OrderedDict[_Seen, Catalogue] = OrderedDict()

@@ -1,6 +1,7 @@
 """Wrapping: what tools put around a question, taken off again.
 
 SELECT * FROM (a question) AS q LIMIT 100     → the question, and its first 100 rows
+SELECT q.n AS x FROM (a question) AS q        → the question, and one column of it
 … WHERE 1 = 0, … LIMIT 0                      → only which columns it has: a probe
 SELECT * FROM people LIMIT 100                → columns and how many rows: a preview
 
@@ -13,6 +14,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from eke.wire.chosen import Chosen, chosen_in, composed, is_name, without_qualifiers
 from eke.wire.report import Trouble
 from eke.wire.spelling import respelled
 from eke.wire.words import Statement, Word, statements
@@ -24,19 +26,12 @@ _NEVER = (("1", "=", "0"), ("0", "=", "1"), ("false",), ("1", "<>", "1"), ("1", 
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """A column of the table that is selected, or "*" for all, and the name it is shown by."""
-
-    column: str
-    shown: str
-
-
-@dataclass(frozen=True, slots=True)
 class Unwrapped:
     """A question as it is asked, how many of its rows are wanted, and from which on.
 
     `columns` are those of a probe or a preview, which name columns of the table, or all of them
-    with "*"; None where what is left is a question.
+    with "*"; None where what is left is a question. `chosen` are columns of the result of either;
+    None for all of them, as they are.
     """
 
     text: str
@@ -44,6 +39,7 @@ class Unwrapped:
     limit: int | None = None
     offset: int = 0
     columns: tuple[Chosen, ...] | None = None
+    chosen: tuple[Chosen, ...] | None = None
 
     @property
     def is_preview(self) -> bool:
@@ -66,16 +62,19 @@ def unwrapped(
     words, limit, offset = _without_limit(list(statement.words))
     words, never = _without_never(words)
     is_probe = is_probe or never is not None or limit == 0
-    inner = _inside(words)
-    if inner is not None:
+    wrapping = _inside(words)
+    if wrapping is not None:
+        inner, chosen = wrapping
         start, stop = inner[0].start, inner[-1].start + len(inner[-1].text)
         (within,) = statements(text[start:stop])
         below = unwrapped(within, database, relations, is_probe=is_probe, depth=depth + 1)
         moved = " " * start + below.text  # as far from the beginning as it was
         rest = None if below.limit is None else max(0, below.limit - offset)
         fewest = min((most for most in (limit, rest) if most is not None), default=None)
-        return Unwrapped(moved, below.is_probe, fewest, offset + below.offset, below.columns)
-    columns = _chosen(words, relations)
+        skipped = offset + below.offset
+        both = composed(chosen, below.chosen)
+        return Unwrapped(moved, below.is_probe, fewest, skipped, below.columns, both)
+    columns = _of_table(words, relations)
     if not is_probe:
         is_preview = columns is not None and _is_bare(words)
         return Unwrapped(text, False, limit, offset, columns) if is_preview else Unwrapped(text)
@@ -130,61 +129,45 @@ def _outermost(words: Sequence[Word]) -> list[int]:
     return places
 
 
-def _inside(words: Sequence[Word]) -> Sequence[Word] | None:
-    """The words of q in SELECT * FROM (q) AS name; None for anything else."""
-    lower = [word.lower for word in words]
-    if lower[:4] != ["select", "*", "from", "("]:
+def _inside(
+    words: Sequence[Word],
+) -> tuple[Sequence[Word], tuple[Chosen, ...] | None] | None:
+    """The words of q, and what is chosen, in SELECT a, q.b AS c FROM (q) AS q; None for others."""
+    lower = [word.lower if word.kind == "name" else word.text for word in words]
+    if lower[:1] != ["select"] or "from" not in lower:
+        return None
+    start = lower.index("from")
+    chosen = chosen_in(words[1:start])
+    if chosen is None or lower[start + 1 : start + 2] != ["("]:
         return None
     depth = 0
-    for place, word in enumerate(words[3:], start=3):
+    for place, word in enumerate(words[start + 1 :], start=start + 1):
         depth += (word.text == "(") - (word.text == ")")
         if depth == 0:
-            named = [one for one in words[place + 1 :] if one.lower != "as"]
-            is_all = len(named) <= 1 and all(one.kind in ("name", "quoted") for one in named)
-            return words[4:place] if is_all and place > 4 else None
+            named = [word for word in words[place + 1 :] if word.lower != "as"]
+            is_all = len(named) <= 1 and all(map(is_name, named))
+            everything = [item.column == "*" for item in chosen]
+            inner = words[start + 2 : place]
+            if not is_all or not inner or (any(everything) and len(chosen) > 1):
+                return None
+            return inner, None if all(everything) else chosen
     return None
 
 
-def _chosen(words: Sequence[Word], relations: Collection[str]) -> tuple[Chosen, ...] | None:
+def _of_table(words: Sequence[Word], relations: Collection[str]) -> tuple[Chosen, ...] | None:
     """The columns of SELECT a, t.b AS c FROM t, or "*"; None for anything else."""
     lower = [word.lower for word in words]
-    if lower[:1] != ["select"] or "from" not in lower or {"distinct", "group"} & set(lower):
+    if lower[:1] != ["select"] or "from" not in lower or "group" in lower:
         return None
     start = lower.index("from")
     table = [word for word in words[start + 1 :] if word.text != "."]
     is_one_table = 1 <= len(table) <= 5 and any(w.lower.lower() in relations for w in table)
-    items: list[list[Word]] = [[]]
-    for word in words[1:start]:
-        if word.text == ",":
-            items.append([])
-        else:
-            items[-1].append(word)
-    columns = [_item(item) for item in items]
-    listed = tuple(column for column in columns if column is not None)
-    return listed if is_one_table and len(listed) == len(items) else None
-
-
-def _item(words: Sequence[Word]) -> Chosen | None:
-    """One of them, with what qualifies it and the name it is given; None for anything else."""
-    rest = list(words)
-    while len(rest) > 2 and _is_name(rest[0]) and rest[1].text == ".":
-        del rest[:2]
-    if len(rest) == 3 and rest[1].lower == "as":
-        del rest[1]
-    is_plain = bool(rest) and (_is_name(rest[0]) or (rest[0].text == "*" and len(rest) == 1))
-    if not is_plain or len(rest) > 2 or not all(map(_is_name, rest[1:])):
-        return None
-    return Chosen(rest[0].lower, rest[-1].lower)
+    return chosen_in(words[1:start]) if is_one_table else None
 
 
 def _is_bare(words: Sequence[Word]) -> bool:
     """Whether nothing follows the table but a name for it: no condition, no order."""
-    rest = list(words[[word.lower for word in words].index("from") + 1 :])
-    while len(rest) > 2 and _is_name(rest[0]) and rest[1].text == ".":
-        del rest[:2]
+    start = [word.lower for word in words].index("from") + 1
+    rest = without_qualifiers(words[start:])
     named = [word for word in rest[1:] if word.lower != "as"]
-    return len(named) <= 1 and all(map(_is_name, rest)) and named == rest[len(rest) - len(named) :]
-
-
-def _is_name(word: Word) -> bool:
-    return word.kind in ("name", "quoted")
+    return len(named) <= 1 and all(map(is_name, rest)) and named == rest[len(rest) - len(named) :]

@@ -71,6 +71,8 @@ def test_intervals_as_columns(wire: Wire) -> None:
         "SELECT city, COUNT(*) FROM people WHERE 1 = 0 GROUP BY city",
         "SELECT * FROM (SELECT city, COUNT(*) FROM people GROUP BY city) q WHERE 1=0",
         "SELECT * FROM (SELECT city, COUNT(*) FROM people GROUP BY city) AS q LIMIT 0",
+        'SELECT "q"."n" AS "x" FROM (SELECT COUNT(*) AS n FROM people) AS "q" LIMIT 0',
+        'SELECT "people"."age" AS "a", "people"."sex" FROM "public"."people" "people" LIMIT 0',
         "EXPLAIN SELECT city, COUNT(*) FROM people GROUP BY city",
     ],
 )
@@ -182,6 +184,41 @@ def test_a_form_of_copies_may_stand_in_quotes(wire: Wire) -> None:
         with client.cursor().copy(f"COPY ({BY_SEX}) TO STDOUT WITH (FORMAT 'csv')") as copy:
             lines = b"".join(copy).decode().splitlines()
         assert [line.split(",")[0] for line in lines] == ["Female", "Male"]
+
+
+def test_columns_of_a_wrapped_question_are_chosen_after_the_answer(wire: Wire) -> None:
+    plain = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    with wire.connect() as client:
+        rows = client.execute(plain).fetchall()
+        before = spent(wire)
+        cursor = client.execute(
+            f'SELECT "source"."n" AS "N", source.sex FROM ({plain}) AS "source" LIMIT 1048575'
+        )
+        assert [column.name for column in cursor.description] == ["N", "sex"]
+        assert cursor.fetchall() == [(n, sex) for sex, n in rows]
+        client.execute("SET eke.intervals = on")
+        low = client.execute(f"SELECT n_low FROM ({plain}) q LIMIT 1").fetchall()
+        assert len(low) == 1
+        assert low[0][0] < rows[0][1]
+        assert spent(wire) == before
+        # A name that is missing is noticed before anything is asked.
+        new = "SELECT city, COUNT(*) AS n FROM people WHERE age > 18 GROUP BY city"
+        for missing in (
+            f"SELECT m FROM ({new}) q",
+            f"SELECT n FROM (SELECT city AS c FROM ({new}) q) r",
+        ):
+            with pytest.raises(errors.UndefinedColumn, match=r'column "[mn]" does not exist'):
+                client.execute(missing)
+        assert spent(wire) == before
+
+
+def test_probes_have_the_names_they_ask_for(wire: Wire) -> None:
+    with wire.connect() as client:
+        cursor = client.execute('SELECT p.age AS "a", p.sex FROM public.people p LIMIT 0')
+        assert [(column.name, column.type_code) for column in cursor.description] == [
+            ("a", 20),
+            ("sex", 25),
+        ]
 
 
 def test_rows_are_copied(wire: Wire) -> None:

@@ -285,8 +285,8 @@ def test_every_kind_of_column_is_read_as_what_it_is(tmp_path: Path) -> None:
     session = eke.create(tmp_path / "t.eke", frame, domain, epsilon=100.0)
     session.publish("max_entropy", epsilon=5.0, rows=100, key="rows")
     session.release(session.plan(eke.all_marginals(domain, 1), budget=5.0), key="tables")
-    served = ServedTable("t", session)
-    relations = served.released.seen_by(None)
+    served = ServedTable("t", domain)
+    relations = ReleasedRelations(session, served.protected, ()).seen_by(None)
     catalogue = served.catalogue("ann", ("t",), relations)
     kinds = {"day": date, "hour": datetime, "member": bool, "Sex": str}
     for relation in relations:

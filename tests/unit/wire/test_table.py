@@ -10,8 +10,9 @@ import eke
 from eke.sql import parse
 from eke.wire.declared import declared
 from eke.wire.kind import DATE, INT8, TEXT, TIMESTAMP
+from eke.wire.label import shown_label
 from eke.wire.portal import one_statement
-from eke.wire.table import Outline, ServedTable, shown_label
+from eke.wire.table import Outline, ServedTable
 
 DOMAIN = eke.Domain(
     day=eke.Date("2002-01-01", "2002-03-01"),
