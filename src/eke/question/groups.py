@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,19 +21,24 @@ from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Marginal, Query, Term
 
+MomentKind: TypeAlias = Literal["day", "moment", "clock"]
+"""What a text that spells a time stands for."""
+
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
     """One key: its labels in declared order.
 
     A bin is labelled by its two edges, and NULL by None. `parts` holds the indicator of each label
-    when the key is not simply a column.
+    when the key is not simply a column. `moment` says that the labels are texts of days, moments or
+    times of day, for those who show them; nothing else depends on it.
     """
 
     name: str
     attribute: str | None
     labels: tuple[Any, ...]
     parts: tuple[Query, ...] = ()
+    moment: MomentKind | None = field(default=None, compare=False)
 
     @staticmethod
     def of_column(domain: Domain, name: str) -> GroupKey:

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
+from eke.question.groups import MomentKind
 from eke.sql import numeric
 from eke.sql.diagram import Diagram, Leaf
 from eke.sql.grouping import labelled
@@ -26,7 +27,6 @@ from eke.sql.texts import short
 from eke.sql.value import (
     Missing,
     Moment,
-    MomentKind,
     Number,
     Reading,
     Text,

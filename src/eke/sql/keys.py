@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
 from eke.question.groupings import Grouping, Groupings
-from eke.question.groups import GroupKey
+from eke.question.groups import GroupKey, MomentKind
 from eke.sql.casts import written_label
 from eke.sql.grouping import group_key, labelled, plain_attribute
 from eke.sql.groupings import KeySets
@@ -15,7 +16,7 @@ from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
 from eke.sql.scope import Relation, matching
 from eke.sql.tree import name_of
-from eke.sql.value import Moment, MomentKind, Reading, Value
+from eke.sql.value import Moment, Reading, Value
 
 Items = list[tuple[str, exp.Expr]]
 MOST_SETS = 512
@@ -103,8 +104,9 @@ class Keys:
         value = value_of(self._reading, self._relation, meant)
         mark = self._mark(node, value)
         if mark not in self._marks:
-            self.found.append(group_key(self._reading, node, name, value))
-            self.kinds.append(value.kind if isinstance(value, Moment) else None)
+            kind = value.kind if isinstance(value, Moment) else None
+            self.found.append(replace(group_key(self._reading, node, name, value), moment=kind))
+            self.kinds.append(kind)
             self._marks.append(mark)
         return self._marks.index(mark)
 

@@ -25,13 +25,13 @@ from eke.domain.lookup import Cell
 from eke.errors import DomainError
 from eke.query.canonical import DENSE_CELLS
 from eke.query.vector import SAFE
+from eke.question.groups import MomentKind
 from eke.sql.diagram import Diagram, Label
 from eke.sql.moments import written_number
 from eke.sql.polynomial import tabled
 from eke.sql.value import (
     Missing,
     Moment,
-    MomentKind,
     Number,
     Reading,
     Text,

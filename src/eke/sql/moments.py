@@ -21,6 +21,7 @@ from sqlglot import exp
 from eke.domain.moment_text import written_clock, written_day, written_moment
 from eke.domain.step import UNITS, step_text
 from eke.domain.zone import DAY
+from eke.question.groups import MomentKind
 from eke.sql import arithmetic
 from eke.sql.day_parts import FIRSTS, PARTS, Days, checked, months_later
 from eke.sql.diagram import Leaf
@@ -30,7 +31,6 @@ from eke.sql.value import (
     Grid,
     Missing,
     Moment,
-    MomentKind,
     Number,
     Reading,
     Text,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from sqlglot import exp
@@ -19,6 +19,7 @@ from eke.domain.placing import Floored
 from eke.errors import SqlError
 from eke.query.blur import NO_BLUR, Blur
 from eke.query.numbers import whole_vector
+from eke.question.groups import MomentKind
 from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
 from eke.sql.effort import Effort
 from eke.sql.logic import same_as
@@ -122,9 +123,6 @@ class Truth:
     labels: Diagram
     attribute: str | None = None
     order: Order = None
-
-
-MomentKind: TypeAlias = Literal["day", "moment", "clock"]
 
 
 @dataclass(frozen=True, slots=True)

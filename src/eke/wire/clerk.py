@@ -209,9 +209,8 @@ class Clerk:
         if probed is not None:
             return Outcome("SELECT 0", probed)
         outline = self._outline(asked, errand.settings)
-        chosen = picked(
-            asked.chosen, outline.columns
-        )  # before anything is asked: one may be missing
+        # Before anything is asked: a column may be missing.
+        chosen = picked(asked.chosen, outline.columns)
         columns = tuple(column for _, column in chosen)
         if outline.is_empty:
             return Outcome("SELECT 0", columns)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from eke.domain import Attribute, Binned, Boolean, Date, Integer, Numeric, Timestamp, plain_label
 from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, TEXT, TIMESTAMP
 
+_MOMENTS = {"day": DATE, "moment": TIMESTAMP}
 ATTRIBUTE_KINDS: dict[type[Attribute], int] = {
     Boolean: BOOL,
     Integer: INT8,
@@ -40,6 +41,25 @@ def column_kind(attribute: Attribute, labels: Iterable[Any]) -> int:
         return kind_of(labels)
     shown = {label for label in labels if label is not None}
     return ATTRIBUTE_KINDS[type(attribute)] if shown <= set(attribute.declared) else TEXT
+
+
+def key_kind(moment: str | None, labels: Sequence[Any]) -> int:
+    """The type of a key whose labels are texts of days or moments, if it has such.
+
+    Where another label is among them (other, missing) they are shown as texts.
+    """
+    kind = _MOMENTS.get(moment or "", TEXT)
+    return kind if kind != TEXT and _all_read(labels, kind) else kind_of(labels)
+
+
+def _all_read(labels: Sequence[Any], kind: int) -> bool:
+    """Whether all labels are texts of a type."""
+    try:
+        for label in labels:
+            shown_label(label, kind)
+    except (TypeError, ValueError):
+        return False
+    return any(label is not None for label in labels)
 
 
 def shown_label(label: Any, kind: int) -> Any:

@@ -19,7 +19,7 @@ from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
 from eke.wire.kind import FLOAT8, TEXT, encoded, literal
-from eke.wire.label import ATTRIBUTE_KINDS, column_kind, kind_of, shown_label
+from eke.wire.label import ATTRIBUTE_KINDS, key_kind, kind_of, shown_label
 from eke.wire.parameter import Typical
 
 LOW, HIGH = "_low", "_high"
@@ -56,11 +56,8 @@ class Outline:
         return tuple(columns)
 
     def _kind(self, key: int, labels: Sequence[Any]) -> int:
-        """The type of a key: days and moments, whose labels are texts, as of their column."""
-        name = self.question.group_by[key].attribute
-        if name is None or self.question.group_by[key].labels != self.question.domain[name].labels:
-            return kind_of(labels)
-        return column_kind(self.question.domain[name], labels)
+        """The type of a key; days and moments have labels that are texts."""
+        return key_kind(self.question.group_by[key].moment, labels)
 
     @property
     def is_empty(self) -> bool:
