@@ -126,7 +126,7 @@ class Clerk:
         return self._catalogue.describe(statement.text, self.settings.values)
 
     def _columns_of(self, question: Statement) -> tuple[CatalogueColumn, ...] | None:
-        asked = unwrapped(question, self.name, self.table.names)
+        asked = self._unwrapped(question)
         public = self._public(question, asked)
         if public is not None:
             return public.columns
@@ -180,6 +180,9 @@ class Clerk:
             raise Trouble("42P01", f"a question is about {self.name}; lookups are joined with it")
         return True
 
+    def _unwrapped(self, statement: Statement) -> Unwrapped:
+        return unwrapped(statement, self.name, self.table.names, self.table.days)
+
     def _outline(self, asked: Unwrapped, settings: ConnectionSettings) -> Outline:
         question = self.table.questions.read(asked.text)
         return Outline(question, settings.intervals, asked.limit, asked.offset, asked.is_probe)
@@ -201,7 +204,7 @@ class Clerk:
             _refuse_set_config(statement)
             result = self._catalogue.run(statement.text, errand.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
-        asked = unwrapped(statement, self.name, self.table.names)
+        asked = self._unwrapped(statement)
         public = self._public(statement, asked)
         if public is not None:
             return public if errand.settings.notices else replace(public, aside=())
@@ -279,7 +282,7 @@ class Clerk:
             return Outcome.of_texts(
                 _PLAN[0].name, ["from the catalogue, which holds no data; free"], "EXPLAIN"
             )
-        asked = unwrapped(inner, self.name, self.table.names)
+        asked = self._unwrapped(inner)
         if self._probed(asked) is not None:
             return Outcome.of_texts(_PLAN[0].name, ["a probe: no rows; free"], "EXPLAIN")
         if self._public(inner, asked) is not None:

@@ -4,9 +4,11 @@
 TO_TIMESTAMP('2013-01-31 05:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US')
                                             → TIMESTAMP '2013-01-31 05:00:00'
 '2013-01-31T05:00:00Z'                      → '2013-01-31 05:00:00'
+day < '2013-01-31T05:00:00Z'                → day < '2013-01-31', of a column of days
 
-PostgreSQL, too, passes over the zone of a text that it compares with a timestamp. Every text stays
-as long as it was, so that errors point to where they are.
+PostgreSQL, too, passes over the zone of a text that it compares with a timestamp, and over the time
+of one that it compares with a date. Every text stays as long as it was, so that errors point to
+where they are.
 """
 
 from __future__ import annotations
@@ -18,6 +20,10 @@ from eke.wire.words import Statement, Word
 
 SCHEMA = "public"
 _MOMENT = re.compile(r"'(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.0+)?(?:Z|[+-]00(?::?00)?)?'")
+_TIME_OF_DAY = re.compile(
+    r"'(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]00(?::?00)?)?'"
+)
+_COMPARED = frozenset({"=", "<>", "!=", "<", "<=", ">", ">=", "between"})
 _DAY = re.compile(r"'(\d{4}-\d\d-\d\d)'")
 _FORMS = {
     "to_timestamp": ("TIMESTAMP", {"'YYYY-MM-DD HH24:MI:SS.US'", "'YYYY-MM-DD HH24:MI:SS'"}),
@@ -25,10 +31,18 @@ _FORMS = {
 }
 
 
-def respelled(statement: Statement, database: str, relations: Collection[str]) -> str:
-    """The text of a statement as eke's SQL spells it."""
+def respelled(
+    statement: Statement,
+    database: str,
+    relations: Collection[str],
+    days: Collection[str] = (),
+) -> str:
+    """The text of a statement as eke's SQL spells it; `days` are the columns of days."""
     text = statement.text
-    for start, stop, instead in _changes(statement.words, database, relations):
+    for start, stop, instead in (
+        *_changes(statement.words, database, relations),
+        *_cut(statement.words, days),
+    ):
         text = text[:start] + instead.ljust(stop - start) + text[stop:]
     return text
 
@@ -58,6 +72,23 @@ def _changes(
                 yield word.start, words[place + 5].start + 1, f"{kind} {moment}"
         elif word.kind == "string" and "T" in word.text and (moment := _moment(word.text)):
             yield word.start, end, moment
+
+
+def _cut(words: Sequence[Word], days: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Moments that are compared with columns of days, without their time."""
+    for place, word in enumerate(words):
+        moment = _TIME_OF_DAY.fullmatch(word.text) if word.kind == "string" else None
+        if moment is None:
+            continue
+        before = [one.lower for one in words[max(place - 4, 0) : place]]
+        if before[1:2] == ["between"] and before[3:] == ["and"]:
+            column = words[place - 4]
+        elif place >= 2 and before[-1] in _COMPARED:
+            column = words[place - 2]
+        else:
+            continue
+        if column.kind in ("name", "quoted") and column.lower.lower() in days:
+            yield word.start, word.start + len(word.text), f"'{moment[1]}'"
 
 
 def _moment(text: str) -> str | None:

@@ -94,6 +94,7 @@ class ServedTable:
     def __init__(self, name: str, domain: Domain) -> None:
         self.relations = _relations(name, domain)
         self.names = frozenset(relation.name.lower() for relation in self.relations)
+        self.days = frozenset(c.name.lower() for c in self.protected.columns if c.oid == DATE)
         self.columns = _typical(domain, self.relations)
         self.questions = QuestionStore(domain)
         self._catalogues: OrderedDict[_Seen, Catalogue] = OrderedDict()

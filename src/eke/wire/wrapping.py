@@ -51,14 +51,18 @@ def unwrapped(
     statement: Statement,
     database: str,
     relations: Collection[str],
+    days: Collection[str] = (),
     *,
     is_probe: bool = False,
     depth: int = 0,
 ) -> Unwrapped:
-    """A statement without what was put around it; `is_probe` if no row of it is wanted."""
+    """A statement without what was put around it; `is_probe` if no row of it is wanted.
+
+    `days` are the columns of days, which are compared with moments as PostgreSQL does.
+    """
     if depth > MOST_DEPTH:
         raise Trouble("54001", f"a question is wrapped at most {MOST_DEPTH} times")
-    text = respelled(statement, database, relations)
+    text = respelled(statement, database, relations, days)
     words, limit, offset = _without_limit(list(statement.words))
     words, never = _without_never(words)
     is_probe = is_probe or never is not None or limit == 0
@@ -67,7 +71,7 @@ def unwrapped(
         inner, chosen = wrapping
         start, stop = inner[0].start, inner[-1].start + len(inner[-1].text)
         (within,) = statements(text[start:stop])
-        below = unwrapped(within, database, relations, is_probe=is_probe, depth=depth + 1)
+        below = unwrapped(within, database, relations, days, is_probe=is_probe, depth=depth + 1)
         moved = " " * start + below.text  # as far from the beginning as it was
         rest = None if below.limit is None else max(0, below.limit - offset)
         fewest = min((most for most in (limit, rest) if most is not None), default=None)

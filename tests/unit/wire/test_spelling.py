@@ -35,11 +35,23 @@ A, C = (Chosen("a", "a"),), (Chosen("c", "c"),)
         ("WHERE t < '2013-01-31T05:00:00Z'", "WHERE t < '2013-01-31 05:00:00'"),
         ("WHERE t < '2013-01-31T05:00:00.5Z'", "WHERE t < '2013-01-31T05:00:00.5Z'"),
         ("WHERE t < '2013-01-31T05:00:00+02'", "WHERE t < '2013-01-31T05:00:00+02'"),
+        ("WHERE day < '2013-01-31T05:00:00.5Z'", "WHERE day < '2013-01-31'"),
+        ("""WHERE p."day" >= '2013-01-31 05:00'""", """WHERE p."day" >= '2013-01-31'"""),
+        (
+            "WHERE day BETWEEN '2013-01-31T05:12:33.123Z' AND '2013-02-03T00:00:00Z' AND t = 1",
+            "WHERE day BETWEEN '2013-01-31' AND '2013-02-03' AND t = 1",
+        ),
+        (
+            "WHERE t BETWEEN '2013-01-31T05:00:00Z' AND '2013-02-03T00:00:00Z' AND day = 1",
+            "WHERE t BETWEEN '2013-01-31 05:00:00' AND '2013-02-03 00:00:00' AND day = 1",
+        ),
+        ("WHERE day < '2013-01-31T05:00:00+02'", "WHERE day < '2013-01-31T05:00:00+02'"),
+        ("'2013-01-31 05:00'", "'2013-01-31 05:00'"),
     ],
 )
 def test_the_same_is_asked_and_places_stay(written: str, spelled: str) -> None:
     (statement,) = statements(written)
-    text = respelled(statement, "people", NAMES)
+    text = respelled(statement, "people", NAMES, {"day"})
     assert text.split() == spelled.split()
     assert len(text) == len(written)
 
