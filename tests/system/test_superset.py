@@ -219,6 +219,11 @@ def test_a_dashboard_of_superset_is_free_to_refresh(tmp_path: Path) -> None:
         assert watched.told(refresh.click) == second
         refused = superset.run_sql(database, "SELECT COUNT(*) FROM flights WHERE delay > 60")
         assert "not free" in refused.text
+        # The pane of samples counts the rows first, which is a question like any other.
+        words = f"force=true&datasource_type=table&datasource_id={dataset}&per_page=50&page=1"
+        chosen = {"filters": [{"col": "delay", "op": ">", "val": 120}]}
+        samples = page.request.post(f"/datasource/samples?{words}", data=chosen)
+        assert "not free" in samples.text()
         assert place.spent == price
 
         pictures = PLACE / "pictures"  # docs/how-to/pictures/superset.png is one of them
