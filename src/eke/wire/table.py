@@ -18,7 +18,7 @@ from eke.question import Question
 from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
-from eke.wire.kind import FLOAT8, TEXT, encoded, literal
+from eke.wire.kind import DATE, FLOAT8, TEXT, encoded, literal
 from eke.wire.label import ATTRIBUTE_KINDS, key_kind, kind_of, shown_label
 from eke.wire.parameter import Typical
 
