@@ -121,20 +121,26 @@ IDS = tuple(f"tests/unit/data/test_{kind}ids.py" for kind in ("", "file_", "serv
 
 # -- who may do what -----------------------------------------------------------------------------
 
-PERMISSION = "tests/unit/service/test_permission.py"
+PERMISSION = tuple(f"tests/unit/{door}/test_permission.py" for door in ("service", "wire"))
 
 
 def permissions(_scale: Scale) -> tuple[Row, ...]:
-    """Every route with every kind of caller; the control lets everybody see every dataset."""
-    honest = run_tests(PERMISSION)
-    broken = run_tests(PERMISSION, "-k", "the_matrix", plugin="audits.open_doors")
+    """Every route and every statement with every kind of caller.
+
+    The control lets everybody see every dataset.
+    """
+    honest = run_tests(*PERMISSION)
+    broken = run_tests(*PERMISSION, "-k", "the_matrix", plugin="audits.open_doors")
+    matrix = [test["name"] for test in honest.only("test_the_matrix[").found]
+    statements = sum("wire" in name for name in matrix)
     noticed = broken.count(control=False)[1]
     return (
         Row(
-            title="auth matrix: every route × every kind of caller",
-            samples=f"{len(honest.only('test_the_matrix[').found)} routes × 10 callers",
+            title="auth matrix: every route and statement × every kind of caller",
+            samples=f"{len(matrix) - statements} routes × 10 callers, {statements} kinds of "
+            "statements over PostgreSQL's protocol × 4 callers",
             figure=f"{honest.count(control=False)[1]} of {len(honest.found)} tests failed",
-            control=f"everybody sees every dataset: {noticed} routes noticed",
+            control=f"everybody sees every dataset: {noticed} routes and statements noticed",
             passed=bool(honest.found) and honest.count(control=False)[1] == 0,
             caught=noticed > 0,
         ),

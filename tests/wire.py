@@ -34,6 +34,7 @@ class Wire:
     tokens: dict[str, str]
     state: State
     url: str
+    door: Door
 
     def words(self, who: str = "ann", **more: Any) -> dict[str, Any]:
         """What a client needs to come in."""
@@ -74,7 +75,7 @@ def open_door(
     chosen = Settings(secure_cookies=False, **{"answer_step": 0.0, **settings})
     app = create_app(Datasets([("people", session)]), access, chosen, pace, beside=door.open)
     with listening(app) as url:
-        yield Wire(door.port, session, access, tokens, app.state.eke, url)
+        yield Wire(door.port, session, access, tokens, app.state.eke, url, door)
     access.close()
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 import random
+import resource
 import struct
+from collections import deque
 from contextlib import suppress
 
 import httpx
 import pytest
 
+from eke.wire.door import MOST_UNKNOWN
+from eke.wire.message import SSL_REQUEST
 from tests.wire import Raw, Wire
 
 STREAMS = 400
 """Streams tried; `STREAMS_LONG` in the long run."""
-STREAMS_LONG = 20_000
+STREAMS_LONG = 100_000
 _TEXTS = (
     b"SELECT COUNT(*) FROM people",
     b"SELECT sex, COUNT(*) FROM people GROUP BY sex",
@@ -76,6 +80,69 @@ def fuzz(wire: Wire, streams: int, caplog: pytest.LogCaptureFixture) -> None:
 
 def test_streams_of_bytes(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
     fuzz(wire, STREAMS, caplog)
+
+
+def come_to_nothing(wire: Wire, connections: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Connections that stay half open, say too much, too little or too slowly.
+
+    So many of them are open at a time that the oldest are hung up on.
+    """
+    draw = random.Random(6)
+    before, opened = wire.session.budget.spent, deque[Raw]()
+    with caplog.at_level(logging.INFO, "eke.service"):
+        for number in range(connections):
+            raw = Raw(wire)
+            opened.append(raw)
+            with suppress(ConnectionError):
+                _begin(raw, wire, number % 8, draw)
+            if len(opened) > MOST_UNKNOWN + 30:
+                opened.popleft().socket.close()
+            if number % 50 == 0:
+                assert httpx.get(f"{wire.url}/health").status_code == 200
+                with wire.connect("cleo") as client:
+                    assert client.execute("SHOW server_version").fetchone() == ("15.0",)
+        assert sum(map(len, wire.door._unknown.values())) <= MOST_UNKNOWN + 1
+        for raw in opened:
+            raw.socket.close()
+    assert [one.msg for one in caplog.records if one.msg == "failed"] == []
+    assert wire.session.budget.spent == before
+
+
+def _begin(raw: Raw, wire: Wire, kind: int, draw: random.Random) -> None:
+    if kind == 1:
+        raw.socket.sendall(struct.pack("!ii", 200, 3 << 16) + b"user\0ann\0")  # and no more
+    elif kind == 2:
+        raw.startup(version=SSL_REQUEST)
+    elif kind == 3:
+        raw.startup(user="ann", database="people")  # and no proof
+    elif kind == 4:
+        raw.socket.sendall(struct.pack("!i", draw.choice([2**31 - 1, 70_000, 7, -1])))
+    elif kind == 5:
+        for byte in struct.pack("!ii", 9, 3 << 16):  # one byte at a time
+            raw.socket.sendall(bytes([byte]))
+    elif kind == 6:
+        raw.sign_in(wire)
+        raw.socket.sendall(b"Q" + struct.pack("!i", 60_000) + b"SELECT COUNT(*)")  # and no more
+        raw.socket.close()
+    elif kind == 7:
+        raw.sign_in(wire)
+        raw.send("Q", b"SELECT * FROM pg_attribute LIMIT 2000\0")  # and reads nothing
+        raw.socket.close()
+
+
+def test_connections_that_come_to_nothing(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+    come_to_nothing(wire, 300, caplog)
+
+
+@pytest.mark.long
+def test_many_connections_that_come_to_nothing(
+    wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also: what they leave behind in memory is bounded."""
+    come_to_nothing(wire, 1_000, caplog)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    come_to_nothing(wire, 10_000, caplog)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kilobytes
 
 
 @pytest.mark.long
