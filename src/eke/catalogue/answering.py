@@ -101,6 +101,8 @@ class Catalogue:
             vector = kind in ("int2vector", "oidvector")
             elements = [self._shown(element, kind[1:]) for element in value]
             shown = " ".join(map(str, value)) if vector else array_text(elements)
+        elif value is not None and kind == "interval":
+            raise CatalogueError("the catalogue does not show lengths of time", UNSUPPORTED)
         elif value is not None and kind in REFERENCES:
             shown = self._directory.text(kind, value)
         elif isinstance(value, datetime):
@@ -120,7 +122,7 @@ def _kinds(plan: Rewritten, description: Sequence[Any]) -> list[str]:
         known = of_engine_type(str(engine_type))
         if kind is not None and storage(kind) in (str(engine_type), _unlisted(engine_type)):
             known = kind
-        if known is None or known.removeprefix("_") == "interval":
+        if known is None or known == "_interval":
             raise CatalogueError("the catalogue does not show values of this type", UNSUPPORTED)
         kinds.append(known)
     return kinds

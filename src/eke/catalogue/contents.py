@@ -7,13 +7,14 @@ or NULL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any
 
+from eke.catalogue import activity, built_in
 from eke.catalogue.directory import OWNER, OWNER_OID, SCHEMAS, Directory
 from eke.catalogue.kind import BY_OID, ROWS
+from eke.catalogue.relation import Row
 
-Row: TypeAlias = Mapping[str, Any]
 _NEUTRAL: dict[str, Any] = {"bool": False, "int2": 0, "int4": 0, "oid": 0, "float4": 0, "char": ""}
 _NEUTRAL |= dict.fromkeys(("xid", "regproc"), 0)
 _COMMENT_CLASS = 1259
@@ -114,26 +115,6 @@ def _types(directory: Directory) -> Iterator[Row]:
         }
 
 
-def _procedures(directory: Directory) -> Iterator[Row]:
-    for procedure in directory.procedures:
-        yield {
-            "oid": procedure.oid,
-            "proname": procedure.name,
-            "pronamespace": SCHEMAS["pg_catalog"],
-            "proowner": OWNER_OID,
-            "prolang": 12,
-            "procost": 1,
-            "prokind": "f",
-            "proisstrict": True,
-            "provolatile": procedure.volatility,
-            "proparallel": "s",
-            "pronargs": len(procedure.arguments),
-            "prorettype": procedure.result,
-            "proargtypes": list(procedure.arguments),
-            "prosrc": procedure.name,
-        }
-
-
 def _databases(directory: Directory) -> Iterator[Row]:
     for name, oid in directory.databases.items():
         yield {
@@ -181,8 +162,8 @@ def _descriptions(directory: Directory) -> Iterator[Row]:
 
 
 def _access_methods(_: Directory) -> Iterator[Row]:
-    yield {"oid": 2, "amname": "heap", "amtype": "t"}
-    yield {"oid": 403, "amname": "btree", "amtype": "i"}
+    yield {"oid": 2, "amname": "heap", "amtype": "t", "amhandler": 3}
+    yield {"oid": 403, "amname": "btree", "amtype": "i", "amhandler": 330}
 
 
 def _collations(_: Directory) -> Iterator[Row]:
@@ -246,7 +227,6 @@ _FILLED: dict[str, Callable[[Directory], Iterator[Row]]] = {
     "pg_description": _descriptions,
     "pg_language": _languages,
     "pg_namespace": _namespaces,
-    "pg_proc": _procedures,
     "pg_rewrite": _rules,
     "pg_roles": _roles,
     "pg_tables": _tables,
@@ -254,4 +234,6 @@ _FILLED: dict[str, Callable[[Directory], Iterator[Row]]] = {
     "pg_type": _types,
     "pg_user": _users,
     "pg_views": _views,
+    **activity.FILLED,
+    **built_in.FILLED,
 }

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eke.catalogue.failure import NO_OBJECT, NO_TABLE, CatalogueError
+from eke.catalogue.function_list import FUNCTIONS, OPERATORS
+from eke.catalogue.keywords import QUOTED
 from eke.catalogue.kind import BY_OID, ROWS, format_type, kind_named
 from eke.catalogue.relation import CatalogueColumn, CatalogueRelation
-from eke.catalogue.shapes import INFORMATION_SCHEMA, PG_CATALOG
+from eke.catalogue.shapes import CALLED, INFORMATION_SCHEMA, PG_CATALOG
 from eke.catalogue.type_list import PROCEDURES
 
 OWNER = "eke"
@@ -18,21 +20,6 @@ SCHEMAS = {"pg_catalog": 11, "public": 2200, "information_schema": 13207}
 _USER_OID, _FIRST_DATABASE, _FIRST_RELATION = 16384, 16400, 20000
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*\Z")
 _PART = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".\s]+))\s*(\.|\Z)')
-# Words that PostgreSQL puts in quotation marks when they are names.
-_RESERVED_WORDS = """
-all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
-boolean both case cast char character check coalesce collate column concurrently constraint
-create cross current_date current_role current_time current_timestamp current_user dec
-decimal default deferrable desc distinct do else end except exists extract false fetch float
-for foreign freeze from full grant greatest group having ilike in initially inner inout int
-integer intersect interval into is isnull join lateral leading least left like limit
-localtime localtimestamp national natural nchar none not notnull null nullif numeric offset
-on only or order out outer overlaps overlay placing position precision primary real
-references returning right row select session_user setof similar smallint some substring
-symmetric table tablesample then time timestamp to trailing treat trim true union unique
-user using values varchar variadic verbose when where window with
-"""
-_RESERVED = frozenset(_RESERVED_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +32,27 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A function that a type names."""
+    """A function that a type, an operator or a cast names, or that a statement may call."""
 
     oid: int
     name: str
     result: int
     arguments: tuple[int, ...]
     volatility: str
+    flags: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator between two values of one type."""
+
+    oid: int
+    name: str
+    side: int
+    result: int
+    function: int
+    commutator: int
+    negator: int
 
 
 def shapes(text: str, schema: str) -> list[Numbered]:
@@ -68,16 +69,26 @@ def shapes(text: str, schema: str) -> list[Numbered]:
 
 
 SYSTEM = shapes(PG_CATALOG, "pg_catalog") + shapes(INFORMATION_SCHEMA, "information_schema")
+READABLE = [entry for entry in SYSTEM if entry.relation.columns]
+"""Those that can be asked for; the others are known by name."""
+CALLS = shapes(CALLED, "pg_catalog")
+"""What functions that take nothing give when they are called in FROM."""
+_CALL_NAMES = {entry.relation.name for entry in CALLS}
+
+
+def is_catalogue_call(name: str) -> bool:
+    """True when this is a function that stands for a relation."""
+    return name in _CALL_NAMES
 
 
 def quoted(name: str) -> str:
     """A name as PostgreSQL would write it, in quotation marks where they are needed."""
-    if _PLAIN.match(name) and name not in _RESERVED:
+    if _PLAIN.match(name) and name not in QUOTED:
         return name
     return '"' + name.replace('"', '""') + '"'
 
 
-def _parts(text: str) -> list[str]:
+def name_parts(text: str) -> list[str]:
     """The parts of a dotted name, in lower case unless they are quoted."""
     parts, place = [], 0
     while True:
@@ -105,18 +116,38 @@ class Directory:
         self.entries = SYSTEM + [
             Numbered(_FIRST_RELATION + n, shown) for n, shown in enumerate(given)
         ]
-        self.procedures = [_procedure(text) for text in PROCEDURES.split()]
+        self.procedures = PROCEDURE_LIST
+        self.operators = OPERATOR_LIST
         self._relations = {
             (entry.relation.schema, entry.relation.name): entry.oid for entry in self.entries
         }
         self.by_oid = {entry.oid: entry.relation for entry in self.entries}
-        self._procedures = {procedure.name: procedure.oid for procedure in self.procedures}
+        self._procedures: dict[str, int | None] = {}
+        for procedure in self.procedures:  # a name that several have stands for none of them
+            known = procedure.name in self._procedures
+            self._procedures[procedure.name] = None if known else procedure.oid
+        self._procedures_by_oid = {procedure.oid: procedure for procedure in self.procedures}
+        self._names: dict[str, dict[int, str]] = {
+            "regproc": {procedure.oid: procedure.name for procedure in self.procedures},
+            "regprocedure": {
+                procedure.oid: f"{procedure.name}({_types(procedure.arguments)})"
+                for procedure in self.procedures
+            },
+            "regoper": {operator.oid: operator.name for operator in self.operators},
+            "regoperator": {
+                operator.oid: f"{operator.name}({_types((operator.side, operator.side))})"
+                for operator in self.operators
+            },
+            "regconfig": {},
+            "regdictionary": {},
+        }
 
     def readable(self, name: str, schema: str) -> CatalogueRelation | None:
         """The relation that FROM names, if it is one whose rows are known; "" for any schema."""
         for place in (schema,) if schema else ("pg_catalog", "public"):
             relation = self.by_oid.get(self._relations.get((place, name), 0))
-            if relation is not None and (place != "public" or relation.rows is not None):
+            is_system = place != "public" and relation is not None and bool(relation.columns)
+            if relation is not None and (is_system or relation.rows is not None):
                 return relation
         return None
 
@@ -129,7 +160,8 @@ class Directory:
         oid = self._number(kind, text)
         if oid is None:
             what = {"regclass": "relation", "regtype": "type", "regproc": "function"}
-            code = {"regclass": NO_TABLE, "regproc": "42883", "regnamespace": "3F000"}
+            code = {"regclass": NO_TABLE, "regnamespace": "3F000"}
+            code |= dict.fromkeys(("regproc", "regprocedure", "regoper", "regoperator"), "42883")
             raise CatalogueError(
                 f"the catalogue has no {what.get(kind, kind[3:])} {text[:100]!r}; check its name",
                 code.get(kind, NO_OBJECT),
@@ -145,14 +177,17 @@ class Directory:
             name = text.strip().lower() if not text.strip().startswith('"') else text.strip()
             shown = kind_named(name.removeprefix("pg_catalog."))
             return ROWS[shown].oid if shown else None
-        parts = _parts(text)
+        if kind in ("regprocedure", "regoperator"):
+            written = re.sub(r"\s*([(),])\s*", r"\1", text.strip()).removeprefix("pg_catalog.")
+            return next((oid for oid, name in self._names[kind].items() if name == written), None)
+        parts = name_parts(text)
         if len(parts) == 3 and kind == "regclass" and parts[0] == self.database:
             del parts[0]
         if kind in ("regnamespace", "regrole"):
             listed = SCHEMAS if kind == "regnamespace" else self.roles
             return listed.get(parts[0]) if len(parts) == 1 else None
-        if kind == "regproc":
-            return self._procedures.get(parts[-1])
+        if kind in self._names:
+            return self._procedures.get(parts[-1]) if kind == "regproc" else None
         if len(parts) == 1:
             system = ("pg_catalog", parts[0]) in self._relations
             parts = ["pg_catalog" if system else "public", *parts]
@@ -161,7 +196,7 @@ class Directory:
     def text(self, kind: str, oid: int) -> str:
         """How an OID is shown that was cast to one of the reference kinds."""
         if oid == 0:
-            return "-"
+            return "0" if kind.startswith("regoper") else "-"
         name = None
         if kind == "regclass" and oid in self.by_oid:
             shown = self.by_oid[oid]
@@ -169,12 +204,24 @@ class Directory:
             name = ("" if visible else quoted(shown.schema) + ".") + quoted(shown.name)
         elif kind == "regtype" and oid in BY_OID:
             name = format_type(oid, None)
-        elif kind == "regproc":
-            name = next((p.name for p in self.procedures if p.oid == oid), None)
+        elif kind in self._names:
+            name = self._names[kind].get(oid)
         elif kind in ("regnamespace", "regrole"):
             listed = SCHEMAS if kind == "regnamespace" else self.roles
             name = next((quoted(key) for key, value in listed.items() if value == oid), None)
         return str(oid) if name is None else name
+
+    def result_of(self, oid: int) -> str | None:
+        """The type of what a function gives, as pg_get_function_result tells it."""
+        procedure = self._procedures_by_oid.get(oid)
+        if procedure is None:
+            return None
+        return ("SETOF " if "s" in procedure.flags else "") + _types((procedure.result,))
+
+    def arguments_of(self, oid: int) -> str | None:
+        """The types of what a function takes."""
+        procedure = self._procedures_by_oid.get(oid)
+        return None if procedure is None else _types(procedure.arguments, ", ")
 
     def role(self, oid: int) -> str:
         """The name of a role, as pg_get_userbyid gives it."""
@@ -182,7 +229,20 @@ class Directory:
         return known.get(oid, f"unknown (OID={oid})")
 
 
+def _types(oids: tuple[int, ...], between: str = ",") -> str:
+    return between.join(format_type(oid, None) or "" for oid in oids)
+
+
 def _procedure(text: str) -> Procedure:
-    oid, name, result, arguments, volatility = text.split(":")
+    oid, name, result, arguments, volatility, *flags = text.split(":")
     numbers = tuple(int(part) for part in arguments.split(",") if part)
-    return Procedure(int(oid), name, int(result), numbers, volatility)
+    return Procedure(int(oid), name, int(result), numbers, volatility, "".join(flags))
+
+
+def _operator(text: str) -> Operator:
+    oid, name, *numbers = text.split(":")
+    return Operator(int(oid), name, *map(int, numbers))
+
+
+PROCEDURE_LIST = [_procedure(text) for text in (PROCEDURES + FUNCTIONS).split()]
+OPERATOR_LIST = [_operator(text) for text in OPERATORS.split()]

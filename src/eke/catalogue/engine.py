@@ -14,14 +14,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from eke.catalogue.contents import Row, catalogue_rows, neutral
-from eke.catalogue.directory import SYSTEM, Directory
+from eke.catalogue.built_in import call_rows
+from eke.catalogue.contents import catalogue_rows, neutral
+from eke.catalogue.directory import CALLS, READABLE, Directory
 from eke.catalogue.failure import TOO_LONG, CatalogueError, of_engine
 from eke.catalogue.functions import HELPERS, MACROS
 from eke.catalogue.kind import BY_OID, storage
-from eke.catalogue.lookups import Lookups
-from eke.catalogue.relation import CatalogueRelation
-from eke.catalogue.rewrite import ENGINE_SCHEMAS
+from eke.catalogue.lookups import SETTINGS, Lookups
+from eke.catalogue.relation import CatalogueRelation, Row
+from eke.catalogue.rewrite import CALL_SCHEMA, ENGINE_SCHEMAS
 from eke.catalogue.standard import standard_rows
 
 MOST_ROWS = 50_000
@@ -37,7 +38,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": False,
     "temp_directory": "",
     "threads": 1,
-    "memory_limit": "128MB",
+    "memory_limit": "128MB",  # some forty joins take seventy, however few their rows
 }
 _SEAL = (
     "enable_external_access = false",
@@ -56,14 +57,17 @@ class CatalogueEngine:
         self._provided: set[CatalogueRelation] = set()
         self._filled: OrderedDict[CatalogueRelation, int] = OrderedDict()  # with their cells
         self._connection = duckdb.connect(":memory:", config=_CONFIGURATION)
-        for schema in ENGINE_SCHEMAS.values():
+        for schema in (*ENGINE_SCHEMAS.values(), CALL_SCHEMA):
             self._connection.execute(f"CREATE SCHEMA {schema}")
         lookups.register(self._connection)
         for name, body in (MACROS | HELPERS).items():
             self._connection.execute(f"CREATE MACRO eke_{name}{body}")
-        for entry in SYSTEM:
+        for entry in READABLE:
             fill = catalogue_rows if entry.relation.schema == "pg_catalog" else standard_rows
-            self._create(entry.relation, list(fill(directory, entry.relation.name)))
+            place = ENGINE_SCHEMAS[entry.relation.schema]
+            self._create(entry.relation, place, list(fill(directory, entry.relation.name)))
+        for entry in CALLS:
+            self._create(entry.relation, CALL_SCHEMA, list(call_rows(entry.relation.name)))
         for setting in _SEAL:
             self._connection.execute(f"SET {setting}")
 
@@ -76,9 +80,16 @@ class CatalogueEngine:
         try:
             self._connection.execute("DELETE FROM names.pg_settings")
             self._connection.execute(
-                "INSERT INTO names.pg_settings (name, setting, context, vartype, source) SELECT "
-                "unnest($1::VARCHAR[]), unnest($2::VARCHAR[]), 'user', 'string', 'session'",
-                [list(settings), list(settings.values())],
+                "INSERT INTO names.pg_settings "
+                "(name, setting, context, vartype, source, boot_val, reset_val) SELECT "
+                "name, setting, 'user', 'string', CASE WHEN setting IS NOT DISTINCT FROM usual "
+                "THEN 'default' ELSE 'session' END, usual, usual FROM (SELECT unnest($1::VARCHAR[])"
+                " AS name, unnest($2::VARCHAR[]) AS setting, unnest($3::VARCHAR[]) AS usual)",
+                [
+                    list(settings),
+                    list(settings.values()),
+                    [SETTINGS.get(name) for name in settings],
+                ],
             )
         except Exception as raised:  # noqa: BLE001 -- as for a statement
             problem = of_engine(raised)
@@ -90,7 +101,7 @@ class CatalogueEngine:
         """Have a table for each relation whose rows can be fetched, empty as yet."""
         for relation in relations:
             if relation.rows is not None and relation not in self._provided:
-                self._create(relation, [])
+                self._create(relation, ENGINE_SCHEMAS[relation.schema], [])
                 self._provided.add(relation)
 
     def fill(self, relations: Collection[CatalogueRelation]) -> None:
@@ -160,16 +171,22 @@ class CatalogueEngine:
                 )
         return rows
 
-    def _create(self, relation: CatalogueRelation, rows: list[Row]) -> None:
+    def _create(self, relation: CatalogueRelation, schema: str, rows: list[Row]) -> None:
         kinds = {column.name: BY_OID[column.oid].name for column in relation.columns}
-        place = _place(relation)
+        place = f"{schema}.{_quoted(relation.name)}"
         columns = ", ".join(f"{_quoted(name)} {storage(kind)}" for name, kind in kinds.items())
         self._connection.execute(f"CREATE TABLE {place} ({columns})")
         if rows:
             system = relation.schema == "pg_catalog"
             missing = {name: neutral(kind) for name, kind in kinds.items() if system}
+            told = {name for row in rows for name in row}
             arrow = pa.table(
-                {name: [row.get(name, missing.get(name)) for row in rows] for name in kinds}
+                {
+                    name: [row.get(name, missing.get(name)) for row in rows]
+                    if name in told
+                    else [missing.get(name)] * len(rows)
+                    for name in kinds
+                }
             )
             self._insert(place, arrow)
 

@@ -44,9 +44,14 @@ BOUNDED = {"string_agg": "eke_bounded_text", "array_agg": "eke_bounded", "array"
 _NONE = "CAST(NULL AS VARCHAR)"
 _TRUE = "(a IS NOT NULL OR NULL)"
 _CLASS = "py_regclass(CAST(a AS VARCHAR))"
-_SCHEMA = "(py_regnamespace(CAST(a AS VARCHAR)) IS NOT NULL OR NULL)"
-_BASE = "(py_database(CAST(a AS VARCHAR)) IS NOT NULL OR NULL)"
-_GRANTED = f"({_CLASS} IS NOT NULL OR NULL)"
+_SCHEMA = "py_granted(py_regnamespace(CAST(a AS VARCHAR)), b)"
+_BASE = "py_granted(py_database(CAST(a AS VARCHAR)), b)"
+_GRANTED = f"py_granted({_CLASS}, b)"
+_USED = "py_granted(0, b) OR (a IS NULL AND NULL)"
+_NO_GRANTS = (
+    "unnest(CAST([] AS STRUCT(grantor UINTEGER, grantee UINTEGER, "
+    "privilege_type VARCHAR, is_grantable BOOLEAN)[]))"
+)
 MACROS = {
     "version": f"() AS '{VERSION}'",
     "current_database": "() AS py_context('database')",
@@ -121,14 +126,23 @@ MACROS = {
     "pg_function_is_visible": f"(a) AS {_TRUE}",
     "pg_collation_is_visible": f"(a) AS {_TRUE}",
     "pg_opclass_is_visible": f"(a) AS {_TRUE}",
+    "pg_opfamily_is_visible": f"(a) AS {_TRUE}",
+    "pg_operator_is_visible": f"(a) AS {_TRUE}",
+    "pg_conversion_is_visible": f"(a) AS {_TRUE}",
     "pg_statistics_obj_is_visible": f"(a) AS {_TRUE}",
+    "pg_ts_config_is_visible": f"(a) AS {_TRUE}",
+    "pg_ts_dict_is_visible": f"(a) AS {_TRUE}",
+    "pg_ts_parser_is_visible": f"(a) AS {_TRUE}",
+    "pg_ts_template_is_visible": f"(a) AS {_TRUE}",
     "has_table_privilege": f"(a, b) AS {_GRANTED}, (c, a, b) AS {_GRANTED}",
     "has_schema_privilege": f"(a, b) AS {_SCHEMA}, (c, a, b) AS {_SCHEMA}",
     "has_database_privilege": f"(a, b) AS {_BASE}, (c, a, b) AS {_BASE}",
-    "has_column_privilege": f"(a, b, c) AS {_GRANTED}, (d, a, b, c) AS {_GRANTED}",
+    "has_column_privilege": f"(a, c, b) AS {_GRANTED}, (d, a, c, b) AS {_GRANTED}",
     "has_any_column_privilege": f"(a, b) AS {_GRANTED}, (c, a, b) AS {_GRANTED}",
-    "has_function_privilege": f"(a, b) AS {_TRUE}, (c, a, b) AS {_TRUE}",
-    "has_tablespace_privilege": f"(a, b) AS {_TRUE}, (c, a, b) AS {_TRUE}",
+    "has_function_privilege": f"(a, b) AS {_USED}, (c, a, b) AS {_USED}",
+    "has_language_privilege": f"(a, b) AS {_USED}, (c, a, b) AS {_USED}",
+    "has_type_privilege": f"(a, b) AS {_USED}, (c, a, b) AS {_USED}",
+    "has_tablespace_privilege": f"(a, b) AS {_USED}, (c, a, b) AS {_USED}",
     "pg_has_role": "(a, b) AS (a IS NOT NULL OR NULL), (a, b, c) AS (b IS NOT NULL OR NULL)",
     "row_security_active": "(a) AS FALSE",
     "to_regclass": "(a) AS py_to_regclass(a)",
@@ -142,10 +156,29 @@ MACROS = {
     "array_length": "(a, b) AS CASE WHEN b = 1 THEN py_positive(len(a)) END",
     "_pg_expandarray": "(a) AS unnest(list_transform(a, "
     "lambda x, i: {'x': x, 'n': CAST(i AS INTEGER)}))",
+    "aclexplode": f"(a) AS {_NO_GRANTS}",
+    "acldefault": "(a, b) AS CAST(NULL AS VARCHAR[])",
+    "to_char": "(a, b) AS py_unanswered(CAST(a AS VARCHAR))",
+    "pg_options_to_table": "(a) AS unnest(CAST([] AS "
+    "STRUCT(option_name VARCHAR, option_value VARCHAR)[]))",
+    "pg_partition_tree": "(a) AS unnest(CAST([] AS "
+    "STRUCT(relid UINTEGER, parentrelid UINTEGER, isleaf BOOLEAN, level INTEGER)[]))",
     "octet_length": "(a) AS octet_length(encode(a))",
-    "pg_get_function_result": f"(a) AS {_NONE}",
-    "pg_get_function_arguments": f"(a) AS {_NONE}",
-    "pg_get_function_identity_arguments": f"(a) AS {_NONE}",
+    "age": "(a) AS CASE WHEN a IS NOT NULL THEN 2147483647 END",
+    "translate": "(a, b, c) AS py_translate(a, b, c)",
+    "parse_ident": "(a) AS py_parse_ident(a), (a, b) AS py_parse_ident(a)",
+    "oidvectortypes": "(a) AS py_type_names(CAST(a AS UINTEGER[]))",
+    "array_remove": "(a, b) AS list_filter(a, lambda x: x IS DISTINCT FROM b)",
+    "chr": "(a) AS py_letter(CAST(a AS BIGINT))",
+    "encode": "(a, b) AS py_unanswered(CAST(a AS VARCHAR))",
+    "row_to_json": "(a) AS py_join(CAST(to_json(a) AS VARCHAR), '')",
+    "pg_blocking_pids": "(a) AS CAST([] AS INTEGER[])",
+    "pg_describe_object": "(a, b, c) AS py_unanswered(CAST(a AS VARCHAR))",
+    "pg_stat_get_numscans": "(a) AS CAST(NULL AS BIGINT)",
+    "pg_indexam_has_property": "(a, b) AS CAST(NULL AS BOOLEAN)",
+    "pg_get_function_result": "(a) AS py_function_result(CAST(a AS UINTEGER))",
+    "pg_get_function_arguments": "(a) AS py_function_arguments(CAST(a AS UINTEGER))",
+    "pg_get_function_identity_arguments": "(a) AS py_function_arguments(CAST(a AS UINTEGER))",
     "pg_get_function_sqlbody": f"(a) AS {_NONE}",
     "pg_get_functiondef": f"(a) AS {_NONE}",
 }
@@ -159,6 +192,8 @@ HELPERS = {
     "CASE WHEN len(x) > 2000 THEN error('eke: too long') ELSE x END)[1]",
     "nullif": "(a, b) AS list_transform([{'a': a, 'b': b}], lambda x: "
     "CASE WHEN x.a = x.b THEN NULL ELSE x.a END)[1]",
+    "fitting": "(a, b, c) AS list_transform([a], lambda x: "
+    "CASE WHEN regexp_matches(x, b) THEN regexp_extract(x, b, c) END)[1]",
     "distinct": "(a, b) AS a IS DISTINCT FROM b",
     "same": "(a, b) AS a IS NOT DISTINCT FROM b",
     "small": "(a) AS list_transform([a], lambda x: "
@@ -193,9 +228,37 @@ RETURNS = {
     "to_regrole": "regrole",
     "json_build_object": "json",
     "pg_advisory_unlock_all": "void",
+    "row_to_json": "json",
+    "acldefault": "_aclitem",
     "inet_server_addr": "inet",
     "inet_client_addr": "inet",
 }
 """The kinds of results that the engine's own types do not tell."""
+
+CASTING = frozenset(
+    {"bpchar", "float4", "float8", "int2", "int4", "int8", "name", "text", "varchar"}
+)
+"""Types whose names are functions of one value, which cast it."""
+
+RELATIONS = {"pg_show_all_settings": "pg_settings"}
+"""Functions that give the rows of a relation."""
+
+RECORDS: dict[str, list[tuple[str, str | None]]] = {
+    "_pg_expandarray": [("x", None), ("n", "int4")],
+    "aclexplode": [
+        ("grantor", "oid"),
+        ("grantee", "oid"),
+        ("privilege_type", "text"),
+        ("is_grantable", "bool"),
+    ],
+    "pg_options_to_table": [("option_name", "text"), ("option_value", "text")],
+    "pg_partition_tree": [
+        ("relid", "regclass"),
+        ("parentrelid", "regclass"),
+        ("isleaf", "bool"),
+        ("level", "int4"),
+    ],
+}
+"""Functions that give rows of several columns, and the kinds of these."""
 
 SAME_AS_ARGUMENT = frozenset({"min", "max", "coalesce", "nullif", "greatest", "least", "unnest"})

@@ -25,7 +25,11 @@ _STORAGE = {
     "int2vector": "SMALLINT[]",
     "oidvector": "UINTEGER[]",
 }
-REFERENCES = frozenset({"regclass", "regtype", "regproc", "regnamespace", "regrole"})
+_REFERENCE_NAMES = """
+regclass regtype regproc regprocedure regoper regoperator regconfig regdictionary regnamespace
+regrole
+"""
+REFERENCES = frozenset(_REFERENCE_NAMES.split())
 """Kinds that are OIDs inside and names when shown."""
 _NUMBERS = REFERENCES | {"oid", "xid"}
 _TEXT_NAMES = """
@@ -74,7 +78,6 @@ _OTHER_NAMES = {
     "character_data": "varchar",
     "yes_or_no": "varchar",
     "cardinal_number": "int4",
-    "regprocedure": "regproc",
 }
 
 

@@ -9,13 +9,15 @@ from typing import Any
 import duckdb
 from duckdb.func import FunctionNullHandling
 
-from eke.catalogue.directory import Directory, quoted
+from eke.catalogue.directory import Directory, name_parts, quoted
 from eke.catalogue.failure import NO_OBJECT, TOO_LONG, CatalogueError
 from eke.catalogue.kind import REFERENCES, format_type
 
 MOST_TEXT = 16_384
 MOST_SERIES = 10_000
 MOST_PARTS = 1_000
+READING = frozenset({"SELECT", "CONNECT", "USAGE", "EXECUTE"})
+_WRITING = "INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER,CREATE,TEMP,TEMPORARY,SET,ALTER SYSTEM"
 SETTINGS = {
     "application_name": "",
     "client_encoding": "UTF8",
@@ -79,6 +81,11 @@ class Lookups:
         self._add(connection, "visible", self._visible, [number], "BOOLEAN")
         self._add(connection, "size", self._size, [number], "BIGINT")
         self._add(connection, "database", self._database, [text], number)
+        self._add(connection, "letter", _letter, ["BIGINT"], text)
+        self._add(connection, "unanswered", _unanswered, [text], text)
+        self._add(connection, "function_result", directory.result_of, [number], text)
+        self._add(connection, "function_arguments", directory.arguments_of, [number], text)
+        self._add(connection, "granted", _granted, [number, text], "BOOLEAN")
         self._add(connection, "viewdef", self._view_definition, [text], text)
         self._add(connection, "quote_ident", quoted, [text], text)
         self._add(connection, "join", _joined, [text, text], text)
@@ -92,6 +99,9 @@ class Lookups:
         )
         self._add(connection, "string_to_array", _split, [text, text], "VARCHAR[]")
         self._add(connection, "replace", _replaced, [text] * 3, text)
+        self._add(connection, "translate", _translated, [text] * 3, text)
+        self._add(connection, "parse_ident", name_parts, [text], "VARCHAR[]")
+        self._add(connection, "type_names", _type_names, ["UINTEGER[]"], text)
         self._add(connection, "positive", lambda number: number or None, ["BIGINT"], "INTEGER")
         self._add(connection, "size_pretty", _pretty, ["BIGINT"], text)
         self._add(connection, "series", _series, ["BIGINT"] * 3, "INTEGER[]")
@@ -209,6 +219,35 @@ def _replaced(text: str, old: str, new: str) -> str:
     if len(text) + text.count(old) * max(len(new) - len(old), 0) > MOST_TEXT:
         raise CatalogueError(f"a text grew longer than {MOST_TEXT:,} characters", TOO_LONG)
     return text.replace(old, new)
+
+
+def _translated(text: str, old: str, new: str) -> str:
+    letters = {letter: new[place : place + 1] for place, letter in reversed([*enumerate(old)])}
+    return "".join(letters.get(letter, letter) for letter in text)
+
+
+def _type_names(oids: list[int]) -> str:
+    return _bounded(", ".join(format_type(oid, None) or "" for oid in oids[:MOST_PARTS]))
+
+
+def _letter(number: int) -> str:
+    if not 0 < number < 0xD800 and not 0xDFFF < number < 0x110000:
+        raise CatalogueError("there is no letter of this number", TOO_LONG)
+    return chr(number)
+
+
+def _unanswered(_: str) -> None:
+    raise CatalogueError("the catalogue does not answer this of a value, only of NULL", "0A000")
+
+
+def _granted(_: int, privileges: str) -> bool:
+    """True when one of these privileges is to read; nobody may write, create or grant."""
+    names = [" ".join(name.upper().split()) for name in privileges.split(",")]
+    known = READING.union(_WRITING.split(","))
+    unknown = [name for name in names if name.removesuffix(" WITH GRANT OPTION") not in known]
+    if unknown:
+        raise CatalogueError(f"there is no privilege {unknown[0][:60]!r}", "22023")
+    return not READING.isdisjoint(names)
 
 
 def _series(first: int, last: int, step: int) -> list[int]:

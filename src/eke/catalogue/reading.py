@@ -7,22 +7,24 @@ so that what may be called is decided by our list (`functions`) and by nothing e
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.parsers.postgres import PostgresParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from eke.catalogue.failure import SYNTAX, TOO_LONG, UNSUPPORTED, CatalogueError
 
 MOST_CHARACTERS = 65_536
 MOST_NODES = 10_000
-MOST_TABLES = 60
+MOST_TABLES, MOST_JOINED = 120, 60
 MOST_NESTING = 12
 MOST_LEVELS = 250  # of nodes; whatever rewrites one of them may copy all below it
 MOST_BRACKETS, MOST_NESTED_BRACKETS = 300, 6
-"""Reading a chain of them takes long, and each that is inside another doubles the time."""
+"""Reading a chain of them takes long, and each that is inside another doubles the time.
+"""
 _START = re.compile(
     r"(?:\s++|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\()*+(select|with|values|table)\b", re.IGNORECASE
 )
@@ -39,10 +41,21 @@ _SPECIAL = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 
 
 class CatalogueParser(PostgresParser):
-    """PostgreSQL's grammar without knowledge of functions."""
+    """PostgreSQL's grammar without knowledge of functions.
 
+    Where words can be read in several ways, it tries one, goes back and tries the next, and again
+    within each of them; over so many tokens it may go back.
+    """
+
+    tokens_left = 0
     FUNCTIONS: ClassVar = {}
     FUNCTION_PARSERS: ClassVar = {name: PostgresParser.FUNCTION_PARSERS[name] for name in _SPECIAL}
+
+    def _retreat(self, index: int) -> None:
+        self.tokens_left -= max(self._index - index, 0)
+        if self.tokens_left < 0:
+            raise CatalogueError("the statement can be read in too many ways", TOO_LONG)
+        super()._retreat(index)
 
 
 class CatalogueDialect(Postgres):
@@ -59,6 +72,11 @@ class CatalogueDialect(Postgres):
 
 
 _DIALECT = CatalogueDialect()
+_STATEMENTS = frozenset(
+    {TokenType.SELECT, TokenType.TABLE, TokenType.UPDATE, TokenType.INSERT, TokenType.DELETE}
+)
+_TIMES_BACK, _FEW_BACK = 6, 200
+_ENDS = frozenset({TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN})
 
 
 def statement(sql: str) -> exp.Query:
@@ -108,9 +126,24 @@ def common_table(table: exp.Table) -> exp.CTE | None:
     return None
 
 
+def _tokens(sql: str) -> list[Token]:
+    """The tokens of a text; a word that begins statements is a name after a dot, or after AS."""
+    tokens = _DIALECT.tokenize(sql)
+    ends = [token.token_type for token in tokens[2:]] + [TokenType.FROM] * 2
+    for before, word, after in zip(tokens, tokens[1:], ends, strict=False):
+        named = before.token_type is TokenType.ALIAS and after in _ENDS
+        if (named or before.token_type is TokenType.DOT) and word.token_type in _STATEMENTS:
+            word.token_type = TokenType.IDENTIFIER
+            word.text = word.text.lower()
+    return tokens
+
+
 def _trees(sql: str) -> list[exp.Expr | None]:
     try:
-        trees = _DIALECT.parse(sql)
+        tokens = _tokens(sql)
+        parser = CatalogueParser(dialect=_DIALECT)
+        parser.tokens_left = _TIMES_BACK * len(tokens) + _FEW_BACK
+        trees = parser.parse(tokens, sql)
         for tree in trees:
             if tree is not None:
                 _bound(tree)
@@ -137,12 +170,16 @@ def _brackets(sql: str) -> int:
 def _bound(tree: exp.Expr) -> None:
     """Refuse what is small as a text and large for the engine."""
     tables = 0
-    depths = {id(tree): (0, 0)}
+    joined: Counter[int] = Counter()  # tables by the SELECT that they are in
+    depths = {id(tree): (0, 0, 0)}
     for nodes, node in enumerate(tree.walk()):
+        levels, queries, select = depths.get(id(node.parent), (0, 0, 0))
         tables += isinstance(node, exp.Table)
-        levels, queries = depths.get(id(node.parent), (0, 0))
-        levels, queries = levels + 1, queries + isinstance(node, exp.Select)
-        depths[id(node)] = levels, queries
-        is_deep = levels > MOST_LEVELS or queries > MOST_NESTING
-        if nodes > MOST_NODES or tables > MOST_TABLES or is_deep:
+        joined[select] += isinstance(node, exp.Table)
+        if isinstance(node, exp.Select):
+            queries, select = queries + 1, id(node)
+        depths[id(node)] = levels + 1, queries, select
+        is_deep = levels >= MOST_LEVELS or queries > MOST_NESTING
+        is_wide = joined[select] > MOST_JOINED or tables > MOST_TABLES
+        if nodes > MOST_NODES or is_wide or is_deep:
             raise CatalogueError("the statement has too many parts; ask for less", TOO_LONG)

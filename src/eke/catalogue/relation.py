@@ -5,12 +5,15 @@ Privacy: names and types, and rows of what was released before; never anything o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a relation of the catalogue by column; what it lacks is NULL or neutral."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,61 +6,45 @@ what is not known raises.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from eke.catalogue.allowed import check_nodes
-from eke.catalogue.arrays import array_elements
-from eke.catalogue.directory import Directory
+from eke.catalogue.calls_in_from import call_as_table
+from eke.catalogue.directory import Directory, is_catalogue_call
 from eke.catalogue.failure import (
     NO_COLUMN,
     NO_FUNCTION,
-    NO_OBJECT,
     NO_TABLE,
     TOO_LONG,
     UNSUPPORTED,
     CatalogueError,
 )
 from eke.catalogue.format_parts import format_parts
-from eke.catalogue.functions import BOUNDED, MACROS, PLAIN, RENAMED
-from eke.catalogue.kind import REFERENCES, storage
+from eke.catalogue.functions import BOUNDED, CASTING, MACROS, PLAIN, RELATIONS, RENAMED
+from eke.catalogue.kind import storage
+from eke.catalogue.naming import called, column_name
 from eke.catalogue.reading import common_table
 from eke.catalogue.relation import CatalogueRelation
-from eke.catalogue.scopes import Outputs, Scopes, called, cast_kind, column_name
+from eke.catalogue.scopes import Outputs, Scopes, is_written
+from eke.catalogue.system_columns import system_column, system_value
+from eke.catalogue.values import Values, call
 
 _SYSTEM_SCHEMAS = {"pg_catalog": "names", "information_schema": "standard"}
 ENGINE_SCHEMAS = {**_SYSTEM_SCHEMAS, "public": "shown"}
-_TEXT = frozenset({"text", "name", "varchar", "char", "bpchar"})
-_FRACTIONAL = frozenset({"float4", "float8", "numeric"})
+CALL_SCHEMA = "calls"
 _HIDDEN = frozenset(
     {"rowid", "user", "current_user", "session_user", "current_role", "current_catalog"}
     | {"current_schema", "current_date", "current_time", "current_timestamp", "localtime"}
     | {"localtimestamp", "current_database"}
 )
-_MOST_ARRAY_JOINS, _MOST_ELEMENTS, _MOST_FIELDS = 4, 1000, 40
-_WHOLE = re.compile(r"[0-9]{1,18}\Z")
-_OPERATORS: dict[str, type[exp.Expr]] = {
-    "~": exp.RegexpLike,
-    "~*": exp.RegexpILike,
-    "~~": exp.Like,
-    "~~*": exp.ILike,
-    "=": exp.EQ,
-    "<>": exp.NEQ,
-    "!=": exp.NEQ,
-    "<": exp.LT,
-    "<=": exp.LTE,
-    ">": exp.GT,
-    ">=": exp.GTE,
-    "+": exp.Add,
-    "-": exp.Sub,
-    "*": exp.Mul,
-    "||": exp.DPipe,
-}
+_MOST_FIELDS = 40
+_PLAIN_KINDS = frozenset(
+    {None, "int2", "int4", "int8", "float8", "bool", "text", "varchar", "name"}
+)
+"""Those that both engines write alike in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +61,21 @@ def rewritten(tree: exp.Query, directory: Directory, *, describing: bool) -> Rew
     return _Rewriter(directory, describing=describing).run(tree)
 
 
-class _Rewriter:
+class _Rewriter(Values):
     def __init__(self, directory: Directory, *, describing: bool) -> None:
-        self._directory = directory
+        super().__init__(directory)
         self._describing = describing
-        self._kinds: dict[int, str | None] = {}
         self._tables: set[CatalogueRelation] = set()
         self._alive: list[exp.Expr] = []
         self._called: dict[int, str] = {}
-        self._array_joins = 0
-        self._handlers: dict[type[exp.Expr], Callable[[Any], exp.Expr]] = {
+        self._system: dict[int, exp.Expr] = {}
+        self._handlers |= {
             exp.Table: self._table,
             exp.Column: self._column,
             exp.Dot: self._dot,
             exp.Anonymous: self._call,
-            exp.Cast: self._cast,
-            exp.EQ: self._comparison,
-            exp.NEQ: self._comparison,
-            exp.DPipe: self._pipe,
-            exp.Operator: self._operator,
-            exp.Collate: lambda node: node.this,
-            exp.Div: self._division,
             exp.Filter: self._bounded,
-            exp.Array: self._array,
-            exp.NullSafeEQ: lambda node: _function("eke_same", node.left.copy(), node.right.copy()),
-            exp.NullSafeNEQ: lambda node: _function(
-                "eke_distinct", node.left.copy(), node.right.copy()
-            ),
-            exp.Like: self._like,
-            exp.ILike: self._like,
-            exp.StrPosition: lambda node: _function(
-                "eke_strpos", node.this.copy(), node.args["substr"].copy()
-            ),
             exp.Parameter: self._parameter,
-            exp.ByteString: lambda node: exp.Literal.string(node.name),
-            exp.RawString: lambda node: exp.Literal.string(node.name),
         }
 
     def run(self, tree: exp.Query) -> Rewritten:
@@ -121,17 +85,20 @@ class _Rewriter:
             if isinstance(node, exp.Identifier) and not node.args.get("quoted"):
                 node.set("this", node.name.lower())
             node.comments = None
-        for node in nodes:
-            if isinstance(node, exp.Unnest):
-                _name_unnested(node)
         scopes = Scopes(self._directory)
         columns = scopes.outputs(tree)
         self._kinds = {id(node): scopes.kind(node) for node in nodes}
         for node in nodes:
             if isinstance(node, exp.Column) and called(node) is None:
                 _refuse_hidden(node, scopes)
+                place = system_column(node, scopes)
+                if place is not None:
+                    self._system[id(node)] = system_value(*place)
+            if isinstance(node, exp.SetOperation):
+                self._cast_written(node, scopes)
             if isinstance(node, exp.Select):
-                self._name_columns(node)
+                _write_out_star(node, scopes)
+                self._name_columns(node, scopes)
             elif isinstance(node, exp.Table):
                 self._called[id(node)] = node.this.name.lower()
         for node in reversed(nodes):
@@ -144,7 +111,7 @@ class _Rewriter:
         handler = self._handlers.get(type(node))
         fresh = node
         if word is not None:
-            fresh = _function(f"eke_{word}")
+            fresh = call(f"eke_{word}")
         elif handler is not None:
             fresh = handler(node)
         if fresh is not node and node is not tree:
@@ -152,16 +119,29 @@ class _Rewriter:
             self._alive.append(fresh)  # so that no later node gets its number
             node.replace(fresh)
 
-    def _name_columns(self, select: exp.Select) -> None:
+    def _name_columns(self, select: exp.Select, scopes: Scopes) -> None:
         for node in list(select.expressions):
             plain = isinstance(node, exp.Alias | exp.Star) or (
-                isinstance(node, exp.Column) and called(node) is None
+                isinstance(node, exp.Column)
+                and called(node) is None
+                and system_column(node, scopes) is None
             )
             if not plain:
                 label = exp.to_identifier(column_name(node), quoted=True)
                 alias = exp.Alias(alias=label)
                 node.replace(alias)
                 alias.set("this", node)
+
+    def _cast_written(self, node: exp.SetOperation, scopes: Scopes) -> None:
+        """Give what is written out on one side of a UNION the type of the other."""
+        kinds = [storage(kind) if kind else None for _, kind in scopes.outputs(node)]
+        for side in (node.left, node.right):
+            columns = side.expressions if isinstance(side, exp.Select) else ()
+            for column, engine_type in zip(list(columns), kinds, strict=False):
+                value = column.this if isinstance(column, exp.Alias) else column
+                if engine_type is not None and is_written(value):
+                    self._alive.append(value)
+                    value.replace(exp.cast(value.copy(), engine_type, dialect="duckdb"))
 
     def _table(self, node: exp.Table) -> exp.Expr:
         if isinstance(node.this, exp.Identifier):
@@ -179,12 +159,30 @@ class _Rewriter:
             node.set("only", None)
             node.set("db", exp.to_identifier(ENGINE_SCHEMAS[relation.schema]))
             return node
-        call = node.this
         if node.db not in ("", *_SYSTEM_SCHEMAS) or node.args.get("ordinality"):
             raise CatalogueError("the catalogue has no such function for FROM", UNSUPPORTED)
-        return _call_as_table(call, self._called[id(node)], node)
+        name = self._called[id(node)]
+        if is_catalogue_call(name) or name in RELATIONS:
+            return self._relation_called(node, name)
+        return call_as_table(node, name)
+
+    def _relation_called(self, node: exp.Table, name: str) -> exp.Expr:
+        """A function that stands for a relation."""
+        relation = RELATIONS.get(name, name)
+        known = self._directory.readable(relation, "pg_catalog")
+        self._tables |= {known} if known is not None else set()
+        schema = ENGINE_SCHEMAS["pg_catalog"] if name in RELATIONS else CALL_SCHEMA
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+        return exp.Table(
+            this=exp.to_identifier(relation, quoted=True),
+            db=exp.to_identifier(schema),
+            alias=alias.copy(),
+            joins=node.args.get("joins"),
+        )
 
     def _column(self, node: exp.Column) -> exp.Expr:
+        if id(node) in self._system:
+            return self._system[id(node)]
         if node.args.get("db"):
             if node.args["db"].name not in ENGINE_SCHEMAS:
                 raise CatalogueError(f"no schema {node.args['db'].name[:60]!r}", "3F000")
@@ -202,156 +200,53 @@ class _Rewriter:
 
     def _call(self, node: exp.Anonymous) -> exp.Expr:
         name = str(node.name).lower()
-        arguments = node.expressions
-        if name == "concat":
-            return self._concat(arguments)
-        if name == "format":
-            return self._concat(list(format_parts(arguments)))
-        if name in ("all", "some") and len(arguments) == 1:
-            quantified = exp.All if name == "all" else exp.Any
-            return quantified(this=arguments[0])
-        if name in BOUNDED:
-            return node if isinstance(node.parent, exp.Filter) else self._bounded(node)
-        if name == "json_build_object":
-            if len(arguments) > _MOST_FIELDS:
-                raise CatalogueError("the statement builds too large an object", TOO_LONG)
-            node.set("expressions", [_function("eke_small", value.copy()) for value in arguments])
+        special = self._special_call(node, name, node.expressions)
+        if special is not None:
+            return special
         if name in PLAIN:
             node.set("this", RENAMED.get(name, name))
-            return _function("unnest", node.copy()) if name == "generate_series" else node
+            return call("unnest", node.copy()) if name == "generate_series" else node
         if name in MACROS:
             node.set("this", f"eke_{name}")
+            return node
+        relation = is_catalogue_call(name) or name in RELATIONS
+        if relation and isinstance(node.parent, exp.Table) and not node.expressions:
             return node
         raise CatalogueError(
             f"the catalogue has no function {name[:100]!r}; it answers what is known of tables",
             NO_FUNCTION,
         )
 
+    def _special_call(
+        self, node: exp.Anonymous, name: str, arguments: list[exp.Expr]
+    ) -> exp.Expr | None:
+        """What becomes of a call that is more than a call of another name."""
+        fresh: exp.Expr | None = None
+        if name in ("concat", "format"):
+            fresh = self._concat(arguments if name == "concat" else [*format_parts(arguments)])
+        elif name in ("all", "some") and len(arguments) == 1:
+            fresh = (exp.All if name == "all" else exp.Any)(this=arguments[0])
+        elif name in BOUNDED:
+            fresh = node if isinstance(node.parent, exp.Filter) else self._bounded(node)
+        elif name == "json_build_object":
+            if len(arguments) > _MOST_FIELDS:
+                raise CatalogueError("the statement builds too large an object", TOO_LONG)
+            node.set("expressions", [call("eke_small", value.copy()) for value in arguments])
+        elif name == "substring" and len(arguments) in (2, 3):
+            names = ("this", "start", "length")
+            fresh = self._substring(exp.Substring(**dict(zip(names, arguments, strict=False))))
+        elif name in CASTING and len(arguments) == 1:
+            target = exp.DataType.build(name, dialect="postgres")
+            fresh = self._cast(exp.Cast(this=arguments[0], to=target))
+        return fresh
+
     def _bounded(self, node: exp.Filter | exp.Anonymous) -> exp.Expr:
         """A call whose result may be long, with a bound on it."""
-        call = node.this if isinstance(node, exp.Filter) else node
-        bound = BOUNDED.get(call.name.lower()) if isinstance(call, exp.Anonymous) else None
+        inner = node.this if isinstance(node, exp.Filter) else node
+        bound = BOUNDED.get(inner.name.lower()) if isinstance(inner, exp.Anonymous) else None
         if bound is not None and isinstance(node.parent, exp.Window):
             raise CatalogueError("the catalogue does not join values in a window", UNSUPPORTED)
-        return node if bound is None else _function(bound, node.copy())
-
-    def _concat(self, arguments: list[exp.Expr]) -> exp.Expr:
-        joined: exp.Expr = exp.Literal.string("")
-        for argument in arguments:
-            joined = _function("eke_concat", joined, self._as_text(argument))
-        return joined
-
-    def _as_text(self, node: exp.Expr) -> exp.Expr:
-        kind = self._kinds.get(id(node))
-        if kind in REFERENCES:
-            return _function(f"py_name_{kind}", node.copy())
-        if kind in ("int2vector", "oidvector"):
-            return _function("eke_array_to_string", node.copy(), exp.Literal.string(" "))
-        if kind and kind[1:] in REFERENCES:
-            return _function("eke_array_text", _function(f"eke_names_{kind[1:]}", node.copy()))
-        if kind and kind.startswith("_"):
-            return _function("eke_array_text", node.copy())
-        text = _function("eke_text", node.copy())
-        if kind == "timestamptz":
-            return _function("py_join", text, exp.Literal.string("+00"))
-        return text
-
-    def _cast(self, node: exp.Cast) -> exp.Expr:
-        kind = cast_kind(node.to)
-        engine_type = storage(kind) if kind else None
-        textual = engine_type is not None and engine_type.startswith("VARCHAR")
-        if kind is None or engine_type is None or (textual and kind.removeprefix("_") not in _TEXT):
-            raise CatalogueError(
-                f"the catalogue has no type {node.to.sql('postgres')[:60]!r}", NO_OBJECT
-            )
-        inner = node.this
-        literal = inner.name if isinstance(inner, exp.Literal) and inner.is_string else None
-        if kind in REFERENCES:
-            if literal is None:
-                return _function(f"py_{kind}", exp.cast(inner.copy(), "VARCHAR", dialect="duckdb"))
-            inner = exp.Literal.number(self._directory.number(kind, literal))
-        elif kind in _TEXT and literal is None:
-            return self._shortened(self._as_text(inner), kind, node.to)
-        elif textual and (named := (self._kinds.get(id(inner)) or "")[1:]) in REFERENCES:
-            inner = _function(f"eke_names_{named}", inner.copy())
-        elif engine_type.endswith("[]") and literal is not None:
-            inner = _array(literal, spaced=kind.endswith("vector"))
-        return exp.cast(inner.copy(), engine_type, dialect="duckdb")
-
-    def _shortened(self, text: exp.Expr, kind: str, target: exp.Expr) -> exp.Expr:
-        length = target.expressions[0].name if target.expressions else ""
-        if kind == "char":
-            length = "1"
-        if not length.isdigit():
-            return text
-        return _function("left", text, exp.Literal.number(length))
-
-    def _comparison(self, node: exp.EQ | exp.NEQ) -> exp.Expr:
-        right = node.expression
-        if isinstance(right, exp.Any | exp.All):
-            return self._member(node, right)
-        for side, other in (("this", right), ("expression", node.this)):
-            text = node.args[side]
-            kind = self._kinds.get(id(other)) or ""
-            vector = kind.endswith("vector")
-            if (kind.startswith("_") or vector) and isinstance(text, exp.Literal):
-                node.set(side, _array(text.name, spaced=vector))
-        return node
-
-    def _member(self, node: exp.EQ | exp.NEQ, right: exp.Any | exp.All) -> exp.Expr:
-        inner = right.this
-        while isinstance(inner, exp.Paren):
-            inner = inner.this
-        if isinstance(inner, exp.Subquery | exp.Query):
-            return node
-        if isinstance(node, exp.EQ) != isinstance(right, exp.Any):
-            raise CatalogueError("write = ANY (…) or <> ALL (…)", UNSUPPORTED)
-        if isinstance(inner, exp.Literal) and inner.is_string:
-            inner = _array(inner.name, of_text=self._is_text(node.this))
-        member = _function("list_contains", inner.copy(), node.this.copy())
-        return member if isinstance(node, exp.EQ) else exp.Not(this=member)
-
-    def _is_text(self, node: exp.Expr) -> bool:
-        literal = isinstance(node, exp.Literal) and node.is_string
-        return literal or self._kinds.get(id(node)) in _TEXT
-
-    def _pipe(self, node: exp.DPipe) -> exp.Expr:
-        kinds = [self._kinds.get(id(side)) or "" for side in (node.this, node.expression)]
-        if any(kind.startswith("_") for kind in kinds):
-            self._array_joins += 1
-            if self._array_joins > _MOST_ARRAY_JOINS:  # each may double what is in memory
-                raise CatalogueError("the statement joins too many arrays", TOO_LONG)
-            return _function("list_concat", node.this.copy(), node.expression.copy())
-        return _function("py_join", self._as_text(node.this), self._as_text(node.expression))
-
-    def _like(self, node: exp.Like | exp.ILike) -> exp.Expr:
-        """A backslash escapes, unless the statement says otherwise."""
-        if isinstance(node.parent, exp.Escape):
-            return node
-        return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
-
-    def _operator(self, node: exp.Operator) -> exp.Expr:
-        name = str(node.args["operator"]).removeprefix("pg_catalog.")
-        negated = name in ("!~", "!~*", "!~~", "!~~*")
-        kind = _OPERATORS.get(name[1:] if negated else name)
-        if kind is None:
-            raise CatalogueError(f"the catalogue has no operator {name[:20]!r}", NO_FUNCTION)
-        plain = kind(this=node.this, expression=node.expression)
-        handler = self._handlers.get(kind)
-        fresh = handler(plain) if handler else plain
-        return exp.Not(this=exp.Paren(this=fresh)) if negated else exp.Paren(this=fresh)
-
-    def _array(self, node: exp.Array) -> exp.Expr:
-        if len(node.expressions) > _MOST_ELEMENTS:
-            raise CatalogueError("the statement writes out too long an array", TOO_LONG)
-        return node
-
-    def _division(self, node: exp.Div) -> exp.Expr:
-        """Whole numbers are divided into whole numbers, as PostgreSQL does."""
-        sides = (node.this, node.expression)
-        if any(self._kinds.get(id(side)) in _FRACTIONAL or "." in side.name for side in sides):
-            return node
-        return exp.IntDiv(this=node.this, expression=node.expression)
+        return node if bound is None else call(bound, node.copy())
 
     def _parameter(self, node: exp.Parameter) -> exp.Expr:
         if self._describing:
@@ -359,12 +254,12 @@ class _Rewriter:
         raise CatalogueError("the statement has a parameter without a value", "42P02")
 
 
-def _name_unnested(node: exp.Unnest) -> None:
-    """The elements of one array as a table have its name, as PostgreSQL calls them."""
-    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier("unnest"))
-    if len(node.expressions) == 1 and not alias.args.get("columns"):
-        alias.set("columns", [alias.this.copy()])
-    node.set("alias", alias)
+def _write_out_star(select: exp.Select, scopes: Scopes) -> None:
+    """Name the columns of * where the engine would give them in another order."""
+    columns = scopes.merged(select)
+    if columns and len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star):
+        names = [exp.column(exp.to_identifier(name, quoted=True)) for name, _ in columns]
+        select.set("expressions", names)
 
 
 def _refuse_hidden(node: exp.Column, scopes: Scopes) -> None:
@@ -373,27 +268,7 @@ def _refuse_hidden(node: exp.Column, scopes: Scopes) -> None:
         raise CatalogueError(
             f"the catalogue has no column {node.name!r} there; check its name", NO_COLUMN
         )
-    if scopes.is_row(node):
+    row = scopes.row(node)
+    in_json = called(node.parent or node) == "row_to_json"
+    if row and not (in_json and {kind for _, kind in row} <= _PLAIN_KINDS):
         raise CatalogueError("the catalogue does not show rows as values", UNSUPPORTED)
-
-
-def _function(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    return exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def _array(text: str, *, spaced: bool = False, of_text: bool = True) -> exp.Array:
-    """The list of the elements of an array that is written as a text."""
-    elements = text.split() if spaced else array_elements(text)
-    whole = not of_text and all(_WHOLE.match(part or "0") for part in elements)
-    write = exp.Literal.number if whole else exp.Literal.string
-    return exp.Array(expressions=[exp.Null() if part is None else write(part) for part in elements])
-
-
-def _call_as_table(call: exp.Expr, inner: str, node: exp.Table) -> exp.Expr:
-    """A function in FROM as a query of its values."""
-    alias = node.args.get("alias")
-    columns = alias.args.get("columns") if alias else None
-    label = columns[0].name if columns else (node.alias or inner)
-    shown = exp.Alias(this=call.copy(), alias=exp.to_identifier(label, quoted=True))
-    name = exp.TableAlias(this=exp.to_identifier(node.alias or inner, quoted=True))
-    return exp.Lateral(this=exp.Subquery(this=exp.Select(expressions=[shown])), alias=name)

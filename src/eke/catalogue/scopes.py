@@ -10,108 +10,29 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from eke.catalogue.directory import Directory
-from eke.catalogue.functions import RETURNS, SAME_AS_ARGUMENT
-from eke.catalogue.kind import BY_OID, ROWS, kind_named
+from eke.catalogue.directory import CALLS, READABLE, Directory
+from eke.catalogue.functions import CASTING, RECORDS, RELATIONS, RETURNS, SAME_AS_ARGUMENT
+from eke.catalogue.kind import BY_OID, ROWS
+from eke.catalogue.naming import WRAPPERS, called, cast_kind, column_name
 from eke.catalogue.reading import common_table
 
 Outputs: TypeAlias = list[tuple[str, str | None]]
 """Names and kinds of the columns of a query."""
-_WORDS: dict[type[exp.Expr], str] = {
-    exp.CurrentUser: "current_user",
-    exp.CurrentRole: "current_role",
-    exp.SessionUser: "session_user",
-    exp.CurrentCatalog: "current_catalog",
-    exp.CurrentSchema: "current_schema",
-    exp.CurrentDate: "current_date",
-    exp.CurrentTimestamp: "current_timestamp",
-    exp.Localtimestamp: "localtimestamp",
+_CALLED: dict[str, Outputs] = {
+    entry.relation.name: [
+        (column.name, BY_OID[column.oid].name) for column in entry.relation.columns
+    ]
+    for entry in CALLS
 }
-_WRAPPERS = (exp.Alias, exp.Paren, exp.Collate, exp.Filter, exp.Window)
-
-
-def called(node: exp.Expr) -> str | None:
-    """The name of the function that a node calls, if it is a call."""
-    if type(node) in _WORDS:
-        return _WORDS[type(node)]
-    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
-        node = node.expression
-    if isinstance(node, exp.Anonymous):
-        return str(node.name).lower()
-    if isinstance(node, exp.Column) and not node.table and node.name in ("user", "current_role"):
-        return None if node.this.args.get("quoted") else node.name
-    return None
-
-
-def cast_kind(target: exp.Expr) -> str | None:
-    """The kind that a cast names, if there is such a kind."""
-    if isinstance(target, exp.DataType) and target.this == exp.DType.ARRAY:
-        inner = cast_kind(target.expressions[0]) if target.expressions else None
-        return kind_named(f"{inner}[]") if inner and not inner.startswith("_") else None
-    if isinstance(target, exp.DataType) and target.this == exp.DType.USERDEFINED:
-        given = target.args.get("kind")
-        last = given.expression if isinstance(given, exp.Dot) else given
-        name = last.name if isinstance(last, exp.Expr) else str(last)
-        exact = isinstance(last, exp.Identifier) and last.args.get("quoted")
-        return kind_named(f'"{name}"' if exact and name == "char" else name)
-    if isinstance(target, exp.DataType) and target.this == exp.DType.TIMESTAMPTZ:
-        return "timestamptz"
-    if isinstance(target, exp.DataType):
-        plain = exp.DataType(this=target.this)
-        return kind_named(plain.sql(dialect="postgres").lower())
-    return kind_named(target.name.lower())
-
-
-def column_name(node: exp.Expr) -> str:
-    """The name that PostgreSQL gives to a column without an alias."""
-    return _figured(node)[0]
-
-
-def _figured(node: exp.Expr) -> tuple[str, bool]:
-    """That name, and whether a cast or CASE around the node keeps it."""
-    name, keeps = called(node) or _FIXED.get(type(node), ""), True
-    if name:
-        pass
-    elif isinstance(node, exp.Column | exp.Identifier):
-        name = node.name
-    elif isinstance(node, exp.Alias):
-        name = node.alias
-    elif isinstance(node, exp.Trim):
-        sides = {"LEADING": "ltrim", "TRAILING": "rtrim"}
-        name = sides.get(node.args.get("position") or "", "btrim")
-    elif isinstance(node, exp.Cast):
-        name, keeps = _figured(node.this)
-        name = name if keeps else (cast_kind(node.to) or name).lstrip("_")
-    elif isinstance(node, exp.Case):
-        last = node.args.get("default")
-        name, keeps = ("", False) if last is None else _figured(last)
-        name = name if keeps else "case"
-    else:
-        inner = _inside(node)
-        name, keeps = ("?column?", False) if inner is None else _figured(inner)
-    return name, keeps
-
-
-def _inside(node: exp.Expr) -> exp.Expr | None:
-    """The part of a node that names it."""
-    inner = None
-    if isinstance(node, exp.Dot):
-        inner = node.expression
-    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
-        inner = node.this.expressions[0]
-    elif isinstance(node, (*_WRAPPERS, exp.Bracket)):
-        inner = node.this
-    return inner
-
-
-_FIXED: dict[type[exp.Expr], str] = {
-    exp.Exists: "exists",
-    exp.Array: "array",
-    exp.Extract: "extract",
-    exp.Substring: "substring",
-    exp.StrPosition: "position",
-    exp.Interval: "interval",
+_TABLES = {
+    entry.relation.name: (entry.oid, entry.relation.columns[0].name)
+    for entry in READABLE
+    if entry.relation.kind == "r"
 }
+SystemPlace: TypeAlias = tuple[str, str, int]
+"""The alias of a table, its first column, and the value of a system column of it."""
+_STRINGS = frozenset({"text", "varchar", "bpchar", "name"})
+_SYSTEM_KINDS = {"xmin": "xid", "tableoid": "oid"}
 
 
 class Scopes:
@@ -120,28 +41,75 @@ class Scopes:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._sources: dict[int, dict[str, Outputs]] = {}
+        self._told: dict[int, Outputs] = {}
 
     def outputs(self, query: exp.Expr) -> Outputs:
         """The columns of a query as far as they can be told; may be empty."""
+        if id(query) not in self._told:
+            self._told[id(query)] = self._outputs(query)
+        return self._told[id(query)]
+
+    def _outputs(self, query: exp.Expr) -> Outputs:
         if isinstance(query, exp.Subquery | exp.CTE):
             return self.outputs(query.this)
         if isinstance(query, exp.SetOperation):
             left, right = self.outputs(query.left), self.outputs(query.right)
             if len(left) != len(right):
                 return []
-            pairs = zip(left, right, strict=True)
-            return [(name, kind if kind == other else None) for (name, kind), (_, other) in pairs]
+            shown = zip(left, right, self._open(query.left), self._open(query.right), strict=False)
+            return [
+                (name, _common(kind, other, takes=takes, gives=gives))
+                for (name, kind), (_, other), takes, gives in shown
+            ]
         if not isinstance(query, exp.Select):
             return []
         columns: Outputs = []
         for node in query.expressions:
             if isinstance(node, exp.Star):
-                columns += [pair for source in self._of(query).values() for pair in source]
+                columns += self._all(query)
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
                 columns += self._of(query).get(node.table, [])
             else:
                 columns.append((node.alias or column_name(node), self.kind(node)))
         return columns
+
+    def _open(self, query: exp.Expr) -> list[bool]:
+        """Which columns are written out, and take the kind of the other side of a UNION."""
+        if isinstance(query, exp.Subquery | exp.CTE):
+            return self._open(query.this)
+        if isinstance(query, exp.SetOperation):
+            pairs = zip(self._open(query.left), self._open(query.right), strict=False)
+            return [left and right for left, right in pairs]
+        written = [is_written(node) for node in query.expressions]
+        return written if len(written) == len(self.outputs(query)) else [False] * 1000
+
+    def _all(self, select: exp.Select) -> Outputs:
+        """The columns of *."""
+        merged = self.merged(select)
+        if merged is not None:
+            return merged
+        return [pair for source in self._of(select).values() for pair in source]
+
+    def merged(self, select: exp.Select) -> Outputs | None:
+        """The columns of * where NATURAL or USING merges some: these come first, and once."""
+        if not any(
+            join.method or join.args.get("using") for join in select.args.get("joins") or ()
+        ):
+            return None
+        merged: Outputs = []
+        rest: Outputs = []
+        joins = {id(join.this): join for join in select.find_all(exp.Join)}
+        for node, columns in zip(_sources(select), self._of(select).values(), strict=False):
+            join = joins.get(id(node))
+            using = {name.name for name in join.args.get("using") or ()} if join else set()
+            if join is not None and join.method.upper() == "NATURAL":
+                using = {name for name, _ in columns}
+            both = [pair for pair in merged + rest if pair[0] in using]
+            merged += [pair for pair in both if pair not in merged]
+            rest = [pair for pair in rest if pair not in both]
+            rest += [pair for pair in columns if pair[0] not in {name for name, _ in both}]
+        names = [name for name, _ in merged + rest]
+        return merged + rest if len(set(names)) == len(names) else None
 
     def kind(self, node: exp.Expr | None) -> str | None:
         """The kind of an expression, if it is one that the engine cannot tell."""
@@ -151,7 +119,7 @@ class Scopes:
             pass
         elif name is not None:
             kind = self._returned(name, node)
-        elif isinstance(node, _WRAPPERS):
+        elif isinstance(node, WRAPPERS):
             kind = self.kind(node.this)
         elif isinstance(node, exp.Column):
             kind = self._column(node)
@@ -164,49 +132,75 @@ class Scopes:
             kind = _array_of(self.kind(node.expressions[0]) if node.expressions else None)
         elif isinstance(node, exp.Case):
             kind = self._chosen(node)
+        elif isinstance(node, exp.AtTimeZone):
+            turned = {"timestamptz": "timestamp", "timestamp": "timestamptz"}
+            kind = turned.get(self.kind(node.this) or "")
+        elif isinstance(node, exp.Bracket) and isinstance(node.expressions[0], exp.Slice):
+            kind = self.kind(node.this)
         return kind
 
     def _chosen(self, node: exp.Case) -> str | None:
         """The kind of all the results of CASE; a text that is written out takes any kind."""
         results = [branch.args.get("true") for branch in node.args["ifs"]]
-        kinds = {
+        kinds = [
             self.kind(result)
-            for result in (*results, node.args.get("default"))
+            for result in (node.args.get("default"), *results)
             if result is not None and not isinstance(result, exp.Null | exp.Literal)
-        }
-        return kinds.pop() if len(kinds) == 1 else None
+        ]
+        if len({*kinds} - {None} - _STRINGS) == 0 and kinds and kinds[0] in _STRINGS:
+            return kinds[0]  # of texts the first decides, and ELSE comes first
+        return kinds[0] if len({*kinds}) == 1 else None
 
     def _returned(self, name: str, node: exp.Expr) -> str | None:
         call = node.expression if isinstance(node, exp.Dot) else node
         if name in SAME_AS_ARGUMENT and call.expressions:
             inner = self.kind(call.expressions[0])
-            return inner[1:] if name == "unnest" and inner and inner[0] == "_" else inner
+            return _element_of(inner) if name == "unnest" else inner
         if name == "date_trunc" and len(call.expressions) == 2:
             return self.kind(call.expressions[1])
         if name == "array_agg" and call.expressions:
             first = call.expressions[0]
-            inner = self.kind(first.this if isinstance(first, exp.Order) else first)
-            return _array_of(inner)
+            first = first.this if isinstance(first, exp.Order) else first
+            first = first.expressions[0] if isinstance(first, exp.Distinct) else first
+            return _array_of(self.kind(first))
         if name == "array" and call.expressions:
             columns = self.outputs(call.expressions[0])
             return _array_of(columns[0][1] if columns else None)
+        if name in CASTING and len(call.expressions) == 1:
+            return name
         return RETURNS.get(name)
 
     def knows(self, node: exp.Column) -> bool:
         """True when a column is known to be one of a table around it."""
         return self._place(node) is not None
 
-    def is_row(self, node: exp.Column) -> bool:
-        """True when this is not a column but the name of a table, and stands for its rows."""
+    def row(self, node: exp.Column) -> Outputs:
+        """The columns of the table of which this is the name, and stands for its rows, if so."""
         select = None if node.table or self.knows(node) else node.find_ancestor(exp.Select)
         while isinstance(select, exp.Select):
-            if self._of(select).get(node.name):
-                return True
+            columns = self._of(select).get(node.name)
+            if columns:
+                return columns
             select = select.find_ancestor(exp.Select)
-        return False
+        return []
+
+    def system_place(self, node: exp.Column) -> SystemPlace | None:
+        """Of which table this is a system column, if it is one."""
+        select = None if self.knows(node) else node.find_ancestor(exp.Select)
+        while node.name in _SYSTEM_KINDS and isinstance(select, exp.Select):
+            for source in _sources(select):
+                alias = source.alias_or_name
+                if isinstance(source, exp.Table) and node.table in ("", alias):
+                    oid, first = _TABLES.get(source.name, (0, ""))
+                    if oid and common_table(source) is None:
+                        return alias, first, oid if node.name == "tableoid" else 1
+            select = select.find_ancestor(exp.Select)
+        return None
 
     def _column(self, node: exp.Column) -> str | None:
         place = self._place(node)
+        if place is None and self.system_place(node) is not None:
+            return _SYSTEM_KINDS[node.name]
         return None if place is None else place[1]
 
     def _place(self, node: exp.Column) -> tuple[str, str | None] | None:
@@ -224,31 +218,78 @@ class Scopes:
         """The tables of a SELECT by alias, in their order."""
         if id(select) not in self._sources:
             self._sources[id(select)] = {}  # a table that names itself has no columns
-            start = select.args.get("from_")
-            nodes = ([start.this] if start else []) + [
-                join.this for join in select.args.get("joins") or []
-            ]
             self._sources[id(select)] = {
-                node.alias_or_name or node.this.name: self._source(node) for node in nodes
+                _source_name(node): self._source(node) for node in _sources(select)
             }
         return self._sources[id(select)]
+
+    def _listed(self, name: str, schema: str) -> Outputs:
+        """The columns of a relation that FROM names."""
+        relation = self._directory.readable(name, schema)
+        columns = () if relation is None else relation.columns
+        return [(column.name, BY_OID[column.oid].name) for column in columns]
 
     def _source(self, node: exp.Expr) -> Outputs:
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             common = common_table(node)
             if common is not None:
                 return _renamed(self.outputs(common.this), common)
-            relation = self._directory.readable(node.name, node.db)
-            columns = () if relation is None else relation.columns
-            return _renamed([(one.name, BY_OID[one.oid].name) for one in columns], node)
+            return _renamed(self._listed(node.name, node.db), node)
         if isinstance(node, exp.Table):
-            return _renamed([(node.alias or node.this.name, self.kind(node.this))], node)
-        if isinstance(node, exp.Unnest) and len(node.expressions) == 1:
-            array = self.kind(node.expressions[0]) or ""
-            return _renamed([(node.alias, array[1:] if array[:1] == "_" else None)], node)
+            name = node.this.name.lower()
+            listed = RECORDS.get(name) or _CALLED.get(name)
+            if name in RELATIONS:
+                listed = self._listed(RELATIONS[name], "pg_catalog")
+            return _renamed(listed or [(node.alias or name, self.kind(node.this))], node)
         if isinstance(node, exp.Subquery | exp.Lateral):
             return _renamed(self.outputs(node.this), node)
+        if isinstance(node, exp.Unnest) and node.expressions:
+            inner = self.kind(node.expressions[0])
+            return _renamed([(_source_name(node), _element_of(inner))], node)
         return []
+
+
+def _sources(select: exp.Select) -> list[exp.Expr]:
+    """What a SELECT reads from, in order; joins in parentheses are opened."""
+    start = select.args.get("from_")
+    opened = ([start.this] if start else []) + [
+        join.this for join in select.args.get("joins") or []
+    ]
+    nodes = []
+    while opened:
+        node = opened.pop(0)
+        joined = [join.this for join in node.args.get("joins") or []]
+        within = isinstance(node, exp.Paren | exp.Subquery) and not node.alias
+        if within and not isinstance(node.this, exp.Select | exp.SetOperation):
+            opened[:0] = [node.this, *joined]
+        else:
+            nodes.append(node)
+            opened[:0] = joined
+    return nodes
+
+
+def _common(kind: str | None, other: str | None, *, takes: bool, gives: bool) -> str | None:
+    """The kind of a column of a UNION, one side of which may be written out."""
+    texts = kind in _STRINGS and (other is None or other in _STRINGS)
+    told = other if takes else kind if gives or texts or kind == other else None
+    return None if told == "int2" and (takes or gives) else told
+
+
+def _source_name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Unnest):
+        return node.alias or "unnest"
+    return node.alias_or_name or str(node.this.name)
+
+
+def is_written(node: exp.Expr) -> bool:
+    """True for NULL and for a value that is written out, under whatever name."""
+    inner = node.this if isinstance(node, exp.Alias) else node
+    return isinstance(inner, exp.Null | exp.Literal)
+
+
+def _element_of(kind: str | None) -> str | None:
+    vectors = {"oidvector": "oid", "int2vector": "int2"}
+    return vectors.get(kind or "", kind[1:] if kind and kind[0] == "_" else kind)
 
 
 def _array_of(kind: str | None) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from eke.catalogue.contents import Row
 from eke.catalogue.directory import OWNER, SCHEMAS, Directory
 from eke.catalogue.kind import BY_OID
+from eke.catalogue.relation import Row
 
 _BITS = {"int2": (16, 0), "int4": (32, 0), "int8": (64, 0), "float4": (24, None)}
 _BITS |= {"float8": (53, None)}
@@ -21,6 +21,15 @@ def standard_rows(directory: Directory, relation: str) -> Iterator[Row]:
 
 def _database(directory: Directory) -> Iterator[Row]:
     yield {"catalog_name": directory.database}
+
+
+def _character_sets(directory: Directory) -> Iterator[Row]:
+    yield {
+        "character_set_name": "UTF8",
+        "character_repertoire": "UCS",
+        "form_of_use": "UTF8",
+        "default_collate_catalog": directory.database,
+    }
 
 
 def _schemata(directory: Directory) -> Iterator[Row]:
@@ -138,9 +147,11 @@ def _enabled_roles(directory: Directory) -> Iterator[Row]:
 
 _FILLED: dict[str, Callable[[Directory], Iterator[Row]]] = {
     "column_privileges": _column_grants,
+    "character_sets": _character_sets,
     "columns": _columns,
     "enabled_roles": _enabled_roles,
     "information_schema_catalog_name": _database,
+    "role_column_grants": _column_grants,
     "role_table_grants": _grants,
     "schemata": _schemata,
     "table_privileges": _grants,

@@ -37,10 +37,11 @@ def kind_of(labels: Iterable[Any]) -> int:
 
 def column_kind(attribute: Attribute, labels: Iterable[Any]) -> int:
     """The type of a column that shows these labels of an attribute, or others put beside them."""
-    if not isinstance(attribute, (Date, Timestamp)):
+    kind = ATTRIBUTE_KINDS.get(type(attribute), TEXT)
+    if kind not in _MOMENTS.values():
         return kind_of(labels)
     shown = {label for label in labels if label is not None}
-    return ATTRIBUTE_KINDS[type(attribute)] if shown <= set(attribute.declared) else TEXT
+    return kind if shown <= set(attribute.declared) else TEXT
 
 
 def key_kind(moment: str | None, labels: Sequence[Any]) -> int:

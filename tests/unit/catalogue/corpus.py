@@ -1,6 +1,7 @@
 """The statements of database tools, each with a title, and the relations that they are about.
 
-In a statement {people} and {adults} stand for the OIDs of the two relations.
+In a statement {people} and {adults} stand for the OIDs of the two relations, {database} and {ana}
+for those of the database and of the user. `python -m tests.unit.catalogue.corpus` counts them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eke.catalogue import Catalogue, CatalogueColumn, Relation
+from tests.unit.catalogue.exceptions import EMPTY_HERE, OTHER_ROWS, REFUSED
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "catalogue"
 _COLUMNS = {
@@ -22,7 +24,11 @@ _COLUMNS = {
     "Odd Name": ("integer", 23),
 }
 COMMENT = "who lives here"
-NAMES = ("people", "adults")
+OIDS = """
+SELECT relname, oid FROM pg_class WHERE relname IN ('people', 'adults')
+UNION ALL SELECT 'database', oid FROM pg_database WHERE datname = current_database()
+UNION ALL SELECT rolname, oid FROM pg_roles WHERE rolname = 'ana'
+"""
 TABLES = (
     "CREATE TABLE people ("
     + ", ".join(f'"{name}" {kind}' for name, (kind, _) in _COLUMNS.items())
@@ -76,5 +82,27 @@ def make_catalogue() -> Catalogue:
 
 
 def oids_in(catalogue: Catalogue) -> dict[str, int]:
-    rows = catalogue.run("SELECT relname, oid FROM pg_class WHERE relnamespace = 2200").rows
-    return {str(name): int(str(oid)) for name, oid in rows}
+    return {str(name): int(str(oid)) for name, oid in catalogue.run(OIDS).rows}
+
+
+def counts() -> dict[str, tuple[int, ...]]:
+    """Of each file: statements, those with other rows, those with none, those refused."""
+    titles = [statement.title for statement in statements()]
+    return {
+        path.stem: (
+            sum(title.startswith(f"{path.stem}: ") for title in titles),
+            *(
+                sum(title.startswith(f"{path.stem}: ") for title in table)
+                for table in (OTHER_ROWS, EMPTY_HERE, REFUSED)
+            ),
+        )
+        for path in sorted(FIXTURES.glob("*.sql"))
+    }
+
+
+if __name__ == "__main__":
+    print("file: statements, with other rows, with none, refused")  # noqa: T201
+    for stem, numbers in counts().items():
+        print(f"{stem}: {', '.join(map(str, numbers))}")  # noqa: T201
+    total = [sum(numbers) for numbers in zip(*counts().values(), strict=True)]
+    print(f"together: {', '.join(map(str, total))}")  # noqa: T201

@@ -81,7 +81,7 @@ def test_the_matrix(here: Wire, texts: list[str], codes: tuple[str | None, ...])
         if code is not None or codes is READING:
             assert here.session.budget.spent == spent, who
     with pytest.raises(psycopg.OperationalError, match='database "people" does not exist'):
-        here.connect("ben")  # who may see another dataset only
+        here.connect("ben").close()  # who may see another dataset only
 
 
 def test_nobody_else_comes_in(here: Wire) -> None:

@@ -32,7 +32,7 @@ DOMAIN = eke.Domain(
         ("seen", TIMESTAMP),
         ("text", TEXT),
         ("EXTRACT(month FROM day)", INT8),
-        ("DATE_TRUNC('month', day)", TEXT),
+        ("DATE_TRUNC('month', day)", DATE),
         ("CASE WHEN day < DATE '2002-01-05' THEN 'early' ELSE 'late' END", TEXT),
     ],
 )
