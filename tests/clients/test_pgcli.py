@@ -32,7 +32,6 @@ OTHER = {
     r"\l": "there are no template databases here",
     r"\du": "there are no roles here but the account and the owner of the tables",
     r"\dx": "there are no extensions here",
-    r"\db": "pgcli looks for a function in pg_proc, which does not list what is built in",
     r"\dp": "there are no lists of privileges here",
 }
 
