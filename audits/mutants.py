@@ -46,8 +46,12 @@ MUTATED = (
     "src/eke/privacy/*.py",
 )
 
-# A function in it tells mypy what a law is, and under mutmut's wrapper it no longer does.
-NOT_MUTATED = ("src/eke/privacy/law.py",)
+NOT_MUTATED = (
+    # A function in it tells mypy what a law is, and under mutmut's wrapper it no longer does.
+    "src/eke/privacy/law.py",
+    # What a view does to its tables: read when a dataset is made or opened, never by a release.
+    "src/eke/privacy/view.py",
+)
 
 TESTS = (
     "tests/unit/engine",
