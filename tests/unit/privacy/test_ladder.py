@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eke.privacy import branch_bound, extremum
+from eke.privacy import branch_bound, elimination, extremum
 from eke.privacy.elimination import Elimination
 from eke.privacy.extremum import maximum
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
@@ -85,7 +85,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Watch:
         log.firsts.append(first_is_enough)
         return really_search(elimination, threshold, first_is_enough=first_is_enough, budget=budget)
 
-    really_eliminate, really_search = extremum.eliminate, extremum.search
+    really_eliminate, really_search = elimination.eliminate, branch_bound.search
     monkeypatch.setattr(extremum, "ShiftedTables", Watched)
     monkeypatch.setattr(extremum, "eliminate", eliminate)
     monkeypatch.setattr(extremum, "search", search)
