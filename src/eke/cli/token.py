@@ -79,10 +79,11 @@ def token(
     access: AccessPlace = "eke-access.db",
     as_json: AsJson = False,
 ) -> None:
-    """Make, list, revoke or copy the tokens of a server's accounts, and set what they begin with.
+    """Make, list, revoke or copy the tokens of a server's accounts.
 
     A token is printed once; only a hash of it is kept. Every server on these accounts notices
     changes at the next request. Revoking also ends the browser sessions that began with the token.
+    Settings are for tools that speak PostgreSQL's protocol and cannot set anything themselves.
     """
     if (name is None) != (action is Action.LIST):
         raise typer.BadParameter(f"eke token {action} " + ("takes no name" if name else "NAME"))
