@@ -63,7 +63,7 @@ def token(
     settings: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SETTING=VALUE]...",
+            metavar="SETTING=VALUE",
             help="set: what connections of PostgreSQL's protocol begin with, instead of before.",
             show_default=False,
         ),

@@ -211,3 +211,24 @@ def test_losses_that_could_leave_64_bits_are_not_moved(seen: Watch) -> None:
         assert result.upper == (result.lower if moved else tables.total)
         assert bool(seen.rungs) == moved
         seen.rungs.clear()
+
+
+def test_a_cell_is_shown_unless_the_answer_needs_none() -> None:
+    tables = loop_tables(np.random.default_rng(6))
+    truth = largest_loss(tables)
+    nothing = maximum(tables, enough=tables.total, effort=0)
+    assert (nothing.lower, nothing.witness) == (0, None)
+    for result in (maximum(tables, effort=0), maximum(tables, enough=truth // 2, effort=0)):
+        assert result.witness is not None
+        assert result.lower == tables.at(result.witness) > truth // 2
+    empty = maximum(LossTables({"a": 2}))
+    assert (empty.upper, empty.lower, empty.exact, empty.witness) == (0, 0, True, {"a": 0})
+
+
+def test_a_worse_cell_never_takes_the_place_of_a_better_one() -> None:
+    """N = 100 sums, ended in the middle: the first cell that was tried is as good at most."""
+    rng = np.random.default_rng(7)
+    for _ in range(100):
+        tables = loop_tables(rng)
+        first = maximum(tables, effort=0)
+        assert maximum(tables, effort=1000).lower >= first.lower
