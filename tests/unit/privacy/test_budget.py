@@ -45,6 +45,16 @@ def test_other_limits_are_refused(amount):
         Limit.of(None, amount)
 
 
+def test_the_least_and_the_largest_limit():
+    assert Limit(PURE, 1).nano == 1
+    assert Limit(PURE, 2**60 - 1).nano == nano_floor(Fraction(2**60 - 1, NANO)) == 2**60 - 1
+    for nano in (0, 2**60):
+        with pytest.raises(PrivacyError):
+            Limit(PURE, nano)
+    with pytest.raises(PrivacyError):
+        nano_floor(Fraction(2**60, NANO))
+
+
 @pytest.mark.parametrize("amount", ["1", None, [1], 1j])
 def test_limits_that_are_no_numbers_are_refused(amount):
     with pytest.raises(PrivacyError):

@@ -12,6 +12,7 @@ from eke.privacy.unit import Unit
 
 def test_a_unit_is_one_row_of_each_id_unless_told_otherwise() -> None:
     assert Unit("patient") == Unit(column="patient", rows=1)
+    assert Unit("patient", rows=10**6).rows == 10**6
     with pytest.raises(dataclasses.FrozenInstanceError):
         Unit("patient").rows = 2  # type: ignore[misc]
 
