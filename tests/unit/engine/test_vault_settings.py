@@ -86,6 +86,20 @@ def test_what_is_public_is_known_in_every_twin(ledger):
             assert found[0] == 10.0
 
 
+def test_a_glance_does_not_wait_for_another_that_reads(ledger):
+    vault = open_vault(ledger)
+    release(vault.twin())  # what is new in the ledger is not read for the glance
+    seen: list[int] = []
+    with vault._catching_up:
+        other = threading.Thread(
+            target=lambda: seen.append(len(vault.glance().measurements)), daemon=True
+        )
+        other.start()
+        other.join(10)
+        assert seen == [0]
+    assert len(vault.glance().measurements) == 1
+
+
 def test_a_twin_has_a_lock_of_its_own_and_the_same_ledger(ledger):
     vault = open_vault(ledger)
     twin = vault.twin()
