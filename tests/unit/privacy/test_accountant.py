@@ -109,6 +109,36 @@ def test_replacing_a_record_moves_two_cells_of_a_block():
     ) == (NANO // 50)
 
 
+def test_signs_count_where_a_record_moves_and_its_square_is_lost():
+    """By moving between cells of different signs a record changes an answer by their distance."""
+    law = DiscreteGaussian(10, 0)
+    unit = NANO // 200
+
+    def together(*vectors: list[int]) -> int:
+        accountant = Accountant(CLOSED, CONCENTRATED, "replace_one")
+        asked = [(table("age", vector).on(CLOSED), law) for vector in vectors]
+        return accountant.after_all(asked, LIMIT)
+
+    # From one end of a question to the other: 2² and nothing of the other question.
+    assert together([-1, 1, 0, 0], [0, 0, -1, 1]) == 4 * unit
+    # From one question to the other: 1² of each, where no cell has another sign.
+    counts = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    assert together(*counts) == 2 * unit
+    assert together(*([-x for x in vector] for vector in counts)) == 2 * unit
+    signed = marginal("sex", of=table("age", [-1, 1, 0, 0])).on(CLOSED)
+    other = marginal("sex", of=table("age", [0, 0, -1, 1])).on(CLOSED)
+    accountant = Accountant(CLOSED, CONCENTRATED, "replace_one")
+    assert accountant.after_all([(signed, law), (other, law)], LIMIT) == 4 * unit
+
+
+def test_the_least_loss_counts_every_time():
+    accountant = Accountant(DROPS, PURE, "add_remove")
+    law = DiscreteLaplace(NANO, 0)
+    for number in (1, 2, 3):
+        assert spend(accountant, count(sex="F"), law) == 1
+        assert accountant.spent == number
+
+
 def test_many_disjoint_questions_are_bounded_by_two_cells_when_records_move():
     accountant = Accountant(CLOSED, PURE, "replace_one")
     law = DiscreteLaplace(10, 0)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eke.privacy import branch_bound, elimination, extremum
+from eke.privacy import branch_bound, extremum
+from eke.privacy import elimination as elimination_module
 from eke.privacy.elimination import Elimination
 from eke.privacy.extremum import maximum
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
@@ -75,7 +76,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def eliminate(*args: Any, **options: Any) -> Elimination:
         log.rungs.append("eliminate")
         log.caps.append(options.get("largest_table"))
-        return really_eliminate(*args, **options)
+        return elimination_module.eliminate(*args, **options)
 
     def search(
         elimination: Elimination, threshold: int, *, first_is_enough: bool, budget: int
@@ -83,9 +84,10 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Watch:
         log.rungs.append("search")
         log.budgets.append(budget)
         log.firsts.append(first_is_enough)
-        return really_search(elimination, threshold, first_is_enough=first_is_enough, budget=budget)
+        return branch_bound.search(
+            elimination, threshold, first_is_enough=first_is_enough, budget=budget
+        )
 
-    really_eliminate, really_search = elimination.eliminate, branch_bound.search
     monkeypatch.setattr(extremum, "ShiftedTables", Watched)
     monkeypatch.setattr(extremum, "eliminate", eliminate)
     monkeypatch.setattr(extremum, "search", search)
