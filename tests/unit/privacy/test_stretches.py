@@ -116,6 +116,40 @@ def test_on_common_stretches_no_cell_loses_less(monkeypatch: pytest.MonkeyPatch,
     assert (bounded > 0) == (room < 2**18)
 
 
+@pytest.mark.parametrize("room", [1, 2**18])
+def test_tables_of_other_stretches_add_up(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """N = 40 pairs; with no room for more stretches those of the first table must do."""
+    monkeypatch.setattr(loss_tables, "LARGEST_TABLE", room)
+    rng = np.random.default_rng(room)
+    cells = list(product(range(SIZE), range(2), range(SIZE)))
+    for _ in range(40):
+        both = LossTables({"a": SIZE, "b": 2, "c": SIZE})
+        each, stops = [], []
+        for _ in range(2):
+            stops.append({name: STOPS[rng.integers(len(STOPS))] for name in ("a", "c")})
+            losses = rng.integers(0, 50, (len(stops[-1]["a"]), 2, len(stops[-1]["c"])))
+            each.append(LossTables(both.sizes))
+            for tables in (both, each[-1]):
+                tables.add(("a", "b", "c"), losses, stops[-1])
+        (table,) = both
+        loss = {(a, b, c): [t.at({"a": a, "b": b, "c": c}) for t in each] for a, b, c in cells}
+        for a, b, c in cells:
+            alike = [(a, c)]
+            if room == 1:
+                alike = list(product(_alike(stops[0]["a"], a), _alike(stops[0]["c"], c)))
+            expected = loss[a, b, c][0] + max(loss[x, b, z][1] for x, z in alike)
+            assert both.at({"a": a, "b": b, "c": c}) == expected >= sum(loss[a, b, c])
+        for name in ("a", "c"):
+            expected_stops = stops[0][name] if room == 1 else together(ends[name] for ends in stops)
+            assert table.stops[name].tolist() == expected_stops.tolist()
+
+
+def _alike(stops: Stops, value: int) -> list[int]:
+    """The values on the stretch of this one."""
+    place = [int(np.searchsorted(stops, other, side="right")) for other in range(SIZE)]
+    return [other for other in range(SIZE) if place[other] == place[value]]
+
+
 def test_stretches_that_do_not_fit_are_refused() -> None:
     tables = LossTables({"a": 4})
     for stops in ([2, 3], [2, 2, 4], [3, 2, 4], [0, 4], [2, 5]):
