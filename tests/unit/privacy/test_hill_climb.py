@@ -16,10 +16,10 @@ def test_the_climb_begins_where_all_tables_together_promise_most() -> None:
 
 
 def test_the_climb_ends_where_no_single_change_is_better() -> None:
-    """N = 100 sums over three attributes, many of which need more than one round."""
+    """N = 20 sums over three attributes, many of which need more than one round."""
     rng = np.random.default_rng(1)
     rounds = 0
-    for _ in range(100):
+    for _ in range(20):
         tables = LossTables({"a": 4, "b": 4, "c": 4})
         for pair in (("a", "b"), ("b", "c"), ("a", "c")):
             tables.add(pair, rng.integers(0, 30, (4, 4)))
@@ -33,7 +33,7 @@ def test_the_climb_ends_where_no_single_change_is_better() -> None:
             along = [tables.at({**once, name: value}) for value in range(4)]
             once[name] = int(np.argmax(along))
         rounds += tables.at(once) < tables.at(end)
-    assert rounds > 10
+    assert rounds > 2
 
 
 def test_a_cell_is_not_left_for_one_that_is_as_good() -> None:

@@ -118,11 +118,11 @@ def test_on_common_stretches_no_cell_loses_less(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.parametrize("room", [1, 2**18])
 def test_tables_of_other_stretches_add_up(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """N = 40 pairs; with no room for more stretches those of the first table must do."""
+    """N = 8 pairs; with no room for more stretches those of the first table must do."""
     monkeypatch.setattr(loss_tables, "LARGEST_TABLE", room)
     rng = np.random.default_rng(room)
     cells = list(product(range(SIZE), range(2), range(SIZE)))
-    for _ in range(40):
+    for _ in range(8):
         both = LossTables({"a": SIZE, "b": 2, "c": SIZE})
         each, stops = [], []
         for _ in range(2):
