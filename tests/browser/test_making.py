@@ -47,6 +47,18 @@ def test_a_page_is_drawn_once_however_late_the_datasets_come(page: Page, place: 
     assert len(drawn) == 1
 
 
+def test_a_page_that_is_there_is_not_drawn_again_under_another_address(
+    page: Page, place: Place
+) -> None:
+    """Without a dataset the first page is that of the datasets, whatever its address."""
+    page.route("**/api/v1/datasets", lambda route: route.fulfill(json={"datasets": []}))
+    sign_in(page, place.token)
+    page.locator("select[name=file]").select_option("visits.csv")
+    page.evaluate("location.hash = '#/datasets'")
+    page.evaluate("new Promise((done) => setTimeout(done, 500))")  # for whatever else is drawn
+    expect(page.locator("select[name=file]")).to_have_value("visits.csv")
+
+
 def test_a_dataset_is_described_in_words(page: Page, place: Place) -> None:
     """Who is protected, the measure and the rules are chosen, not written."""
     rows = drafted(page, place.token)

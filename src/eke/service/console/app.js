@@ -20,12 +20,14 @@ const PAGES = [
   { name: "accounts", title: "Analysts", show: accountsPage, roles: ["curator"] },
 ];
 let turn = 0; // of showing a page: one that was overtaken by another is dropped
+let drawn = null; // the page that is there, once it is
 const state = { me: null, datasets: [], dataset: null };
 const main = document.getElementById("main");
 const pick = document.getElementById("dataset");
 
 async function start() {
   const own = (turn += 1); // whatever is still being shown belongs to somebody who left
+  drawn = null;
   state.me = null; // until all is there: a page that is drawn twice loses what was written on it
   const me = await call("GET", "/api/v1/session").catch(() => null);
   if (own !== turn) return;
@@ -56,13 +58,17 @@ function allowed() {
   return PAGES.filter((page) => page.roles.includes(state.me.role));
 }
 
+function wantedPage() {
+  const wanted = location.hash.slice(2), pages = allowed();
+  const page = pages.find((one) => one.name === wanted) ?? pages[0];
+  return page.data && state.dataset === null ? pages.find((one) => !one.data) ?? page : page;
+}
+
 async function show() {
   if (state.me === null) return;
   const own = (turn += 1);
-  const wanted = location.hash.slice(2);
-  const pages = allowed();
-  let page = pages.find((one) => one.name === wanted) ?? pages[0];
-  if (page.data && state.dataset === null) page = pages.find((one) => !one.data) ?? page;
+  drawn = null;
+  const pages = allowed(), page = wantedPage();
   const nav = document.getElementById("nav"), shown = [...nav.children].map((one) => one.getAttribute("href"));
   if (pages.some((one, i) => shown[i] !== `#/${one.name}`) || shown.length !== pages.length) {
     nav.replaceChildren(...pages.map((one) => el("a", { href: `#/${one.name}` }, one.title)));
@@ -78,7 +84,9 @@ async function show() {
   }
   try {
     const made = await page.show({ ...state, reload: loadDatasets, again: show });
-    if (own === turn) main.replaceChildren(...[made].flat());
+    if (own !== turn) return;
+    main.replaceChildren(...[made].flat());
+    drawn = page;
   } catch (problem) {
     if (own !== turn) return;
     if (problem.status === 401) { await start(); return; }
@@ -89,6 +97,7 @@ async function show() {
 pick.addEventListener("change", () => { state.dataset = pick.value; show(); });
 window.addEventListener("hashchange", async () => {
   if (state.me === null) return; // the form to sign in keeps the focus
+  if (drawn === wantedPage()) { main.focus(); return; } // under another address: nothing that was written is lost
   const own = turn + 1;
   await show();
   if (own === turn) main.focus(); // on a later page somebody may be writing already
