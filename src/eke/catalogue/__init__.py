@@ -1,7 +1,8 @@
 """Catalogue: what database tools ask of a PostgreSQL server besides questions about the data.
 
 It answers statements over pg_catalog and information_schema, and those without any table, from
-public names and types. It holds no data, and what it does not know is an error, never empty.
+public names and types, and reads what was released. Of the data it holds nothing else, and what it
+does not know is an error, never empty.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Clerk: what one connection may ask of its dataset, and the catalogue beside it.
 
 Questions about the protected table go to the session, like those over HTTP: the same accounts,
-caps, rates and pace. Everything else that reads is about the catalogue, which holds no data.
+caps, rates and pace. Everything else that reads is about the catalogue and what was released.
 Nothing is asked, and nothing spent, to describe a statement or where no row can come of it.
 """
 
@@ -280,7 +280,7 @@ class Clerk:
         if not self._is_question(inner):
             self._catalogue.describe(inner.text, errand.settings.values)
             return Outcome.of_texts(
-                _PLAN[0].name, ["from the catalogue, which holds no data; free"], "EXPLAIN"
+                _PLAN[0].name, ["from the catalogue, or from what was released; free"], "EXPLAIN"
             )
         asked = self._unwrapped(inner)
         if self._probed(asked) is not None:

@@ -97,7 +97,7 @@ class ReleasedRelations:
 
     def _published(self, record: Record) -> tuple[Relation, ...]:
         published = self._session.archive.publication(record.sequence)
-        columns = self.columns_of(replace(published, codes=published.codes[:1]))
+        columns = self.columns_of(published)
         mechanism = published.receipt["mechanism"]
         comment = f"{len(published):,} published rows ({mechanism}); none is a row of the table"
 
@@ -110,7 +110,8 @@ class ReleasedRelations:
     def columns_of(self, published: Published) -> tuple[CatalogueColumn, ...]:
         """The columns of published rows, with the types that the table itself has."""
         kinds = {column.name: column.oid for column in self._protected.columns}
-        names = [str(name) for name in published.to_pandas().columns]
+        first = replace(published, codes=published.codes[:1])  # all rows have the same columns
+        names = [str(name) for name in first.to_pandas().columns]
         return tuple(
             CatalogueColumn(shown, kinds.get(name, TEXT))
             for name, shown in zip(names, different(names), strict=True)
