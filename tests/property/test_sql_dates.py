@@ -25,7 +25,7 @@ from tests.sql_grammar import as_asked, for_duckdb
 
 ROWS, STATEMENTS = 3_000, 400
 LOW, HIGH = date(2011, 12, 20), date(2013, 3, 10)
-PARTS = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear")
+PARTS = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "epoch")
 CUTS = ("year", "quarter", "month", "week", "day")
 CALLS = ("YEAR", "MONTH", "DAY", "QUARTER", "WEEK", "DAYOFWEEK", "ISODOW", "DAYOFYEAR")
 Null = Literal["drop", "bucket"]

@@ -41,6 +41,7 @@ _RISING: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "sign": lambda value, _: Fraction((value > 0) - (value < 0)),
     "least": min,
     "greatest": max,
+    "text": lambda value, _: value,  # where types are told it is one; here it stays a number
 }
 _FILLING = ("coalesce", "least", "greatest")  # what these have besides it stands for NULL
 _BEYOND = {"sign": (-1.0, 1.0)}
@@ -50,8 +51,8 @@ _BEYOND = {"sign": (-1.0, 1.0)}
 class Finish:
     """A function of a value that has an interval.
 
-    `word` is round, trunc, floor, ceil, sign, least, greatest, abs or coalesce; `number` is the
-    digits, the other number, or what stands for NULL.
+    `word` is round, trunc, floor, ceil, sign, least, greatest, abs, coalesce or text; `number` is
+    the digits, the other number, or what stands for NULL.
     """
 
     word: str
@@ -94,6 +95,9 @@ class Finish:
         return high if value > 0 else low
 
 
+AS_TEXT = Finish("text")
+
+
 @dataclass(frozen=True, slots=True)
 class Finished(Formula):
     """A formula with a finish, as HAVING and ORDER BY look at it; it is never planned for."""
@@ -117,7 +121,11 @@ class Finished(Formula):
 
     @property
     def text(self) -> str:
-        more = "" if self.finish.word in ("abs", "sign", "floor", "ceil") else self.finish.number
+        more = (
+            ""
+            if self.finish.word in ("abs", "sign", "floor", "ceil", "text")
+            else self.finish.number
+        )
         return f"{self.finish.word}({self.of.text}{f', {more}' if more != '' else ''})"
 
     def to_document(self) -> dict[str, Any]:

@@ -16,11 +16,13 @@ from itertools import product
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Marginal, Query, Term
 
+_MOST_LOOKED_AT = 10_000_000  # values of a column times labels
 MomentKind: TypeAlias = Literal["day", "moment", "clock"]
 """What a text that spells a time stands for."""
 
@@ -44,6 +46,28 @@ class GroupKey:
     def of_column(domain: Domain, name: str) -> GroupKey:
         """The key that a column is."""
         return GroupKey(name, name, domain[name].labels)
+
+    def places(self, domain: Domain) -> tuple[tuple[str, ...], NDArray[np.int64]] | None:
+        """The columns that it follows from, with the place of the label for all of their values.
+
+        Values without a label have -1. None where there are too many to be looked at.
+        """
+        if self.attribute is not None:
+            return (self.attribute,), np.arange(domain[self.attribute].size)
+        terms = [term for part in self.parts for term in part.terms]
+        names = domain.in_order({name for term in terms for name in term.names})
+        shape = domain.sizes(names)
+        if math.prod(shape) * len(terms) > _MOST_LOOKED_AT:
+            return None
+        places = np.full(shape, -1)
+        for place, part in enumerate(self.parts):
+            inside = np.zeros(shape)
+            for term in part.terms:
+                factors = dict(term.factors)
+                each = [factors.get(name, np.ones(1, np.int64)) for name in names]
+                inside += float(term.weight) * np.asarray(reduce(np.multiply, np.ix_(*each)), float)
+            places[inside != 0] = place
+        return names, places
 
     def part(self, domain: Domain, place: int) -> Query:
         """The count of records with the label at a place."""
@@ -134,7 +158,7 @@ GroupedBlock: TypeAlias = Query | Marginal | Partition
 def axes_of(domain: Domain, keys: Sequence[GroupKey]) -> list[int] | None:
     """The key along each axis of a block; None where rows and cells are in one order."""
     by_name = {key.attribute: axis for axis, key in enumerate(keys)}
-    if None in by_name or not by_name:
+    if None in by_name or len(by_name) < len(keys) or not keys:
         return None
     return [by_name[name] for name in domain.in_order(filter(None, by_name))]
 
@@ -156,8 +180,6 @@ def cells_of(domain: Domain, keys: Sequence[GroupKey]) -> list[int]:
     axes = axes_of(domain, keys)
     if axes is None:
         return list(range(rows))
-    if len(axes) < len(keys):  # a column is a key twice
-        return [cell_of(domain, keys, row) for row in range(rows)]
     cells = np.empty(rows, np.intp)
     cells[np.arange(rows).reshape(shape).transpose(axes).reshape(-1)] = np.arange(rows)
     return [int(cell) for cell in cells]
@@ -167,7 +189,7 @@ def grouped(query: Query, keys: Sequence[GroupKey]) -> GroupedBlock:
     """The query asked in every group; without keys, the query itself."""
     if not keys:
         return query
-    names = [key.attribute for key in keys if key.attribute is not None]
-    if len(names) == len(keys):
+    names = {key.attribute for key in keys if key.attribute is not None}
+    if len(names) == len(keys):  # else some are no columns, or one by two names
         return Marginal(query.domain.in_order(names), query)
     return Partition(tuple(keys), query)

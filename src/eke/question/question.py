@@ -17,7 +17,7 @@ from eke.domain import Domain
 from eke.query import Marginal, Query
 from eke.question.accuracy import Accuracy
 from eke.question.combination import Combination
-from eke.question.finish import Finish, finished
+from eke.question.finish import AS_TEXT, Finish, finished
 from eke.question.formula import Aggregate, Formula, Key
 from eke.question.groupings import Groupings
 from eke.question.groups import GroupKey
@@ -45,6 +45,11 @@ class Column:
     @property
     def is_key(self) -> bool:
         return self.formula.key is not None
+
+    @property
+    def is_text(self) -> bool:
+        """True for a number that is shown as a text."""
+        return AS_TEXT in self.finishes
 
     @property
     def rank(self) -> int | None:

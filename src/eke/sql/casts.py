@@ -40,7 +40,7 @@ from eke.sql.value import (
 
 _INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"})
 _REALS = frozenset({"FLOAT", "DOUBLE"})
-_TEXTS = frozenset({"TEXT", "VARCHAR", "CHAR", "NCHAR", "NVARCHAR", "BPCHAR"})
+TEXTS = frozenset({"TEXT", "VARCHAR", "CHAR", "NCHAR", "NVARCHAR", "BPCHAR"})
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
 )
@@ -77,7 +77,7 @@ def cast(reading: Reading, node: exp.Expr, value: Value) -> Value:
         raise reading.error(node, _ZONED)
     if name in _MOMENTS or isinstance(value, Moment):
         return _as_moment(reading, node, value)
-    if name in _TEXTS:
+    if name in TEXTS:
         return as_text(reading, node, value)
     if name == "BOOLEAN":
         return _as_truth(reading, node, value)

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from eke.question.finish import Finish
-from eke.sql.casts import decimal_digits, type_name
+from eke.question.finish import AS_TEXT, Finish
+from eke.sql.casts import TEXTS, decimal_digits, type_name
 from eke.sql.scalar import AGGREGATES, literal_fraction
 from eke.sql.value import Reading
 from eke.sql.vocabulary import ARGUMENTS
@@ -49,6 +49,8 @@ def taken_off(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, tuple[Finish,
         if isinstance(node, (exp.Pow, exp.Nullif)):
             return node, tuple(reversed(finishes_inwards))
         inner, finishes = _one(reading, node)
+        if finishes_inwards and AS_TEXT in finishes:
+            raise reading.error(node, "a text of a number is no number; leave the cast out")
         finishes_inwards += finishes
         if len(finishes_inwards) > _MOST_FINISHES:
             raise reading.error(node, f"at most {_MOST_FINISHES} functions around an aggregate")
@@ -161,6 +163,9 @@ def _cast(reading: Reading, node: exp.Expr) -> list[Finish]:
         return [Finish("round", decimal_digits(reading, node))]
     if name in ("SMALLINT", "INT", "BIGINT", "INT128"):
         return [Finish("round")]
+    if name in TEXTS:
+        return [AS_TEXT]
     raise reading.error(
-        node, "a noisy number becomes DOUBLE, INTEGER or DECIMAL, and no other type; leave it out"
+        node,
+        "a noisy number becomes DOUBLE, INTEGER, DECIMAL or TEXT, and no other type; leave it out",
     )

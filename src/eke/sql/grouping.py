@@ -13,6 +13,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from eke.query import Query, Term
@@ -82,7 +83,58 @@ def possible_rows(reading: Reading, kept: Diagram, groups: Groupings) -> tuple[i
 
 
 def _possible(reading: Reading, kept: Diagram, keys: Sequence[GroupKey]) -> tuple[int, ...] | None:
-    """The same of one grouping.
+    """The same of one grouping."""
+    left = [_by_columns(reading, keys), _by_condition(reading, kept, keys)]
+    masks = [mask for mask in left if mask is not None]
+    possible = np.logical_and.reduce(masks) if masks else None
+    if possible is None or possible.all():
+        return None
+    return tuple(int(place) for place in np.flatnonzero(possible))
+
+
+def _by_columns(reading: Reading, keys: Sequence[GroupKey]) -> NDArray[np.bool_] | None:
+    """The groups that there are where a key follows from others; None for all.
+
+    It does where its columns are keys as well, and two that are of one column say something of
+    each other, as the year and the month of a day.
+    """
+    plain: dict[str, int] = {}
+    for axis, key in enumerate(keys):
+        if key.attribute is not None:
+            plain.setdefault(key.attribute, axis)
+    along: list[dict[int, NDArray[np.int64]]] = []
+    of_one: dict[str, dict[int, NDArray[np.int64]]] = {}
+    for axis, key in enumerate(keys if len(keys) > 1 else ()):
+        followed = None if axis in plain.values() else key.places(reading.domain)
+        if followed is None:
+            continue
+        names, places = followed
+        reading.effort.spend(places.size // 10 + 10)
+        if all(name in plain for name in names):
+            codes = np.indices(places.shape).reshape(len(names), -1)
+            others = {plain[name]: code for name, code in zip(names, codes, strict=True)}
+            along.append({**others, axis: places.reshape(-1)})
+        elif len(names) == 1:
+            of_one.setdefault(names[0], {})[axis] = places
+    masks = [_reached(keys, one) for one in [*along, *of_one.values()] if len(one) > 1]
+    return np.logical_and.reduce(masks) if masks else None
+
+
+def _reached(keys: Sequence[GroupKey], places: dict[int, NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """The groups with labels that are at these places together, by the axes of their keys."""
+    axes = sorted(places)
+    each = np.stack([places[axis] for axis in axes])
+    here = np.zeros([len(keys[axis].labels) for axis in axes], bool)
+    here[tuple(each[:, (each >= 0).all(axis=0)])] = True
+    whole = np.zeros([len(key.labels) for key in keys], bool)
+    whole |= np.expand_dims(here, [axis for axis in range(len(keys)) if axis not in places])
+    return whole
+
+
+def _by_condition(
+    reading: Reading, kept: Diagram, keys: Sequence[GroupKey]
+) -> NDArray[np.bool_] | None:
+    """The groups that a condition leaves; None for all.
 
     Groups that are not simply columns are looked at one by one, where that takes no time; else
     all of them are there, as if some record could be in each.
@@ -108,7 +160,7 @@ def _possible(reading: Reading, kept: Diagram, keys: Sequence[GroupKey]) -> tupl
             return None
         block = grouped(Query.of(reading.domain, terms), keys)
         possible.reshape(-1)[:] = [not one.is_zero for one in block.queries()]
-    return None if possible.all() else tuple(int(p) for p in np.flatnonzero(possible))
+    return possible
 
 
 def plain_attribute(value: Value) -> str | None:

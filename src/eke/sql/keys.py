@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,8 @@ from sqlglot import exp
 from eke.question.groupings import Grouping, Groupings
 from eke.question.groups import GroupKey, MomentKind
 from eke.sql.casts import written_label
-from eke.sql.grouping import group_key, labelled, plain_attribute
+from eke.sql.finishing import has_aggregate
+from eke.sql.grouping import MOST_GROUPS, group_key, labelled, plain_attribute
 from eke.sql.groupings import KeySets
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
@@ -47,6 +49,8 @@ class Keys:
         group = select.args.get("group")
         sets = [()] if group is None else KeySets(reading.text, self._add, MOST_SETS).of(group)
         reading.effort.spend(sum(map(len, sets)))
+        if group is not None and len(sets) == 1:
+            sets = [(*sets[0], *self._following())]
         in_order = [tuple(sorted(set(one))) for one in sets]
         # The finest first, as ROLLUP has them.
         self._sets = sorted(in_order, key=len, reverse=True)
@@ -109,6 +113,26 @@ class Keys:
             self.kinds.append(kind)
             self._marks.append(mark)
         return self._marks.index(mark)
+
+    def _following(self) -> list[int]:
+        """The places of what is selected and follows from the keys, as UPPER(sex) does from sex.
+
+        They are keys as well; a record's group is still decided by the others.
+        """
+        before = len(self.found)
+        for _, item in self._items:
+            columns = list(item.find_all(exp.Column))
+            is_plain = not has_aggregate(item) and not item.find(exp.Window, *_GROUPING)
+            if columns and is_plain and all(self._is_key(column) for column in columns):
+                self._add(item)
+        more = list(range(before, len(self.found)))
+        while math.prod(len(key.labels) for key in self.found) > MOST_GROUPS and more:
+            del self.found[-1], self.kinds[-1], self._marks[-1], more[-1]
+        return more
+
+    def _is_key(self, column: exp.Column) -> bool:
+        value = value_of(self._reading, self._relation, column)
+        return self._mark(column, value) in self._marks
 
     def _add_grouping(self, node: exp.Expr) -> None:
         """A key that groups nothing: its labels are what GROUPING says, one for each grouping."""

@@ -192,14 +192,29 @@ def part_of(reading: Reading, node: exp.Expr, part: str, value: Value) -> Number
     """A part of a date or a time, such as its month, as a whole number."""
     moment, name = _some_moment(reading, node, value), _ALSO.get(part.lower(), part.lower())
     days, clocks = (PARTS, _SECONDS) if moment.kind != "clock" else ({}, _SECONDS)
-    known = [*days, *(clocks if moment.kind != "day" else ())]
+    known = [*days, *(clocks if moment.kind != "day" else ()), *(["epoch"] if days else [])]
     if name not in known:
         raise reading.error(
             node,
             f"{_NAMES[moment.kind]} have no part {echo(part)!r} here; there is {', '.join(known)}",
         )
+    if name == "epoch":
+        return _epoch(reading, node, moment)
     _check_steps(reading, node, moment, _SECONDS.get(name, DAY), f"the {name}")
     return _mapped(reading, node, moment, name)
+
+
+def _epoch(reading: Reading, node: exp.Expr, moment: Moment) -> Number:
+    """The seconds since 1970; where they are rounded down to whole units, steps may be as long."""
+    if moment.kind == "day":
+        seconds = literal_number(reading, Fraction(DAY), whole=True)
+        return arithmetic.multiply(reading, moment.number, seconds)
+    share = node.parent
+    size = str(share.expression.this) if isinstance(share, exp.Div) and share.this is node else ""
+    is_rounded = share is not None and isinstance(share.parent, exp.Floor)
+    unit = int(size) if is_rounded and size.isdecimal() and int(size[:9]) else 1
+    _check_steps(reading, node, moment, unit, "the number of seconds since 1970")
+    return moment.number
 
 
 def truncated(reading: Reading, node: exp.Expr, part: str, value: Value) -> Moment:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from eke.question.finish import finished
+from eke.question.finish import AS_TEXT, Finish, finished
 from eke.question.formula import Constant, Formula, Key
 from eke.question.outcome import AllOf, AnyOf, Compared, Condition, IsNull, Not, Ordering
+from eke.question.question import Column
 from eke.question.rank import Ranking, RankOf
 from eke.sql.aggregate import Aggregates
 from eke.sql.casts import label_of, written_label
@@ -59,23 +62,36 @@ class NoisyClauses:
         return RankOf(len(self._keys.found) + self.rankings.index(ranking))
 
     def having(self, clause: exp.Expr | None) -> Condition | None:
-        return None if clause is None else self._condition(clause.this)
+        """The condition of HAVING; a group that has records is no condition, every one has some.
 
-    def order_by(self, clause: exp.Expr | None, columns: list[Formula]) -> tuple[Ordering, ...]:
+        Tools write COUNT(1) > 0 where they select sums alone; where the count is selected, too, it
+        is about that noisy count.
+        """
+        if clause is None or (_has_records(clause.this) and not self._counts()):
+            return None
+        return self._condition(clause.this)
+
+    def _counts(self) -> bool:
+        return any(_counts_records(one) for _, item in self._items for one in item.walk())
+
+    def order_by(self, clause: exp.Expr | None, columns: Sequence[Column]) -> tuple[Ordering, ...]:
         """The criteria of ORDER BY, the most important first."""
         items = clause.args["expressions"] if clause is not None else ()
         return tuple(ordering_of(item, self._ordered(item.this, columns)) for item in items)
 
-    def _ordered(self, node: exp.Expr, columns: list[Formula]) -> Formula:
+    def _ordered(self, node: exp.Expr, columns: Sequence[Column]) -> Formula:
+        place = self._selected(node)
         if isinstance(node, exp.Literal):
             spelled = str(node.this)
             if not spelled.isdecimal() or not 1 <= int(spelled[:6]) <= len(columns):
                 raise self._reading.error(
                     node, f"there is no column number {echo(spelled)}; count from 1"
                 )
-            return columns[int(spelled) - 1]
-        place = self._selected(node)
-        return self._operand(node) if place is None else columns[place]
+            place = int(spelled) - 1
+        if place is None:
+            return self._operand(node)
+        check_order(self._reading, node, columns[place].finishes)
+        return columns[place].finished
 
     def _condition(self, node: exp.Expr) -> Condition:
         self._reading.effort.spend(10)
@@ -143,6 +159,7 @@ class NoisyClauses:
             if key is not None:
                 return Key(key)
         inner, finishes = taken_off(self._reading, meant)
+        check_order(self._reading, node, finishes)
         return finished(self._aggregates.formula(inner, names=self._items), finishes)
 
     def _selected(self, node: exp.Expr) -> int | None:
@@ -183,6 +200,27 @@ class NoisyClauses:
             )
         kinds = {str: "a text", bool: "a truth value"}
         return kinds.get(type(value), "a number")
+
+
+def _has_records(node: exp.Expr) -> bool:
+    """True for COUNT(*) > 0 and COUNT(1) > 0."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    zero = node.args.get("expression")
+    is_zero = isinstance(zero, exp.Literal) and not zero.is_string and str(zero.this) == "0"
+    return isinstance(node, exp.GT) and is_zero and _counts_records(node.this)
+
+
+def _counts_records(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Count) and isinstance(node.this, (exp.Star, exp.Literal))
+
+
+def check_order(reading: Reading, node: exp.Expr, finishes: Sequence[Finish]) -> None:
+    """Raise where rows would be compared by texts of numbers."""
+    if AS_TEXT in finishes:
+        raise reading.error(
+            node, "texts of numbers have another order than numbers; leave the cast out"
+        )
 
 
 def ordering_of(item: exp.Expr, by: Formula) -> Ordering:

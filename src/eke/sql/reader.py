@@ -115,7 +115,7 @@ def _selected(reading: Reading, tables: Tables, select: exp.Select, *, is_alone:
     noisy = NoisyClauses(reading, keys, aggregates, items, windows)
     columns = [_column(reading, keys, aggregates, noisy, item) for item in _unique(items)]
     having = noisy.having(_one_condition(reading, select))
-    order_by = noisy.order_by(select.args.get("order"), [c.finished for c in columns])
+    order_by = noisy.order_by(select.args.get("order"), columns)
     blocks = aggregates.asked.blocks(groups)
     if not blocks:
         raise reading.error(

@@ -13,7 +13,7 @@ from eke.question.outcome import Ordering
 from eke.question.question import Column, Question
 from eke.question.united import united
 from eke.sql.grouping import MOST_GROUPS
-from eke.sql.noisy import ordering_of, whole_number
+from eke.sql.noisy import check_order, ordering_of, whole_number
 from eke.sql.place import echo
 from eke.sql.scope import matching
 from eke.sql.tree import SET_OPERATIONS
@@ -109,5 +109,6 @@ def _order_by(
                 "after UNION and its like, ORDER BY names columns of the first SELECT, or counts "
                 f"them from 1; they are {echo(', '.join(names))}",
             )
+        check_order(reading, node, columns[place].finishes)
         orderings.append(ordering_of(item, columns[place].finished))
     return tuple(orderings)

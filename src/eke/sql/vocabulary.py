@@ -174,6 +174,12 @@ REMARKS: dict[type[exp.Expr], frozenset[str]] = {
 }
 
 
+AGGREGATE_NAMES = frozenset(
+    name.lower() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)
+)
+"""The names of SQL's aggregates, also of those that are refused."""
+
+
 def operands(node: exp.Expr) -> list[exp.Expr]:
     """The expressions that a function of the vocabulary is called with."""
     nodes: list[exp.Expr] = []

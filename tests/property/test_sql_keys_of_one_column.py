@@ -1,0 +1,113 @@
+"""Keys that follow from one another: two of one column, and what is selected of a key.
+
+DuckDB gets the same text, as in `test_sql_values.py`. Groups that cannot be are not shown at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eke
+from eke.query import Marginal
+from eke.question import groups
+from eke.sql import parse
+from tests.property.test_sql_values import compare
+from tests.sql_adult import Adult
+
+STATEMENTS = 300
+OF_ONE = {
+    "age": ("age", "age + 1", "FLOOR(age / 10)", "CAST(age AS VARCHAR)", "age % 3", "-age"),
+    "sex": ("sex", "UPPER(sex)", "sex || '!'", "CASE WHEN sex = 'Male' THEN 1 ELSE 0 END"),
+    "tier": ("tier", "CAST(tier AS VARCHAR)", "tier = 1", "CASE WHEN tier = 2 THEN 'b' END"),
+    "education_num": ("education_num", "education_num + 0", "education_num IS NULL"),
+}
+OF_TWO = ("sex || income", "UPPER(sex) || LOWER(income)", "CASE WHEN tier = 1 THEN sex END")
+
+
+@pytest.fixture(scope="module")
+def adult() -> Adult:
+    return Adult()
+
+
+def statement(chance: np.random.Generator) -> str:
+    """Two or three keys, at least two of them of one column, in any order."""
+    column = str(chance.choice([*OF_ONE]))
+    keys = list(chance.choice(OF_ONE[column], 2, replace=False))
+    others = [*OF_TWO, *(one for name in OF_ONE if name != column for one in OF_ONE[name])]
+    if chance.random() < 0.4:
+        keys.append(str(chance.choice(others)))
+    chance.shuffle(keys)
+    selected = ", ".join(f"{key} AS k{place}" for place, key in enumerate(keys))
+    where = " WHERE age < 40 AND sex = 'Male'" if chance.random() < 0.3 else ""
+    by = ", ".join(str(place + 1) for place in range(len(keys)))
+    return f"SELECT {selected}, COUNT(*) AS n, SUM(age) AS s FROM adult{where} GROUP BY {by}"
+
+
+def test_two_keys_of_one_column(adult: Adult) -> None:
+    """N = 300 generated statements."""
+    chance = np.random.default_rng(31)
+    for _ in range(STATEMENTS):
+        text = statement(chance)
+        assert compare(adult, text) is None, text
+
+
+def test_what_follows_from_the_keys(adult: Adult) -> None:
+    for selected, keys in (
+        ("UPPER(sex) AS k, sex", "sex"),
+        ("sex, income, sex || '/' || income AS k", "sex, income"),
+        ("age + 1 AS k, age", "age"),
+        ("CASE WHEN tier = 1 THEN sex END AS k, LOWER(sex) AS m, tier, sex", "tier, sex"),
+        ("education_num + 1 AS k, education_num", "education_num"),
+    ):
+        text = f"SELECT {selected}, COUNT(*) AS n FROM adult GROUP BY {keys}"
+        assert compare(adult, text) is None, text
+
+
+def test_a_column_by_two_names_that_was_one_axis_is_noticed(
+    adult: Adult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: each group had the count of its last label, whatever the others said."""
+
+    def careless(query: Any, keys: Sequence[groups.GroupKey]) -> Any:
+        names = {key.attribute for key in keys if key.attribute is not None}
+        return Marginal(query.domain.in_order(names), query)
+
+    def last_label(_: Any, keys: Sequence[groups.GroupKey]) -> list[int]:
+        return [place for _ in keys[0].labels for place, _ in enumerate(keys[1].labels)]
+
+    text = "SELECT sex AS k, UPPER(sex) AS m, COUNT(*) AS n FROM adult GROUP BY 1, 2"
+    assert compare(adult, text) is None
+    monkeypatch.setattr("eke.question.groupings.grouped", careless)
+    monkeypatch.setattr("eke.question.groupings.cells_of", last_label)
+    monkeypatch.setattr("eke.sql.grouping._by_columns", lambda *_: None)
+    assert compare(adult, text) is not None
+
+
+DOMAIN = eke.Domain(a=eke.Integer(0, 5), b=eke.Categorical("x", "y", null="bucket"))
+KEYS = {
+    "a": lambda a, _: a,
+    "a + 1": lambda a, _: a + 1,
+    "FLOOR(a / 2)": lambda a, _: a // 2,
+    "a % 2": lambda a, _: a % 2,
+    "CASE WHEN a > 3 THEN 'high' ELSE b END": lambda a, b: "high" if a > 3 else b,
+    "b": lambda _, b: b,
+    "UPPER(b)": lambda _, b: b and b.upper(),
+}
+
+
+@pytest.mark.parametrize("keys", [k for k in product(KEYS, repeat=2) if k[0] != k[1]])
+def test_groups_that_cannot_be_are_not_there(keys: tuple[str, str]) -> None:
+    """The slow twin goes through all cells; what is of several columns may show some more."""
+    text = f"SELECT {keys[0]} AS k, {keys[1]} AS m, COUNT(*) FROM t GROUP BY 1, 2"
+    question = parse(text, DOMAIN)
+    cells = product(range(6), ("x", "y", None))
+    reached = {tuple(KEYS[key](a, b) for key in keys) for a, b in cells}
+    labels = question.keys()
+    shown = {labels[place] for place in question.places}
+    is_of_two = any("CASE" in key for key in keys)
+    assert shown >= reached if is_of_two else shown == reached
