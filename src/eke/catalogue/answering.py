@@ -51,10 +51,18 @@ class Catalogue:
         """Give its memory back."""
         self._engine.close()
 
-    def run(self, sql: str, settings: Mapping[str, str] = _NO_SETTINGS) -> Result:
-        """The columns and rows of one SELECT, WITH, VALUES or TABLE statement."""
-        plan = self._plan(sql, describing=False)
-        with self._turn:
+    def run(
+        self,
+        sql: str,
+        settings: Mapping[str, str] = _NO_SETTINGS,
+        lent: CatalogueRelation | None = None,
+    ) -> Result:
+        """The columns and rows of one SELECT, WITH, VALUES or TABLE statement.
+
+        `lent` is a relation that this statement may read, and no other.
+        """
+        plan = self._plan(sql, lent, describing=False)
+        with self._turn, self._engine.lent(lent, filled=True):
             self._begin(plan, settings)
             self._engine.fill(plan.tables)
             description, rows = self._engine.run(plan.sql)
@@ -68,18 +76,22 @@ class Catalogue:
         )
 
     def describe(
-        self, sql: str, settings: Mapping[str, str] = _NO_SETTINGS
+        self,
+        sql: str,
+        settings: Mapping[str, str] = _NO_SETTINGS,
+        lent: CatalogueRelation | None = None,
     ) -> tuple[CatalogueColumn, ...]:
         """The columns of a statement, which may have parameters such as $1; it is not run."""
-        plan = self._plan(sql, describing=True)
-        with self._turn:
+        plan = self._plan(sql, lent, describing=True)
+        with self._turn, self._engine.lent(lent, filled=False):
             self._begin(plan, settings)
             description, _ = self._engine.run(f"SELECT * FROM ({plan.sql}) LIMIT 0", 0)  # noqa: S608
         return _columns(plan, description, _kinds(plan, description))
 
-    def _plan(self, sql: str, *, describing: bool) -> Rewritten:
+    def _plan(self, sql: str, lent: CatalogueRelation | None, *, describing: bool) -> Rewritten:
+        directory = self._directory if lent is None else self._directory.lending(lent)
         try:
-            return rewritten(statement(sql), self._directory, describing=describing)
+            return rewritten(statement(sql), directory, describing=describing)
         except CatalogueError:
             raise
         except RecursionError:

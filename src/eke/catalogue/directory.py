@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from eke.catalogue.failure import NO_OBJECT, NO_TABLE, CatalogueError
@@ -109,6 +110,7 @@ class Directory:
     ) -> None:
         self.database = database
         self.user = user
+        self.lent: CatalogueRelation | None = None
         self.databases = dict(
             zip(dict.fromkeys([*databases, database]), range(_FIRST_DATABASE, 16999), strict=False)
         )
@@ -142,8 +144,16 @@ class Directory:
             "regdictionary": {},
         }
 
+    def lending(self, relation: CatalogueRelation) -> Directory:
+        """The same with one relation more, which can be read without a schema, but not listed."""
+        lent = copy(self)
+        lent.lent = relation
+        return lent
+
     def readable(self, name: str, schema: str) -> CatalogueRelation | None:
         """The relation that FROM names, if it is one whose rows are known; "" for any schema."""
+        if self.lent is not None and (name, schema) == (self.lent.name, ""):
+            return self.lent
         for place in (schema,) if schema else ("pg_catalog", "public"):
             relation = self.by_oid.get(self._relations.get((place, name), 0))
             is_system = place != "public" and relation is not None and bool(relation.columns)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -117,6 +118,23 @@ class CatalogueEngine:
                 self._make_room(cells, wanted)
                 self._insert(_place(relation), rows)
                 self._filled[relation] = cells
+
+    @contextmanager
+    def lent(self, relation: CatalogueRelation | None, *, filled: bool) -> Iterator[None]:
+        """Have one relation more for a while, with its rows or empty."""
+        if relation is None or relation.rows is None:
+            yield
+            return
+        self._create(relation, ENGINE_SCHEMAS[relation.schema], [])
+        self._provided.add(relation)
+        try:
+            if filled:
+                self.fill([relation])
+            yield
+        finally:
+            self._connection.execute(f"DROP TABLE {_place(relation)}")
+            self._provided.discard(relation)
+            self._filled.pop(relation, None)
 
     def _make_room(self, cells: int, needed: Collection[CatalogueRelation]) -> None:
         for relation in [one for one in self._filled if one not in needed]:

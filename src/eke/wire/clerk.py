@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eke.catalogue import Catalogue, CatalogueColumn
+from eke.catalogue import Catalogue, CatalogueColumn, CatalogueError
 from eke.errors import BudgetExceeded
 from eke.service.account import Account
 from eke.service.log import log
@@ -20,6 +20,7 @@ from eke.service.rate import Rate
 from eke.service.state import State
 from eke.session import Answer
 from eke.wire import message
+from eke.wire.calculation import ACCURACY, ANSWERED, Calculation, calculation_in
 from eke.wire.chosen import picked
 from eke.wire.copying import Copy
 from eke.wire.declared import declared
@@ -125,11 +126,14 @@ class Clerk:
             return self._columns_of(statement)
         return self._catalogue.describe(statement.text, self.settings.values)
 
-    def _columns_of(self, question: Statement) -> tuple[CatalogueColumn, ...] | None:
+    def _columns_of(self, question: Statement) -> tuple[CatalogueColumn, ...]:
         asked = self._unwrapped(question)
+        calculation = self._calculation(question, asked)
+        if calculation is not None:
+            return self._calculated_columns(calculation)
         public = self._public(question, asked)
         if public is not None:
-            return public.columns
+            return public.columns or ()
         probed = self._probed(asked)
         if probed is not None:
             return probed
@@ -183,6 +187,30 @@ class Clerk:
     def _unwrapped(self, statement: Statement) -> Unwrapped:
         return unwrapped(statement, self.name, self.table.names, self.table.days)
 
+    def _calculation(self, statement: Statement, asked: Unwrapped) -> Calculation | None:
+        """What is calculated from the result of a question; None where it is a question itself."""
+        (within,) = statements(asked.text)
+        is_question = calculation_in(within, self.table.names) is None
+        return None if is_question else calculation_in(statement, self.table.names)
+
+    def _calculated_columns(self, calculation: Calculation) -> tuple[CatalogueColumn, ...]:
+        result = calculation.over(self._columns_of(calculation.question))
+        return self._catalogue.describe(calculation.text, self.settings.values, result)
+
+    def _calculated(self, calculation: Calculation, errand: Errand, *, is_probe: bool) -> Outcome:
+        """What a statement makes of a question's rows; it is read as a whole before any asking."""
+        columns = self._calculated_columns(calculation)
+        if is_probe:
+            return Outcome("SELECT 0", columns)
+        inside = self._read(calculation.question, errand)
+        answered = calculation.over(inside.columns or (), inside.rows)
+        try:
+            result = self._catalogue.run(calculation.text, errand.settings.values, answered)
+        except CatalogueError as problem:
+            raise Trouble(problem.sqlstate, str(problem), ANSWERED) from None
+        said = (*inside.aside, notice(ACCURACY)) if errand.settings.notices else ()
+        return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows, said)
+
     def _outline(self, asked: Unwrapped, settings: ConnectionSettings) -> Outline:
         question = self.table.questions.read(asked.text)
         return Outline(question, settings.intervals, asked.limit, asked.offset, asked.is_probe)
@@ -205,6 +233,9 @@ class Clerk:
             result = self._catalogue.run(statement.text, errand.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
         asked = self._unwrapped(statement)
+        calculation = self._calculation(statement, asked)
+        if calculation is not None:
+            return self._calculated(calculation, errand, is_probe=asked.is_probe)
         public = self._public(statement, asked)
         if public is not None:
             return public if errand.settings.notices else replace(public, aside=())
@@ -283,11 +314,22 @@ class Clerk:
                 _PLAN[0].name, ["from the catalogue, or from what was released; free"], "EXPLAIN"
             )
         asked = self._unwrapped(inner)
+        calculation = self._calculation(inner, asked)
+        if calculation is not None:
+            self._calculated_columns(calculation)
+            inside = self._explained_question(calculation.question, errand)
+            return replace(inside, rows=[*inside.rows, (ACCURACY,)])
+        return self._explained_question(inner, errand)
+
+    def _explained_question(self, inner: Statement, errand: Errand) -> Outcome:
+        asked = self._unwrapped(inner)
         if self._probed(asked) is not None:
             return Outcome.of_texts(_PLAN[0].name, ["a probe: no rows; free"], "EXPLAIN")
         if self._public(inner, asked) is not None:
             return Outcome.of_texts(_PLAN[0].name, ["public already; free"], "EXPLAIN")
-        aim = self._aim(self._outline(asked, errand.settings), errand.settings)
+        outline = self._outline(asked, errand.settings)
+        picked(asked.chosen, outline.columns)  # or a column is missing
+        aim = self._aim(outline, errand.settings)
         told = self._session.explain(asked.text, analyst=errand.account.name, **aim)
         lines = [f"{column['name']} = {column['formula']}" for column in told["columns"]]
         lines += [f"{name}: {one['question']}" for name, one in told["aggregates"].items()]

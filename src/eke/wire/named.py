@@ -11,7 +11,7 @@ _QUERIES = frozenset({"select", "with", "values", "table", "("})
 
 
 def tables_of(words: Sequence[Word]) -> list[tuple[str, ...]]:
-    """The names after FROM and JOIN, each with what qualifies it.
+    """The names after FROM, JOIN and TABLE, each with what qualifies it.
 
     FROM in EXTRACT(month FROM d) names no table: it stands in parentheses that hold no query.
     """
@@ -23,10 +23,19 @@ def tables_of(words: Sequence[Word]) -> list[tuple[str, ...]]:
             holds_query.append(lower[place + 1 : place + 2] != [] and lower[place + 1] in _QUERIES)
         elif word.text == ")" and len(holds_query) > 1:
             holds_query.pop()
-        elif word.kind == "name" and word.lower in ("from", "join") and holds_query[-1]:
+        elif (
+            word.kind == "name"
+            and holds_query[-1]
+            and (word.lower in ("from", "join") or _is_short(words, place))
+        ):
             table = _table(words, place + 1)
             tables += [table] if table else []
     return tables
+
+
+def _is_short(words: Sequence[Word], place: int) -> bool:
+    """Whether TABLE t begins here, which is short for SELECT * FROM t."""
+    return words[place].lower == "table" and (place == 0 or words[place - 1].text == "(")
 
 
 def _table(words: Sequence[Word], place: int) -> tuple[str, ...]:

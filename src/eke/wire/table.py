@@ -18,7 +18,7 @@ from eke.question import Question
 from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
-from eke.wire.kind import DATE, FLOAT8, TEXT, encoded, literal
+from eke.wire.kind import DATE, FLOAT8, TEXT, encoded, literal, shown
 from eke.wire.label import ATTRIBUTE_KINDS, key_kind, kind_of, shown_label
 from eke.wire.parameter import Typical
 
@@ -26,6 +26,7 @@ LOW, HIGH = "_low", "_high"
 MOST_CATALOGUES = 16
 _Seen: TypeAlias = tuple[str, tuple[str, ...], tuple[Relation, ...]]
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(.*\)", re.DOTALL)
+_CAST = re.compile(r"(?:TRY_)?CAST\s*\((.*)\bAS\b[\w\s,()]*\)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Outline:
             if key is not None:
                 columns.append(CatalogueColumn(name, self._kind(key, [row[key] for row in rows])))
                 continue
-            endings = ("", LOW, HIGH) if self.intervals else ("",)
+            endings = (LOW, HIGH) if self.intervals else ()
+            columns.append(CatalogueColumn(name, TEXT if column.is_text else FLOAT8))
             columns += [CatalogueColumn(name + end, FLOAT8) for end in endings]
         return tuple(columns)
 
@@ -73,19 +75,30 @@ class Outline:
             kind = next(kinds).oid
             if is_key:
                 by_column.append([(shown_label(cell, kind),) for cell in cells])
-            elif self.intervals:
-                by_column.append([(cell.value, cell.low, cell.high) for cell in cells])
+                continue
+            values = [
+                shown(cell.value) if kind == TEXT and cell.value is not None else cell.value
+                for cell in cells
+            ]
+            if self.intervals:
+                ends = [(cell.low, cell.high) for cell in cells]
+                by_column.append([(one, *two) for one, two in zip(values, ends, strict=True)])
                 next(kinds), next(kinds)
             else:
-                by_column.append([(cell.value,) for cell in cells])
+                by_column.append([(one,) for one in values])
         rows = [sum(parts, ()) for parts in zip(*by_column, strict=True)]
         return rows[self.offset : None if self.limit is None else self.offset + self.limit]
 
 
 def shown_name(name: str, text: str) -> str:
     """The name of a column as PostgreSQL gives it: that of its function, unless it has another."""
-    call = _CALL.fullmatch(name)
-    return name if call is None or f'"{name}"' in text else call[1].lower()
+    if f'"{name}"' in text:
+        return name
+    inner = name
+    while cast := _CAST.fullmatch(inner):  # it has the name of what is cast
+        inner = cast[1].strip()
+    call = _CALL.fullmatch(inner)
+    return inner.strip('"') if call is None else call[1].lower()
 
 
 class ServedTable:

@@ -179,7 +179,7 @@ def test_a_nested_call_does_not_double_at_every_level(
     for levels in (9, 18):
         text = "SELECT " + start * levels + "relname" + end * levels + " FROM pg_class"
         assert len(catalogue.run(text).rows) > 50
-        sizes.append(len(catalogue._plan(text, describing=False).sql))
+        sizes.append(len(catalogue._plan(text, None, describing=False).sql))
     assert sizes[1] < 4 * sizes[0]
 
 
