@@ -135,6 +135,21 @@ def test_what_is_kept_and_changed_later_changes_nothing():
             array[...] = 0
 
 
+def test_an_equal_domain_is_this_one():
+    """Read anew from a ledger, a domain is another object."""
+    again = Domain(a=Integer(0, 3, null=Replace(0)), b=Integer(0, 1, null=Replace(0)))
+    query = count(a=1).on(again)
+    assert checked_query(query, DOMAIN) == query
+    with pytest.raises(PrivacyError, match="another domain"):
+        checked_query(count(a=1).on(OTHER), DOMAIN)
+
+
+def test_the_record_of_a_plan_is_kept():
+    parts = (part_for(count().on(DOMAIN), 4.0, PURE),)
+    plan = Plan(parts, later_loss=3, purpose="a publication")
+    assert checked_plan(plan, DOMAIN, PURE) == plan
+
+
 def test_copies_share_no_memory():
     queries = [
         count(a=(1, 2), b=0).on(DOMAIN),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from eke.domain import Domain, Integer
+from eke.engine.accounts import LateAccounts
 from eke.engine.share import CAP, cap_document
 from eke.engine.standing import Beginning, Standing
 from eke.errors import LedgerError
@@ -301,3 +304,30 @@ def test_what_was_measured_instead_is_read_by_itself(ledger):
     for one in (standing, view, before):
         one.take_in(ledger.entries(after=one.seen))
         assert [m.query for m in one.measurements] == [OTHER]
+
+
+class Notebook:
+    """Books that only remember which entries they were given."""
+
+    def __init__(self, entries: Sequence[Any] = ()) -> None:
+        self.entries = list(entries)
+
+    def take_in(self, entry: Any, _: Any) -> None:
+        self.entries.append(entry)
+
+    def view(self) -> Notebook:
+        return Notebook(self.entries)
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_a_view_of_accounts_stays_as_it_was(looked_at: bool) -> None:
+    first, second = (SimpleNamespace(kind="cap", about={}, sequence=place) for place in (1, 2))
+    accounts: Any = LateAccounts(Notebook, PURE)  # type: ignore[arg-type]
+    assert accounts.spent == 0
+    accounts.note(first)
+    if looked_at:
+        accounts.books()
+    view = accounts.view()
+    accounts.note(second)
+    assert accounts.books().entries == [first, second]
+    assert view.books().entries == [first]

@@ -136,10 +136,31 @@ def test_keys_belong_to_their_analyst(ledger):
 @pytest.mark.parametrize("name", ["analyst", "key", "digest"])
 def test_names_are_short_printable_texts(ledger, name, bad):
     fields = {"analyst": "ann", "key": "k", "digest": "d", name: bad}
-    with pytest.raises(LedgerError, match=name), ledger.exclusive() as book:
+    with pytest.raises(LedgerError, match=f"^{name} must"), ledger.exclusive() as book:
         book.reserve(**fields, payload={}, spent_after=1)
     with pytest.raises(LedgerError, match=name), ledger.exclusive() as book:
         book.remember(**fields, answer="1")
+
+
+def test_names_may_be_as_long_as_is_said(ledger):
+    with ledger.exclusive() as book:
+        entry = reserve(book, "k" * 255)
+    assert ledger.find("ann", "k" * 255).sequence == entry.sequence
+
+
+def test_times_are_told_in_utc(ledger):
+    with ledger.exclusive() as book:
+        reserve(book)
+    assert all(entry.at.endswith("+00:00") for entry in ledger.entries())
+
+
+def test_a_request_is_found_as_often_as_it_is_looked_for(ledger):
+    with ledger.exclusive() as book:
+        reserve(book, "k")
+    with ledger.exclusive() as book:
+        assert [book.find("ann", "k", "d") is None for _ in range(3)] == [False] * 3
+        with pytest.raises(LedgerError, match="has a record"):
+            reserve(book, "k", 20)
 
 
 def test_a_reservation_is_committed_once_and_its_answer_stands(ledger, where):

@@ -298,3 +298,15 @@ def test_noise_must_be_of_the_tables_own_kind(measure: Measure):
     for query in (count(a=0).on(DOMAIN), marginal("a").on(DOMAIN)):
         with pytest.raises(PrivacyError, match="losses are in"):
             accountant.price(query, other)
+
+
+def test_signs_count_in_blocks_that_are_priced_by_their_questions(monkeypatch):
+    """Squares of differences are up to twice the sum of squares, in each question of a block."""
+    block = Kronecker(DOMAIN, ("a",), (np.array([[1, -1, 2], [0, 3, -2]]),))
+    law = DiscreteGaussian(7, 0)
+    monkeypatch.setattr("eke.privacy.accountant.block_cell_losses", lambda *_: None)
+    once, twice = (
+        sum(losses.cells for losses in cell_losses(block, law, signed=signed))
+        for signed in (False, True)
+    )
+    assert np.array_equal(twice, 2 * once)

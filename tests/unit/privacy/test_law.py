@@ -274,6 +274,11 @@ def test_impossible_grids_raise(noise_scale, exponent):
         choose_grid(DiscreteLaplace, noise_scale, exponent)
 
 
+def test_no_noise_is_no_scale():
+    with pytest.raises(PrivacyError, match="must be positive"):
+        choose_grid(DiscreteLaplace, 0.0, 0)
+
+
 def test_too_wide_a_scale_names_the_remedy():
     with pytest.raises(PrivacyError, match="coarser grid"):
         choose_grid(DiscreteLaplace, 2.0**20, -40)

@@ -36,3 +36,15 @@ def test_the_shape_stays() -> None:
 def test_what_does_not_fit_is_an_error(numbers: list[int]) -> None:
     with pytest.raises(PrivacyError, match="beyond all limits"):
         nano_array(Fraction(2), 1, np.array(numbers), 0)
+
+
+def test_the_largest_loss_that_fits_is_told():
+    largest = 2**63 - 1
+    assert nano_array(Fraction(largest), 1, np.array([1, 0]), 0).tolist() == [largest, 0]
+    with pytest.raises(PrivacyError, match="beyond all limits"):
+        nano_array(Fraction(largest + 1), 1, np.array([1, 0]), 0)
+
+
+def test_no_coefficients_have_no_losses():
+    losses = nano_array(Fraction(1), 1, np.zeros((0, 3), np.int64), 0)
+    assert (losses.shape, str(losses.dtype)) == ((0, 3), "int64")

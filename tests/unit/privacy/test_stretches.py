@@ -158,3 +158,20 @@ def test_stretches_that_do_not_fit_are_refused() -> None:
     for stop in (1, 4):  # of a column that the table is not about
         with pytest.raises(PrivacyError, match="ascend"):
             tables.add(("a",), np.zeros(4, np.int64), {"b": np.array([stop])})
+
+
+def test_a_column_is_wide_beyond_what_is_written_out() -> None:
+    assert not stretches.is_wide(stretches.MOST_VALUES)
+    assert stretches.is_wide(stretches.MOST_VALUES + 1)
+
+
+def test_stretches_are_put_together_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts is how many stretches there are then, not how many values the column has."""
+    first, second = np.array([2, 9, 20]), np.array([5, 9, 12, 20])
+    for room, expected in ((5, [2, 5, 9, 12, 20]), (4, [2, 9, 20])):
+        monkeypatch.setattr("eke.privacy.loss_tables.LARGEST_TABLE", room)
+        tables = LossTables({"a": 20})
+        tables.add(("a",), np.array([1, 2, 3]), {"a": first})
+        tables.add(("a",), np.array([10, 20, 30, 40]), {"a": second})
+        (table,) = tables
+        assert table.stops["a"].tolist() == expected
