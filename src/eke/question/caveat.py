@@ -73,11 +73,11 @@ def bias(question: Question, formula: Formula) -> float | None:
 def _rolled_up(question: Question) -> list[str]:
     """A sentence on totals, whose keys look like missing values wherever rows are shown."""
     keys, groupings = question.group_by, question.groups.each
-    grouped = {place for grouping in groupings for place in grouping.by}
+    grouped = [at for at in range(len(keys)) if any(one.has(at) for one in groupings)]
     names = [
         keys[at].name
-        for at in sorted(grouped)
-        if any(at not in one.by and one.shown[at] is None for one in groupings)
+        for at in grouped
+        if any(not one.has(at) and one.shown[at] is None for one in groupings)
     ]
     if not names:
         return []

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise, product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.domain import Domain
 from eke.errors import QueryError
@@ -23,18 +24,50 @@ from eke.question.per_row import PerRow
 from eke.question.stacked import AskedBlock, Stacked
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Following:
+    """A key that follows from keys of a grouping, as a name does from a code.
+
+    `along` are these, by their places among those that the grouping is by; `places` has the place
+    of the label for all of their labels, -1 where there is none, for then there is no such row.
+    """
+
+    key: int
+    labels: tuple[Any, ...]
+    along: tuple[int, ...]
+    places: NDArray[np.int64]
+
+    def label(self, row: Sequence[int]) -> Any:
+        """What it shows in a row, which is given by the places of its labels."""
+        at = int(self.places[tuple(row[axis] for axis in self.along)])
+        return self.labels[at] if at >= 0 else None
+
+    def reached(self, shape: Sequence[int]) -> NDArray[np.bool_]:
+        """The rows, by the keys of the grouping, that there are."""
+        order = np.argsort(self.along)
+        there = self.places.transpose(order) >= 0
+        others = [axis for axis in range(len(shape)) if axis not in self.along]
+        return np.broadcast_to(np.expand_dims(there, others), shape)
+
+
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """A row for each combination of labels of some keys, given by their places.
 
     `shown` is what the other keys show in all of these rows: NULL where they are rolled up, what
     GROUPING(…) says of it, a public text. `keys` are what stands at these places, where that is
-    not the same in every grouping, as after UNION ALL.
+    not the same in every grouping, as after UNION ALL. `following` are keys that need no place of
+    their own.
     """
 
     by: tuple[int, ...]
     shown: tuple[Any, ...]
     keys: tuple[GroupKey, ...] | None = None
+    following: tuple[Following, ...] = ()
+
+    def has(self, key: int) -> bool:
+        """Whether a key has labels here, and not one for all rows."""
+        return key in self.by or any(one.key == key for one in self.following)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +106,13 @@ class Groupings:
         """What the keys show in each row, the last one changing fastest."""
         rows: list[tuple[Any, ...]] = []
         for place, grouping in enumerate(self.each):
-            for labels in product(*(key.labels for key in self.keys_of(place))):
+            keys = self.keys_of(place)
+            for places in product(*(range(len(key.labels)) for key in keys)):
                 row = list(grouping.shown)
-                for key, label in zip(grouping.by, labels, strict=True):
-                    row[key] = label
+                for key, at, labelled in zip(grouping.by, places, keys, strict=True):
+                    row[key] = labelled.labels[at]
+                for other in grouping.following:
+                    row[other.key] = other.label(places)
                 rows.append(tuple(row))
         return rows
 

@@ -121,7 +121,7 @@ class _Union:
         for place, key in enumerate(branch.group_by):
             keys.append(self._place(self._keys, number, Key(place), key.name))
             places = sum(sources[number] == Key(place) for sources in self._keys)
-            if places > 1 and any(place in one.by for one in branch.groups.each):
+            if places > 1 and any(one.has(place) for one in branch.groups.each):
                 raise QueryError(f"select {key.name!r} once in each SELECT")
         needed = range(len(branch.blocks) if branch.having is not None else 0)
         values = [self._place(self._blocks, number, Aggregate(place), None) for place in needed]
@@ -144,7 +144,10 @@ class _Union:
                 shown = [_shown(sources[number], grouping.shown) for sources in self._keys]
                 by = tuple(view.keys[key] for key in grouping.by)
                 keys = branch.groups.keys_of(place)
-                groupings.append(Grouping(by, (*shown, number), keys))
+                following = tuple(
+                    replace(one, key=view.keys[one.key]) for one in grouping.following
+                )
+                groupings.append(Grouping(by, (*shown, number), keys, following))
         return groupings
 
     def _named_keys(self) -> tuple[GroupKey, ...]:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from eke.query import Query, Term
 from eke.query.runs import WIDE, Runs
-from eke.question.groupings import Groupings
+from eke.question.groupings import Following, Groupings
 from eke.question.groups import GroupKey, grouped
 from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
@@ -70,7 +70,8 @@ def possible_rows(reading: Reading, kept: Diagram, groups: Groupings) -> tuple[i
     spans = groups.spans()
     for grouping, (start, stop) in enumerate(spans):
         keys = groups.keys_of(grouping)
-        each.append(_possible(reading, kept, keys) if keys else None)
+        following = groups.each[grouping].following
+        each.append(_possible(reading, kept, keys, following) if keys else None)
         if len(spans) > 1:
             reading.effort.spend((stop - start) // 10 + _STEPS_A_GROUPING)
     if all(one is None for one in each):
@@ -82,10 +83,14 @@ def possible_rows(reading: Reading, kept: Diagram, groups: Groupings) -> tuple[i
     )
 
 
-def _possible(reading: Reading, kept: Diagram, keys: Sequence[GroupKey]) -> tuple[int, ...] | None:
+def _possible(
+    reading: Reading, kept: Diagram, keys: Sequence[GroupKey], following: Sequence[Following]
+) -> tuple[int, ...] | None:
     """The same of one grouping."""
+    shape = [len(key.labels) for key in keys]
     left = [_by_columns(reading, keys), _by_condition(reading, kept, keys)]
     masks = [mask for mask in left if mask is not None]
+    masks += [one.reached(shape) for one in following]
     possible = np.logical_and.reduce(masks) if masks else None
     if possible is None or possible.all():
         return None
@@ -93,30 +98,14 @@ def _possible(reading: Reading, kept: Diagram, keys: Sequence[GroupKey]) -> tupl
 
 
 def _by_columns(reading: Reading, keys: Sequence[GroupKey]) -> NDArray[np.bool_] | None:
-    """The groups that there are where a key follows from others; None for all.
-
-    It does where its columns are keys as well, and two that are of one column say something of
-    each other, as the year and the month of a day.
-    """
-    plain: dict[str, int] = {}
-    for axis, key in enumerate(keys):
-        if key.attribute is not None:
-            plain.setdefault(key.attribute, axis)
-    along: list[dict[int, NDArray[np.int64]]] = []
+    """The groups that there are where keys are of one column, as year and month of a day."""
     of_one: dict[str, dict[int, NDArray[np.int64]]] = {}
     for axis, key in enumerate(keys if len(keys) > 1 else ()):
-        followed = None if axis in plain.values() else key.places(reading.domain)
-        if followed is None:
-            continue
-        names, places = followed
-        reading.effort.spend(places.size // 10 + 10)
-        if all(name in plain for name in names):
-            codes = np.indices(places.shape).reshape(len(names), -1)
-            others = {plain[name]: code for name, code in zip(names, codes, strict=True)}
-            along.append({**others, axis: places.reshape(-1)})
-        elif len(names) == 1:
-            of_one.setdefault(names[0], {})[axis] = places
-    masks = [_reached(keys, one) for one in [*along, *of_one.values()] if len(one) > 1]
+        followed = key.places(reading.domain)
+        if followed is not None and len(followed[0]) == 1:
+            reading.effort.spend(followed[1].size // 10 + 10)
+            of_one.setdefault(followed[0][0], {})[axis] = followed[1]
+    masks = [_reached(keys, places) for places in of_one.values() if len(places) > 1]
     return np.logical_and.reduce(masks) if masks else None
 
 

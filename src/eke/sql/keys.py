@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
-from eke.question.groupings import Grouping, Groupings
+from eke.question.groupings import Following, Grouping, Groupings
 from eke.question.groups import GroupKey, MomentKind
 from eke.sql.casts import written_label
 from eke.sql.finishing import has_aggregate
-from eke.sql.grouping import MOST_GROUPS, group_key, labelled, plain_attribute
+from eke.sql.grouping import group_key, labelled, plain_attribute
 from eke.sql.groupings import KeySets
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
@@ -67,8 +69,36 @@ class Keys:
         more = [key.labels for key in self.found[self._keyed :]]
         numbers = zip(*more, strict=True) if more else [()] * len(self._sets)
         rolled_up = (None,) * self._keyed
-        each = [Grouping(by, (*rolled_up, *n)) for by, n in zip(self._sets, numbers, strict=True)]
+        each = []
+        for keys, numbers_here in zip(self._sets, numbers, strict=True):
+            by, following = self._parted(keys)
+            each.append(Grouping(by, (*rolled_up, *numbers_here), None, following))
         return Groupings(tuple(self.found), tuple(each))
+
+    def _parted(self, keys: Sequence[int]) -> tuple[tuple[int, ...], tuple[Following, ...]]:
+        """The keys that make the groups, and those that follow from them: each by its columns."""
+        plain: dict[str, int] = {}
+        for key in keys:
+            plain.setdefault(self.found[key].attribute or "", key)
+        plain.pop("", None)
+        known = {
+            key: followed
+            for key in keys
+            if len(keys) > 1 and key not in plain.values() and (followed := self._places(key))
+        }
+        follows = {key for key, (names, _) in known.items() if plain.keys() >= set(names)}
+        by = tuple(key for key in keys if key not in follows)
+        return by, tuple(
+            Following(
+                key, self.found[key].labels, tuple(by.index(plain[name]) for name in names), places
+            )
+            for key, (names, places) in known.items()
+            if key in follows
+        )
+
+    def _places(self, key: int) -> tuple[tuple[str, ...], NDArray[np.int64]] | None:
+        self._reading.effort.spend(len(self.found[key].labels) + 10)
+        return self.found[key].places(self._reading.domain)
 
     def place(self, node: exp.Expr) -> int | None:
         """The place of the key that an expression without aggregates is; None for a constant."""
@@ -119,16 +149,13 @@ class Keys:
 
         They are keys as well; a record's group is still decided by the others.
         """
-        before = len(self.found)
+        places: list[int] = []
         for _, item in self._items:
             columns = list(item.find_all(exp.Column))
             is_plain = not has_aggregate(item) and not item.find(exp.Window, *_GROUPING)
             if columns and is_plain and all(self._is_key(column) for column in columns):
-                self._add(item)
-        more = list(range(before, len(self.found)))
-        while math.prod(len(key.labels) for key in self.found) > MOST_GROUPS and more:
-            del self.found[-1], self.kinds[-1], self._marks[-1], more[-1]
-        return more
+                places.append(self._add(item))
+        return places
 
     def _is_key(self, column: exp.Column) -> bool:
         value = value_of(self._reading, self._relation, column)
