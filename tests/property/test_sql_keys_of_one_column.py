@@ -26,6 +26,20 @@ OF_ONE = {
     "education_num": ("education_num", "education_num + 0", "education_num IS NULL"),
 }
 OF_TWO = ("sex || income", "UPPER(sex) || LOWER(income)", "CASE WHEN tier = 1 THEN sex END")
+# Of as many labels as the first of their columns has values, some of which are False or 0.
+TRUTHS = (
+    "sex = 'Male' OR income = '>50K'",
+    "sex = 'Male' AND income = '>50K'",
+    "NOT (sex = 'Male') OR tier = 1",
+    "CASE WHEN sex = 'Female' AND income = '>50K' THEN 0 ELSE 1 END",
+    "CASE WHEN sex = 'Female' AND tier < 3 THEN '' ELSE 'x' END",
+    "CAST(sex = 'Male' OR income = '>50K' AS INTEGER)",
+    "GREATEST(CAST(sex = 'Male' AS INTEGER), CAST(income = '>50K' AS INTEGER))",
+    "IF(income = '>50K', TRUE, sex = 'Male')",
+    "married OR sex = 'Male'",
+    "CASE WHEN tier = 1 AND sex = 'Male' THEN 0 WHEN tier = 2 THEN 1 ELSE 2 END",
+    "CASE WHEN age < 99 THEN 'u' ELSE 'v' END",
+)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +66,42 @@ def test_two_keys_of_one_column(adult: Adult) -> None:
     chance = np.random.default_rng(31)
     for _ in range(STATEMENTS):
         text = statement(chance)
+        assert compare(adult, text) is None, text
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_keys_that_are_true_or_false(adult: Adult, truth: str) -> None:
+    for others in ((), ("sex",), ("income",), ("UPPER(income)", "tier"), ("FLOOR(age / 20)",)):
+        keys = [truth, *others]
+        selected = ", ".join(f"{key} AS k{place}" for place, key in enumerate(keys))
+        by = ", ".join(str(place + 1) for place in range(len(keys)))
+        text = f"SELECT {selected}, COUNT(*) AS n, SUM(age) AS s FROM adult GROUP BY {by}"
+        assert compare(adult, text) is None, text
+
+
+def test_a_condition_that_is_taken_for_its_first_column_is_noticed(
+    adult: Adult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control."""
+    text = f"SELECT {TRUTHS[0]} AS k, COUNT(*) AS n FROM adult GROUP BY 1"
+    assert compare(adult, text) is None
+    monkeypatch.setattr("eke.sql.grouping._renamed_column", lambda *_: "sex")
+    assert compare(adult, text) is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("age >= 30", "age > 29"), ("sex", "UPPER(sex)"), ("tier", "COALESCE(tier, 9)")],
+)
+def test_keys_of_the_same_values_are_rolled_up_by_themselves(
+    adult: Adult, first: str, second: str
+) -> None:
+    """GROUPING tells the rows apart, which otherwise have the same keys."""
+    for how in ("ROLLUP (x, y)", "CUBE (x, y)", "GROUPING SETS ((x), (y), (x, y))"):
+        text = (
+            f"SELECT GROUPING(x) AS gx, GROUPING(y) AS gy, {first} AS x, {second} AS y, "
+            f"COUNT(*) AS n FROM adult GROUP BY {how}"
+        )
         assert compare(adult, text) is None, text
 
 

@@ -57,7 +57,7 @@ class GroupKey:
         terms = [term for part in self.parts for term in part.terms]
         names = domain.in_order({name for term in terms for name in term.names})
         shape = domain.sizes(names)
-        if math.prod(shape) * len(terms) > _MOST_LOOKED_AT:
+        if not names or math.prod(shape) * len(terms) > _MOST_LOOKED_AT:
             return None
         places = np.full(shape, -1)
         for place, part in enumerate(self.parts):

@@ -166,8 +166,23 @@ class Question:
         return asked.common is None and not asked.has_value(self.cell(row))
 
     def has_value(self, formula: Formula, row: int) -> bool:
-        """False where a formula has no value in a row whatever the data."""
-        return not any(self.is_null(block, row) for block in formula.aggregates())
+        """False where a formula has no value in a row whatever the data.
+
+        As an average of men has none among the women: what it divides by counts nobody there.
+        """
+        places = formula.aggregates()
+        if any(self.is_null(block, row) for block in places):
+            return False
+        if not any(True for _ in formula.fragile()):
+            return True
+        if formula.ladder is not None:
+            return not any(self.query(place, row).is_zero for place in places)
+        # Any numbers do for what can be other than 0; these are no sums of each other.
+        answers = [Fraction(0)] * len(self.blocks)
+        for place in places:
+            if not self.query(place, row).is_zero:
+                answers[place] = Fraction(1_000_003**place % 10_007 + 1, 7)
+        return formula.value(answers) is not None or all(map(answers.__getitem__, places))
 
     def mixed(self, blocks: Sequence[int], weights: Sequence[Fraction]) -> AskedBlock:
         """The weighted sum of some blocks, row by row."""

@@ -205,7 +205,8 @@ def _renamed_column(reading: Reading, diagram: Diagram, labels: list[Any]) -> st
     """The column whose values a key has under other names, such as days of one year by number."""
     if not isinstance(diagram, Branch) or len(diagram.stops) != diagram.stops[-1]:
         return None
-    if [isinstance(t, Leaf) and t.label for t in diagram.targets] != labels:
+    leaves = [target.label for target in diagram.targets if isinstance(target, Leaf)]
+    if len(leaves) < len(diagram.targets) or leaves != labels:
         return None
     return reading.domain.names[diagram.level]
 

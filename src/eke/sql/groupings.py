@@ -20,6 +20,11 @@ KeyT = TypeVar("KeyT")
 _SEVERAL = (exp.Cube, exp.Rollup, exp.GroupingSets)
 
 
+def is_several(group: exp.Expr) -> bool:
+    """Whether a GROUP BY has ROLLUP, CUBE or GROUPING SETS."""
+    return group.find(*_SEVERAL) is not None or any(map(group.args.get, ("rollup", "cube")))
+
+
 @dataclass(frozen=True, slots=True)
 class KeySets(Generic[KeyT]):
     """Reads the sets of keys in a GROUP BY; `read` says which key an expression is."""

@@ -15,7 +15,7 @@ from eke.question.groups import GroupKey, MomentKind
 from eke.sql.casts import written_label
 from eke.sql.finishing import has_aggregate
 from eke.sql.grouping import group_key, labelled, plain_attribute
-from eke.sql.groupings import KeySets
+from eke.sql.groupings import KeySets, is_several
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, value_of
 from eke.sql.scope import Relation, matching
@@ -46,9 +46,12 @@ class Keys:
         self._relation = relation
         self._items = items
         self._marks: list[object] = []  # what identifies each key: its column or its diagram
+        self._written: list[exp.Expr] = []
         self.found: list[GroupKey] = []
         self.kinds: list[MomentKind | None] = []  # of dates and times, which labels are texts of
         group = select.args.get("group")
+        # Rolled up by itself, each of two keys with the same values shows NULL by itself.
+        self._are_apart = group is not None and is_several(group)
         sets = [()] if group is None else KeySets(reading.text, self._add, MOST_SETS).of(group)
         reading.effort.spend(sum(map(len, sets)))
         if group is not None and len(sets) == 1:
@@ -112,15 +115,21 @@ class Keys:
         if not any(isinstance(one, exp.Column) for one in node.walk()):
             return None
         value = value_of(self._reading, self._relation, node)
-        mark = self._mark(node, value)
-        if mark not in self._marks:
+        place = self._find(self._mark(node, value), node)
+        if place is None:
             what = echo(node.name) if isinstance(node, exp.Column) else "this expression"
             raise self._reading.error(
                 node,
                 f"{what} is neither aggregated nor a key; put it into GROUP BY, or into COUNT, SUM "
                 "or AVG: records are never shown",
             )
-        return self._marks.index(mark)
+        return place
+
+    def _find(self, mark: object, written: exp.Expr, *, apart: bool = False) -> int | None:
+        """The place of a key with these values: the one that is written so, or else the first."""
+        places = [place for place, own in enumerate(self._marks) if own == mark]
+        same = [place for place in places if self._written[place] == written]
+        return next(iter(same if apart else same + places), None)
 
     def named(self, node: exp.Expr) -> exp.Expr:
         """The expression that a name within OVER means: a column, or what is selected so."""
@@ -137,12 +146,15 @@ class Keys:
             )
         value = value_of(self._reading, self._relation, meant)
         mark = self._mark(node, value)
-        if mark not in self._marks:
+        place = self._find(mark, meant, apart=self._are_apart)
+        if place is None:
             kind = value.kind if isinstance(value, Moment) else None
             self.found.append(replace(group_key(self._reading, node, name, value), moment=kind))
             self.kinds.append(kind)
             self._marks.append(mark)
-        return self._marks.index(mark)
+            self._written.append(meant)
+            place = len(self.found) - 1
+        return place
 
     def _following(self) -> list[int]:
         """The places of what is selected and follows from the keys, as UPPER(sex) does from sex.
@@ -173,6 +185,7 @@ class Keys:
         self.found.append(GroupKey(name_of(node, "GROUPING"), None, tuple(numbers)))
         self.kinds.append(None)
         self._marks.append(mark)
+        self._written.append(node)
 
     def _add_public(self, name: str, node: exp.Expr) -> None:
         """A key that groups nothing: a text or another public value is the same in all rows."""
@@ -181,6 +194,7 @@ class Keys:
             self.found.append(GroupKey(name, None, (mark[1],) * len(self._sets)))
             self.kinds.append(None)
             self._marks.append(mark)
+            self._written.append(node)
 
     def _rolled_up(self, node: exp.Expr) -> tuple[str | int, ...]:
         """What identifies GROUPING: the keys that it is about, all of them if it names none."""

@@ -42,20 +42,10 @@ _UPPER = {"ß": "ẞ"}
 
 def substring(text: str, start: int, length: int | None) -> str:
     """So many letters from a place that is counted from 1, or from the end if it is negative."""
-    size = len(text)
-    if length is None:
-        length = size + abs(start) + 1
-    if start > 0:
-        first = min(size, start - 1)
-    elif start < 0:
-        first = max(size + start, 0)
-    else:
-        first, length = 0, length - 1
-        if length <= 0:
-            return ""
-    if length < 0:  # the letters before the place
-        return text[max(first + length, 0) : first]
-    return text[first : first + length]
+    first = start - 1 if start >= 0 else len(text) + start
+    last = len(text) if length is None else first + length
+    begin, end = min(first, last), max(first, last)  # a negative length is of letters before it
+    return text[max(begin, 0) : max(end, 0)]
 
 
 def left(text: str, letters: int) -> str:

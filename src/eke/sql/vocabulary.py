@@ -175,7 +175,8 @@ REMARKS: dict[type[exp.Expr], frozenset[str]] = {
 
 
 AGGREGATE_NAMES = frozenset(
-    name.lower() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)
+    {name.lower() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)}
+    | {"quantile_cont", "quantile_disc", "percentile_cont", "percentile_disc"}
 )
 """The names of SQL's aggregates, also of those that are refused."""
 

@@ -53,11 +53,16 @@ class KnownFormulas:
         places = tuple(demand.curved_blocks())
         joints = []
         for row in demand.question.places:
-            joint = Joint.of(inference, [demand.question.query(i, row) for i in places])
+            queries = [demand.question.query(i, row) for i in places]
+            joint = Joint.of(inference, queries)
             if joint is None:
                 return None
-            # NaN where a window has no value, so that nothing is planned for what is made of it.
-            nulls = [demand.question.is_null(i, row) for i in places]
+            # NaN where a window has no value, and where nobody is counted whatever the data, so
+            # that nothing is planned for what is made of it.
+            nulls = [
+                query.is_zero or demand.question.is_null(i, row)
+                for i, query in zip(places, queries, strict=True)
+            ]
             joints.append(
                 replace(joint, values=np.where(nulls, np.nan, joint.values))
                 if any(nulls)

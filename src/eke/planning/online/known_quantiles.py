@@ -60,6 +60,8 @@ class KnownQuantiles:
             survey = Survey(inference, ladder)
             for row in demand.question.places:
                 counted = demand.question.query(place, row)
+                if counted.is_zero:  # nobody, whatever the data: there is no quantile
+                    continue
                 known = survey.posterior(counted)
                 records = math.inf if known.records is None else known.records
                 most = records + _SURE * known.records_deviation
