@@ -14,6 +14,7 @@ from tests.clients.places import OFF, Both, Place
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 BY_TWO = "SELECT sex, age, COUNT(*) AS n FROM people GROUP BY sex, age"
+BY_DAY = "SELECT born, COUNT(*) AS n FROM people GROUP BY born"
 SUNDAY = (
     '(CAST(DATE_TRUNC(\'week\', ("public"."people"."born" + INTERVAL \'1 day\')) AS timestamp) '
     "+ INTERVAL '-1 day')"
@@ -42,6 +43,10 @@ STATEMENTS = [
     f"SELECT x.sex FROM (SELECT sex, SUM(n) AS s FROM ({BY_TWO}) q GROUP BY sex) x WHERE 1 = 0",
     f"SELECT sex || '!' AS s FROM ({BY_SEX}) q WHERE n IS NOT NULL ORDER BY s DESC",
     f"SELECT AVG(n) FROM ({BY_SEX} HAVING COUNT(*) > 0) q",
+    f"SELECT EXTRACT(year FROM born) / 10 AS d FROM ({BY_DAY}) q ORDER BY 1",
+    f"SELECT 1.26::numeric(6, 1) AS m, 7 / 2 AS w, COUNT(*) / 4 AS c FROM ({BY_DAY}) q",
+    f"SELECT COUNT(*) FROM ({BY_DAY}) q WHERE 1 = 0",
+    f"WITH q(d, n) AS ({BY_DAY}) SELECT d FROM q WHERE d IS DISTINCT FROM NULL ORDER BY d",
     # keys with functions around them, and casts
     "SELECT age::text AS a, COUNT(*) AS n FROM people GROUP BY age ORDER BY age",
     (

@@ -28,10 +28,11 @@ from eke.catalogue.standard import standard_rows
 
 MOST_ROWS = 50_000
 MOST_LETTERS = 4_000_000
+MOST_COLUMNS = 1_664  # as PostgreSQL has it
 _PART = 64  # rows that are fetched at a time
 MOST_SECONDS = 10.0
 MOST_CELLS = 2_000_000
-"""Of relations with rows that are held at a time, rows times columns."""
+"""Of relations with rows that are held at a time, and of a result: rows times columns."""
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -46,6 +47,7 @@ _SEAL = (
     "python_enable_replacements = false",
     "enable_progress_bar = false",
     "max_expression_depth = 400",
+    "ieee_floating_point_ops = false",  # what is divided by zero is NULL, as in answers
     "lock_configuration = true",
 )
 
@@ -157,7 +159,7 @@ class CatalogueEngine:
         try:
             self._connection.execute(sql)
             description = list(self._connection.description or ())
-            rows = self._fetched(most_rows)
+            rows = self._fetched(most_rows, len(description))
         except duckdb.Error as raised:
             problem = self._lookups.failure or of_engine(raised)
         except CatalogueError as raised:
@@ -175,16 +177,20 @@ class CatalogueEngine:
             timer.join()
         raise problem
 
-    def _fetched(self, most_rows: int) -> list[tuple[Any, ...]]:
+    def _fetched(self, most_rows: int, columns: int) -> list[tuple[Any, ...]]:
         """One row more than there may be, at most; an error when they are too large together."""
+        if columns > MOST_COLUMNS:
+            raise CatalogueError(f"a result has at most {MOST_COLUMNS:,} columns", TOO_LONG)
         rows: list[tuple[Any, ...]] = []
-        size = 0
+        size = cells = 0
         while len(rows) <= most_rows and (part := self._connection.fetchmany(_PART)):
             rows += part[: most_rows + 1 - len(rows)]
             size += sum(len(value) for row in part for value in row if isinstance(value, str))
-            if size > MOST_LETTERS:
+            cells += sum(map(len, part))
+            if size > MOST_LETTERS or cells > MOST_CELLS:
                 raise CatalogueError(
-                    f"there are more than {MOST_LETTERS:,} letters; add a condition or LIMIT",
+                    f"there are more than {MOST_LETTERS:,} letters or {MOST_CELLS:,} values; add a "
+                    "condition or LIMIT",
                     TOO_LONG,
                 )
         return rows

@@ -11,7 +11,7 @@ from eke.catalogue.kind import REFERENCES
 VERSION = "PostgreSQL 15.0 (eke), a catalogue of names and types, 64-bit"
 _PLAIN_NAMES = """
 abs avg bool_and bool_or btrim cardinality ceil ceiling char_length character_length
-coalesce count date_part date_trunc dense_rank first_value floor greatest json_build_object
+coalesce count date_trunc dense_rank first_value floor greatest json_build_object
 lag last_value lead least left length lower ltrim max md5 min mod nullif power rank right
 round row_number rtrim sign split_part starts_with string_agg strpos substr sum trim trunc
 upper unnest array_agg array_to_string array_position every concat replace array
@@ -163,6 +163,7 @@ MACROS = {
     "STRUCT(option_name VARCHAR, option_value VARCHAR)[]))",
     "pg_partition_tree": "(a) AS unnest(CAST([] AS "
     "STRUCT(relid UINTEGER, parentrelid UINTEGER, isleaf BOOLEAN, level INTEGER)[]))",
+    "date_part": "(a, b) AS CAST(date_part(a, b) AS DOUBLE)",
     "octet_length": "(a) AS octet_length(encode(a))",
     "age": "(a) AS CASE WHEN a IS NOT NULL THEN 2147483647 END",
     "translate": "(a, b, c) AS py_translate(a, b, c)",

@@ -88,6 +88,12 @@ class _Rewriter(Values):
         scopes = Scopes(self._directory)
         columns = scopes.outputs(tree)
         self._kinds = {id(node): scopes.kind(node) for node in nodes}
+        self._real = {
+            id(node)
+            for node in nodes
+            if isinstance(node, exp.Div)
+            and (self._is_fractional(node.this) or self._is_fractional(node.expression))
+        }
         for node in nodes:
             if isinstance(node, exp.Column) and called(node) is None:
                 _refuse_hidden(node, scopes)

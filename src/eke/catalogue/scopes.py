@@ -132,6 +132,8 @@ class Scopes:
             kind = _array_of(self.kind(node.expressions[0]) if node.expressions else None)
         elif isinstance(node, exp.Case):
             kind = self._chosen(node)
+        elif isinstance(node, exp.Extract):
+            kind = "numeric"
         elif isinstance(node, exp.AtTimeZone):
             turned = {"timestamptz": "timestamp", "timestamp": "timestamptz"}
             kind = turned.get(self.kind(node.this) or "")

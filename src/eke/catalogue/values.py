@@ -12,9 +12,11 @@ from eke.catalogue.arrays import array_elements
 from eke.catalogue.directory import Directory
 from eke.catalogue.failure import NO_FUNCTION, NO_OBJECT, TOO_LONG, UNSUPPORTED, CatalogueError
 from eke.catalogue.kind import REFERENCES, storage
-from eke.catalogue.naming import cast_kind
+from eke.catalogue.naming import called, cast_kind
 
 _TEXT = frozenset({"text", "name", "varchar", "char", "bpchar"})
+_MOST_DIGITS = 38
+_WHOLE_CALLS = frozenset({"count", "row_number", "rank", "dense_rank", "length", "strpos"})
 _FRACTIONAL = frozenset({"float4", "float8", "numeric"})
 _MOST_ARRAY_JOINS, _MOST_ELEMENTS = 4, 1000
 _WHOLE = re.compile(r"[0-9]{1,18}\Z")
@@ -44,6 +46,7 @@ class Values:
         self._directory = directory
         self._kinds: dict[int, str | None] = {}
         self._array_joins = 0
+        self._real: set[int] = set()  # divisions that are not of whole numbers
         self._handlers: dict[type[exp.Expr], Callable[[Any], exp.Expr]] = {
             exp.Cast: self._cast,
             exp.EQ: self._comparison,
@@ -52,6 +55,7 @@ class Values:
             exp.Operator: self._operator,
             exp.Collate: lambda node: node.this,
             exp.Div: self._division,
+            exp.Extract: lambda node: exp.cast(node.copy(), storage("numeric") or ""),
             exp.Array: self._array,
             exp.NullSafeEQ: lambda node: call("eke_same", node.left.copy(), node.right.copy()),
             exp.NullSafeNEQ: lambda node: call("eke_distinct", node.left.copy(), node.right.copy()),
@@ -107,6 +111,8 @@ class Values:
             inner = call(f"eke_names_{named}", inner.copy())
         elif engine_type.endswith("[]") and literal is not None:
             inner = _list(literal, spaced=kind.endswith("vector"))
+        if kind == "numeric":
+            engine_type = _with_scale(node.to)
         return exp.cast(inner.copy(), engine_type, dialect="duckdb")
 
     def _shortened(self, text: exp.Expr, kind: str, target: exp.Expr) -> exp.Expr:
@@ -193,10 +199,32 @@ class Values:
 
     def _division(self, node: exp.Div) -> exp.Expr:
         """Whole numbers are divided into whole numbers, as PostgreSQL does."""
-        sides = (node.this, node.expression)
-        if any(self._kinds.get(id(side)) in _FRACTIONAL or "." in side.name for side in sides):
+        if id(node) in self._real:
             return node
         return exp.IntDiv(this=node.this, expression=node.expression)
+
+    def _is_fractional(self, node: exp.Expr) -> bool:
+        """Whether a value is no whole number by its type, from the types of what it is made of."""
+        kind, name = self._kinds.get(id(node)), called(node)
+        if kind is not None or name in _WHOLE_CALLS:
+            return kind in _FRACTIONAL
+        if isinstance(node, exp.Literal):
+            return not node.is_string and not node.name.isdecimal()
+        if isinstance(node, exp.Extract) or name in ("avg", "date_part"):
+            return True
+        parts = node.iter_expressions()
+        return any(self._is_fractional(part) for part in parts if not isinstance(part, exp.Where))
+
+
+def _with_scale(target: exp.Expr) -> str:
+    """The engine's type for numeric, numeric(10) or numeric(10, 2)."""
+    given = [one.name for one in target.expressions]
+    if not given:
+        return storage("numeric") or ""
+    precision, scale = int(given[0][:4]), int((given[1:] or ["0"])[0][:4])
+    if not 1 <= precision <= _MOST_DIGITS or not 0 <= scale <= precision:
+        raise CatalogueError(f"numeric has at most {_MOST_DIGITS} digits here", UNSUPPORTED)
+    return f"DECIMAL({precision},{scale})"
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:

@@ -71,7 +71,9 @@ def picked(
         elif item.column.lower() not in names:
             raise Trouble("42703", f'column "{item.column[:63]}" does not exist')
         else:
-            place = names.index(item.column.lower())
+            exact = [column.name for column in listed]
+            same = item.column in exact
+            place = exact.index(item.column) if same else names.index(item.column.lower())
             is_renamed = item.shown != item.column
             shown = replace(listed[place], name=item.shown) if is_renamed else listed[place]
             columns.append((place, shown))

@@ -194,18 +194,31 @@ class Clerk:
         return None if is_question else calculation_in(statement, self.table.names)
 
     def _calculated_columns(self, calculation: Calculation) -> tuple[CatalogueColumn, ...]:
-        result = calculation.over(self._columns_of(calculation.question))
-        return self._catalogue.describe(calculation.text, self.settings.values, result)
+        """Its columns; an error where it could not be calculated, whatever the rows are."""
+        inside = self._columns_of(calculation.question)
+        text, settings = calculation.text, self.settings.values
+        columns = self._catalogue.describe(text, settings, calculation.over(inside))
+        try:
+            self._catalogue.run(text, settings, calculation.example(inside))
+        except CatalogueError as problem:
+            if problem.sqlstate.startswith(("0A", "42")):  # others may be about the row made up
+                raise
+        return columns
 
     def _calculated(self, calculation: Calculation, errand: Errand, *, is_probe: bool) -> Outcome:
         """What a statement makes of a question's rows; it is read as a whole before any asking."""
         columns = self._calculated_columns(calculation)
         if is_probe:
             return Outcome("SELECT 0", columns)
+        text, settings = calculation.text, errand.settings.values
+        if not calculation.needs_rows:
+            empty = calculation.over(self._columns_of(calculation.question))
+            result = self._catalogue.run(text, settings, empty)
+            return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
         inside = self._read(calculation.question, errand)
         answered = calculation.over(inside.columns or (), inside.rows)
         try:
-            result = self._catalogue.run(calculation.text, errand.settings.values, answered)
+            result = self._catalogue.run(text, settings, answered)
         except CatalogueError as problem:
             raise Trouble(problem.sqlstate, str(problem), ANSWERED) from None
         said = (*inside.aside, notice(ACCURACY)) if errand.settings.notices else ()
@@ -228,8 +241,8 @@ class Clerk:
         return listed or previewed(asked, self._released, self._sees)
 
     def _read(self, statement: Statement, errand: Errand) -> Outcome:
+        _refuse_set_config(statement)
         if not self._is_question(statement):
-            _refuse_set_config(statement)
             result = self._catalogue.run(statement.text, errand.settings.values)
             return Outcome(f"SELECT {len(result.rows)}", result.columns, result.rows)
         asked = self._unwrapped(statement)
@@ -323,7 +336,7 @@ class Clerk:
 
     def _explained_question(self, inner: Statement, errand: Errand) -> Outcome:
         asked = self._unwrapped(inner)
-        if self._probed(asked) is not None:
+        if asked.is_probe:
             return Outcome.of_texts(_PLAN[0].name, ["a probe: no rows; free"], "EXPLAIN")
         if self._public(inner, asked) is not None:
             return Outcome.of_texts(_PLAN[0].name, ["public already; free"], "EXPLAIN")

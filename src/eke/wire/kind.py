@@ -72,11 +72,17 @@ def encoded(value: object, kind: int, form: int) -> bytes | None:
         return None
     if form == 0 or kind in _TEXTS:
         return shown(value).encode("utf-8")
+    return _in_binary(value, kind)
+
+
+def _in_binary(value: object, kind: int) -> bytes:
     if kind == DATE and isinstance(value, date):
         return struct.pack("!i", (value - _DAY_ONE).days)
     if kind in (TIMESTAMP, TIMESTAMPTZ) and isinstance(value, datetime):
         since = value.replace(tzinfo=None) - _MOMENT_ONE
         return struct.pack("!q", since // timedelta(microseconds=1))
+    if kind == NUMERIC:
+        return _numeric_sent(shown(value))
     if (kind in _PACKED or kind == BOOL) and isinstance(value, (int, float)):
         return struct.pack(_PACKED.get(kind, "!?"), value)
     return _array(value, BY_OID[kind].element if kind in BY_OID else 0)
@@ -193,6 +199,23 @@ def _read_binary(value: bytes, kind: int) -> str:
     except (struct.error, OverflowError, ValueError):
         raise Trouble("22P03", "a parameter in binary is not of the declared type") from None
     raise Trouble("0A000", "parameters of this type are taken as text only; send it as text")
+
+
+def _numeric_sent(text: str) -> bytes:
+    """A decimal number in groups of four digits, without those that are zero at either end."""
+    number = Decimal(text)
+    whole, _, fraction = f"{number.copy_abs():f}".partition(".")
+    digits = whole.zfill(-(-len(whole) // 4) * 4) + fraction.ljust(-(-len(fraction) // 4) * 4, "0")
+    groups = [int(digits[at : at + 4]) for at in range(0, len(digits), 4)]
+    weight = -(-len(whole) // 4) - 1
+    while groups and not groups[0]:
+        del groups[0]
+        weight -= 1
+    while groups and not groups[-1]:
+        del groups[-1]
+    sign = 0x4000 if number < 0 else 0
+    head = struct.pack("!hhHh", len(groups), weight if groups else 0, sign, len(fraction))
+    return head + struct.pack(f"!{len(groups)}h", *groups)
 
 
 def _numeric(value: bytes) -> Decimal:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from eke.wire.spelling import SCHEMA
 from eke.wire.words import Word
 
+_HOW_KEPT = ("not", "materialized")
 _QUERIES = frozenset({"select", "with", "values", "table", "("})
 
 
@@ -26,11 +27,18 @@ def tables_of(words: Sequence[Word]) -> list[tuple[str, ...]]:
         elif (
             word.kind == "name"
             and holds_query[-1]
-            and (word.lower in ("from", "join") or _is_short(words, place))
+            and (_is_before_table(words, place) or _is_short(words, place))
         ):
             table = _table(words, place + 1)
             tables += [table] if table else []
     return tables
+
+
+def _is_before_table(words: Sequence[Word], place: int) -> bool:
+    """Whether this is JOIN, or FROM, but not that of IS DISTINCT FROM."""
+    is_compared = place > 0 and words[place - 1].lower == "distinct"
+    is_compared = is_compared and words[place - 2].lower in ("is", "not")
+    return words[place].lower in ("from", "join") and not is_compared
 
 
 def _is_short(words: Sequence[Word], place: int) -> bool:
@@ -52,13 +60,22 @@ def _table(words: Sequence[Word], place: int) -> tuple[str, ...]:
 
 
 def common_names(words: Sequence[Word]) -> frozenset[str]:
-    """The names that WITH gives to queries."""
+    """The names that WITH gives to queries, with columns and without."""
     lower = [word.lower.lower() for word in words]
-    return frozenset(
-        lower[place]
-        for place in range(len(lower) - 2)
-        if lower[place + 1] == "as" and lower[place + 2] == "(" and words[place].kind != "mark"
-    )
+    names: set[str] = set()
+    opened: list[int] = []
+    before = 0  # the place of the parenthesis that the one closed last belongs to
+    for place, word in enumerate(lower):
+        if word == "(":
+            opened.append(place)
+        elif word == ")" and opened:
+            before = opened.pop()
+        elif word == "as" and place:
+            after = [one for one in lower[place + 1 : place + 4] if one not in _HOW_KEPT]
+            named = place - 1 if lower[place - 1] != ")" else before - 1
+            if after[:1] == ["("] and named >= 0 and words[named].kind != "mark":
+                names.add(lower[named])
+    return frozenset(names)
 
 
 def is_here(table: Sequence[str], database: str | None = None) -> bool:

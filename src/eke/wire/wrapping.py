@@ -23,6 +23,8 @@ MOST_DEPTH = 10
 _AMOUNT = re.compile(r"[0-9]{1,9}")
 _COMBINED = frozenset({"union", "intersect", "except"})
 _NEVER = (("1", "=", "0"), ("0", "=", "1"), ("false",), ("1", "<>", "1"), ("1", "!=", "1"))
+_NEVERS = (*_NEVER, *(("(", *never, ")") for never in _NEVER))
+_AFTER_WHERE: tuple[list[str], ...] = ([], ["group"], ["order"], ["limit"], ["offset"], ["fetch"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def unwrapped(
     if not is_probe:
         is_preview = columns is not None and _is_bare(words)
         return Unwrapped(text, False, limit, offset, columns) if is_preview else Unwrapped(text)
-    is_grouped = "group" in [word.lower for word in words]
+    is_grouped = "group" in [words[place].lower for place in _outermost(words)]
     if never is not None and columns is None and not is_grouped:
         return Unwrapped(text)  # one row of zeros in SQL; whoever reads it says so
     if never is not None:
@@ -112,14 +114,21 @@ def _without_never(words: list[Word]) -> tuple[list[Word], tuple[int, int] | Non
     if not _COMBINED.isdisjoint(lower[place] for place in outer):
         return words, None
     for place in outer:
-        for never in _NEVER if lower[place] == "where" else ():
+        for never in _NEVERS if lower[place] == "where" else ():
             stop = place + 1 + len(never)
-            ends = lower[stop : stop + 1]
-            if lower[place + 1 : stop] == list(never) and ends in ([], ["group"], ["order"]):
+            is_end = lower[stop : stop + 1] in _AFTER_WHERE
+            if lower[place + 1 : stop] == list(never) and is_end:
                 last = words[stop - 1]
                 span = words[place].start, last.start + len(last.text)
                 return words[:place] + words[stop:], span
     return words, None
+
+
+def gives_no_rows(words: Sequence[Word]) -> bool:
+    """Whether a query says itself, after LIMIT or WHERE, that nothing it reads is needed."""
+    outer = {words[place].lower for place in _outermost(words)}
+    left, limit, _ = _without_limit(list(words))
+    return _COMBINED.isdisjoint(outer) and (limit == 0 or _without_never(left)[1] is not None)
 
 
 def _outermost(words: Sequence[Word]) -> list[int]:

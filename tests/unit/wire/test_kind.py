@@ -147,6 +147,14 @@ def test_vectors_count_from_zero() -> None:
 
 
 def test_what_has_no_binary_form_is_refused() -> None:
-    for value, kind in (("x", 3802), ("{public}", 4090), ("1.5", NUMERIC)):
+    for value, kind in (("x", 3802), ("{public}", 4090)):
         with pytest.raises(Trouble, match="as text only"):
             encoded(value, kind, 1)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=9))
+def test_decimal_numbers_come_back_from_binary(number: Decimal) -> None:
+    sent = encoded(str(number), NUMERIC, 1)
+    assert sent is not None
+    read = literal(sent, NUMERIC, 1)
+    assert Decimal(read.strip("()")) == number
