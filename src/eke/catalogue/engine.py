@@ -47,7 +47,7 @@ _SEAL = (
     "python_enable_replacements = false",
     "enable_progress_bar = false",
     "max_expression_depth = 400",
-    "ieee_floating_point_ops = false",  # what is divided by zero is NULL, as in answers
+    "ieee_floating_point_ops = false",  # a division by zero is an error, as in PostgreSQL
     "lock_configuration = true",
 )
 
