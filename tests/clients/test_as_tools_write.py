@@ -91,7 +91,7 @@ def test_both_say_the_same(both: Both, text: str, prepared: bool) -> None:
     for row, true in zip(ours, real, strict=True):
         for value, exact in zip(row, true, strict=True):
             if isinstance(value, float):
-                assert abs(value - float(exact)) < 10 * OFF
+                assert abs(value - float(exact)) < 2 * OFF
             else:
                 assert value == exact
 
