@@ -146,21 +146,17 @@ class Cursor:
         self.answer, self._next = answer, 0
         self.messages = [(Warning, caveat) for caveat in answer.caveats]
         if answer.is_number:
-            self.description = _value_columns(name)
+            self.description = tuple(map(_value_column, (name, f"{name}_low", f"{name}_high")))
             self._rows = [(answer.value, *answer.interval)]
         else:
             self._rows = answer.flat_rows()
-            self.description = tuple(
-                described
-                for place, (column, is_key) in enumerate(
-                    zip(answer.columns, answer.is_key, strict=True)
-                )
-                for described in (
-                    (_key_column(column, [row[place] for row in answer.rows]),)
-                    if is_key
-                    else _value_columns(column)
-                )
-            )
+            names, described = iter(answer.flat_columns), list[Description]()
+            for place, is_key in enumerate(answer.is_key):
+                if is_key:
+                    described.append(_key_column(next(names), [row[place] for row in answer.rows]))
+                else:
+                    described += [_value_column(next(names)) for _ in range(3)]
+            self.description = tuple(described)
         self.rowcount = len(self._rows)
 
     def _describe(self, domain: Domain) -> None:
@@ -188,9 +184,8 @@ def _is_linear(question: Question) -> bool:
     return all(column.is_key or column.is_linear for column in question.columns)
 
 
-def _value_columns(name: str) -> tuple[Description, ...]:
-    names = (name, f"{name}_low", f"{name}_high")
-    return tuple((one, NUMBER, None, None, None, None, True) for one in names)
+def _value_column(name: str) -> Description:
+    return (name, NUMBER, None, None, None, None, True)
 
 
 def _key_column(name: str, labels: list[object]) -> Description:

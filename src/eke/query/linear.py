@@ -49,7 +49,7 @@ from eke.query.vector import (
     on_grid,
     to_fraction,
 )
-from eke.query.written import read_number, read_runs, runs_of
+from eke.query.written import read_number, read_runs, read_weight, runs_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -314,7 +314,7 @@ class Query(BlockOf["Query"]):
         try:
             terms = [
                 Term(
-                    read_number(term["weight"]),
+                    read_weight(term["weight"]),
                     tuple(
                         (name, read_runs(runs, domain, name))
                         for name, runs in term["factors"].items()
@@ -346,7 +346,7 @@ class Query(BlockOf["Query"]):
         )
 
     def __hash__(self) -> int:
-        return hash(self.digest)
+        return hash((self.constant, tuple((term.weight, term.key) for term in self.terms)))
 
 
 Block: TypeAlias = BlockOf[Query]

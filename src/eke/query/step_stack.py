@@ -95,7 +95,10 @@ class StepStack:
             self._weights.extend(0.0)
 
     def against(self, query: Query) -> FloatArray:
-        """The inner products ⟨row, query⟩ of every row held; shape (rows,)."""
+        """The inner products ⟨row, query⟩ of every row held; shape (rows,).
+
+        Those beyond what a double can hold are infinite.
+        """
         terms = len(self._weights)
         total = np.zeros(terms)
         for term in query.terms:
@@ -109,7 +112,8 @@ class StepStack:
                         self._vectors[name].write_means(vector, along)
                     product *= along
             total += product
-        total *= self._weights.array
+        with np.errstate(over="ignore"):
+            total *= self._weights.array
         starts = self._starts.array
         return total if terms == len(starts) else np.add.reduceat(total, starts)
 

@@ -16,6 +16,8 @@ from eke.query.vector import SAFE
 
 _FRACTION = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
+_LARGEST = Fraction(10) ** 300
+
 
 def read_number(text: object) -> Fraction:
     """The number that a text such as '3' or '-1/4' holds."""
@@ -23,6 +25,14 @@ def read_number(text: object) -> Fraction:
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
         raise QueryError("a number of a query document must be a text such as '3' or '-1/4'")
     return Fraction(text)
+
+
+def read_weight(text: object) -> Fraction:
+    """The weight of a term, of a size that a double can have."""
+    weight = read_number(text)
+    if weight and not 1 / _LARGEST < abs(weight) < _LARGEST:
+        raise QueryError("a weight must be between 1e-300 and 1e300 in size; rescale it")
+    return weight
 
 
 def runs_of(vector: Vector) -> list[list[int]]:

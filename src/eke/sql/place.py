@@ -45,15 +45,18 @@ def offset_of(node: exp.Expr) -> int:
 
 def echo(text: str) -> str:
     """A piece of the asker's text, short enough to be quoted in a sentence."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_ECHO else f"{line[:_LONGEST_ECHO]}…"
+    return _cut(" ".join(text.split()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_ECHO else f"{text[:_LONGEST_ECHO]}…"
 
 
 def listing(values: Iterable[object]) -> str:
     """Some values, named one by one, and how many more there are."""
     known = list(values)
     more = len(known) - _SHOWN
-    shown = ", ".join(repr(v) if isinstance(v, str) else str(v) for v in known[:_SHOWN])
+    shown = ", ".join(repr(_cut(v)) if isinstance(v, str) else str(v) for v in known[:_SHOWN])
     return f"{shown} and {more} more" if more > 0 else shown
 
 

@@ -98,6 +98,13 @@ def test_a_cursor_has_its_attributes_and_methods(connection: Connection) -> None
     cursor.setoutputsize(100, 0)
 
 
+def test_no_two_columns_have_one_name(connection: Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute("SELECT sex AS n_low, COUNT(*) AS n FROM people GROUP BY sex")
+    assert cursor.description is not None
+    assert [column[0] for column in cursor.description] == ["n_low", "n", "n_low_2", "n_high"]
+
+
 def test_description_has_seven_items_a_column(connection: Connection) -> None:
     cursor = connection.cursor()
     cursor.execute(BY_SEX)

@@ -258,6 +258,8 @@ def document(**changes: Any) -> dict[str, Any]:
         document(factors={"sex": [[2**62, 1], [0, 1]]}),
         document(factors={"sex": [[2**70, 1], [0, 1]]}),
         document(factors={"sex": [[1, 10**12]]}),
+        {"constant": "0", "terms": [{"weight": "9" * 400, "factors": {}}]},
+        {"constant": "0", "terms": [{"weight": f"1/{2**1400}", "factors": {}}]},
     ],
 )
 def test_malformed_documents_are_refused(bad):

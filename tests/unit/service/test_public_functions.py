@@ -43,6 +43,26 @@ def test_a_dataset_is_made_shown_and_asked(server: Server) -> None:
     assert all(line.endswith(str(line.split(",")[1] == "17")) for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"unit": {"column": "nope", "rows": 2}}, "no column 'nope'"),
+        ({"domain": {"attributes": {"nope": {"kind": "boolean"}}}}, "nope"),
+    ],
+)
+def test_a_column_that_the_table_lacks_is_the_curators_mistake(
+    server: Server, changes: dict[str, Any], told: str
+) -> None:
+    """Before, this was a 503: as if the server were at fault."""
+    people().to_csv(server.folder / "people.csv", index=False)
+    whole = {"name": "full", "file": "people.csv", "domain": domain_to_document(FULL)}
+    made = server.call("POST", "/api/v1/datasets", "cleo", {**whole, "epsilon": 5.0, **changes})
+    assert made.status in {400, 422}
+    assert told in made.json()["message"]
+    assert server.call("GET", f"{PLACE}/schema", "cleo").status == 404
+    assert make(server).status == 201, "nothing is left behind under the name"
+
+
 def test_the_other_end_knows_them(server: Server) -> None:
     assert make(server).status == 201
     with listening(server.app) as url, eke.connect(url, server.tokens["ann"], "full") as session:

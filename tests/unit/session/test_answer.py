@@ -67,6 +67,30 @@ def test_a_table_as_data(session):
     assert table.column("city")[0].as_py() == "<script>alert(1)</script>"
 
 
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("SELECT sex AS n_low, COUNT(*) AS n", ["n_low", "n", "n_low_2", "n_high"]),
+        (
+            "SELECT sex, COUNT(*) AS n, COUNT(age) AS n_high",
+            ["sex", "n", "n_low", "n_high_2", "n_high", "n_high_low", "n_high_high"],
+        ),
+        (
+            "SELECT sex AS n_low, COUNT(age) AS n_low_2, COUNT(*) AS n",
+            ["n_low", "n_low_2", "n_low_2_low", "n_low_2_high", "n", "n_low_3", "n_high"],
+        ),
+    ],
+)
+def test_ends_of_intervals_take_no_name_of_a_column(session, asked, names):
+    """Before, a column was lost in Arrow and JSON, and a file could not be written."""
+    answer = session.ask(f"{asked} FROM people GROUP BY sex", within=200)
+    assert answer.flat_columns == names
+    assert list(answer.to_pandas().columns) == names
+    assert answer.to_arrow().schema.names == names
+    assert [list(row) for row in answer.to_dict()["rows"]] == [names] * 2
+    assert answer.to_dict()["rows"][0][names[0]] == "Female"
+
+
 def test_names_and_categories_are_escaped(new, people):
     hostile = '"><img src=x onerror=alert(1)>'
     session = new(

@@ -279,3 +279,11 @@ def test_numbers_of_rows_of_thousands_of_digits_are_read_or_refused(text: str) -
     parse(text.format("0" * 5000 + "5"), DOMAIN, "adult")
     with pytest.raises(SqlError, match="whole number"):
         parse(text.format("9" * 5000), DOMAIN, "adult")
+
+
+def test_long_labels_are_cut_short_in_messages():
+    """Texts that a statement makes can be of any length; a message stays one that can be read."""
+    long = "x" * 600
+    with pytest.raises(SqlError, match="is not a declared value") as told:
+        parse(f"SELECT COUNT(*) FROM t WHERE REPLACE(sex, 'a', '{long}') = 'y'", DOMAIN)
+    assert len(str(told.value)) < 400

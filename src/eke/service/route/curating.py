@@ -174,16 +174,19 @@ def new_dataset(request: Request, who: Who, body: NewDataset) -> dict[str, Any]:
     if state.datasets.get(body.name) is not None:
         raise ServiceError(f"there is a dataset {body.name!r} already")
     domain = domain_from_document(body.domain)
-    session = create(
-        _folder(state) / f"{body.name}.eke",
-        table,
-        domain,
-        epsilon=body.epsilon,
-        rho=body.rho,
-        neighbours=body.neighbours,
-        unit=None if body.unit is None else Unit(body.unit.column, body.unit.rows),
-        analyst=who.name,
-    )
+    try:
+        session = create(
+            _folder(state) / f"{body.name}.eke",
+            table,
+            domain,
+            epsilon=body.epsilon,
+            rho=body.rho,
+            neighbours=body.neighbours,
+            unit=None if body.unit is None else Unit(body.unit.column, body.unit.rows),
+            analyst=who.name,
+        )
+    except DataError as error:  # of the table that the curator names, not of one that is served
+        raise Problem(422, "InvalidRequest", str(error)) from None
     state.datasets.add(body.name, session)
     log("dataset made", dataset=body.name, by=who.name)
     return {"name": body.name, "budget": session.budget.to_dict()}

@@ -222,12 +222,16 @@ class Answer(Receipted):
     def flat_columns(self) -> list[str]:
         """The names of the columns, with those of the interval's ends after each value.
 
-        The ends are `name_low` and `name_high`, or `low` and `high` where the value has no name.
+        The ends are `name_low` and `name_high`, or `low` and `high` where the value has no name;
+        where a column is called so already, `name_low_2` and the like.
         """
         names: list[str] = []
+        taken = set(self.columns)
         for name, is_key in zip(self.columns, self.is_key, strict=True):
-            ends = (f"{name}_low", f"{name}_high") if self.is_named else ("low", "high")
-            names += [name] if is_key else [name, *ends]
+            names.append(name)
+            if not is_key:
+                ends = (f"{name}_low", f"{name}_high") if self.is_named else ("low", "high")
+                names += [_distinct(end, taken) for end in ends]
         return names
 
     def flat_rows(self) -> list[tuple[Any, ...]]:
@@ -324,6 +328,14 @@ class Answer(Receipted):
                 yield plain_label(cell)
             else:
                 yield from (cell.value, cell.low, cell.high)
+
+
+def _distinct(name: str, taken: set[str]) -> str:
+    """The name, or with a number after it if it is taken; from now on it is."""
+    numbered = (f"{name}_{number}" for number in range(2, len(taken) + 3))
+    free = next(other for other in (name, *numbered) if other not in taken)
+    taken.add(free)
+    return free
 
 
 def simultaneous(
