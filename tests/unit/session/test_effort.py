@@ -1,7 +1,8 @@
 """Work is bounded before it starts, in counted steps: too much of it is refused with advice.
 
 Every free surface is asked for too much, while any planning and any inference is counted: none may
-be done. The control raises the bound, and the same requests are worked on.
+be done but a look at the first group. The control raises the bound, and the same requests are
+worked on.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from eke.planning.online import effort
 from eke.planning.online.effort import MOST_STEPS, steps_for
 from eke.planning.online.rent import Rent
 from eke.session import Session
+from eke.session.ask import work
+from eke.session.ask.aim import Aim
 from eke.session.ask.estimator import Estimator
 
 DOMAIN = eke.Domain(a=eke.Integer(0, 63), b=eke.Integer(0, 63), hours=eke.Integer(0, 9))
@@ -92,18 +95,20 @@ def test_an_estimate_of_too_many_cells_is_refused(
 
 
 def stop_work(patch: pytest.MonkeyPatch) -> None:
-    """Whatever plans or infers raises from now on."""
+    """Whatever plans or infers raises from now on; each block may be looked at once."""
+    estimate, looks = Inference.estimate, iter(range(2))
 
     def worked(*_: Any, **__: Any) -> Any:
         raise Worked
 
-    for kind, name in (
-        (Inference, "linear"),
-        (Inference, "estimate"),
-        (Rent, "plan"),
-        (Estimator, "estimate"),
-    ):
+    def looked(self: Inference, query: Any) -> Any:
+        if next(looks, None) is None:
+            raise Worked
+        return estimate(self, query)
+
+    for kind, name in ((Inference, "linear"), (Rent, "plan"), (Estimator, "estimate")):
         patch.setattr(kind, name, worked)
+    patch.setattr(Inference, "estimate", looked)
 
 
 def test_steps_grow_with_what_is_asked_and_known() -> None:
@@ -123,3 +128,32 @@ def test_five_aggregates_over_144_groups_are_allowed(folder: Path) -> None:
     found = session.preview(f"SELECT a, b, {columns} FROM t GROUP BY a, b", within=1)
     assert found.action == "refuse"
     assert found.narrowest is not None
+
+
+def test_what_was_answered_is_answered_again_although_history_has_grown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own answers made it too much to plan for; looking it up is not. Finer is refused."""
+    data = pd.DataFrame({"a": np.arange(640) % 64, "b": 0, "hours": np.arange(640) % 10})
+    session = eke.create(folder / "t.eke", data, DOMAIN, epsilon=100.0)
+    asked = "SELECT a, AVG(hours) AS x, COUNT(*) AS n FROM t GROUP BY a"
+    within = {"x": 2.0, "n": 3.0}
+    first = session.ask(asked, within=within)
+    assert first.cost > 0
+    known, before = session._vault.snapshot().facts.inference, session.ledger_entries()
+    request = session._request(asked, Aim(within), policy=None, analyst=None)
+    looking, planning = request.looking_work(known), request.work(known)
+    assert looking is not None
+    assert 2 * looking.steps < planning.steps
+    monkeypatch.setattr(effort, "MOST_STEPS", looking.steps)
+    monkeypatch.setattr(work, "MOST_STEPS", looking.steps)
+    again = session.ask(asked, within=within)
+    assert again.cost == 0
+    assert again.rows == first.rows
+    assert session.preview(asked, within=within).action == "history"
+    for finer in ({"x": 1.0, "n": 3.0}, {"x": 2.0, "n": 1.0}):
+        with pytest.raises(QueryError, match="nothing was spent"):
+            session.ask(asked, within=finer)
+    with pytest.raises(QueryError, match="nothing was spent"):  # a price is always planned for
+        session.ask(asked, spend=0.5)
+    assert session.ledger_entries() == before

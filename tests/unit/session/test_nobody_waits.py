@@ -159,11 +159,11 @@ def slow_previews_of(analyst: str, patch: pytest.MonkeyPatch) -> Iterator[thread
     begun, go_on = threading.Event(), threading.Event()
     plain = requests.Request.decide
 
-    def slow(self: requests.Request, *words: Any) -> Any:
+    def slow(self: requests.Request, *words: Any, **named: Any) -> Any:
         if self.analyst == analyst:
             begun.set()
             assert go_on.wait(PATIENCE)
-        return plain(self, *words)
+        return plain(self, *words, **named)
 
     with patch.context() as inner:
         inner.setattr(requests.Request, "decide", slow)
@@ -259,8 +259,8 @@ def test_a_decision_made_outside_the_lock_is_made_again_when_the_ledger_moved(
     plain = requests.Request.decide
     overtaken: list[object] = []
 
-    def decided(self: requests.Request, *words: Any) -> Any:
-        decision = plain(self, *words)
+    def decided(self: requests.Request, *words: Any, **named: Any) -> Any:
+        decision = plain(self, *words, **named)
         if decision.action == "measure" and not overtaken:
             overtaken.append(None)
             twin = known.twin()

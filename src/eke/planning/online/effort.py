@@ -15,8 +15,10 @@ from eke.errors import QueryError
 
 PER_ANSWER = 2**18
 """Steps for an answer by itself: its canonical form, its law, its interval."""
+PER_RATIO = 2**20
+"""Steps for the interval of a ratio, such as an average: they are searched for together."""
 PER_FORMULA = 2**24
-"""Steps for the interval of a formula, which is searched for or drawn."""
+"""Steps for the interval of another formula, which is drawn."""
 PER_CELL = 2**14
 """Steps for a cell of a plain table of counts: all are estimated at once, and written down."""
 TOGETHER = 3

@@ -17,6 +17,7 @@ from eke.planning import Decision, Facts, FallsShort, only_history
 from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.session.answer.record import Finding
+from eke.session.ask.free_texts import FreeTexts
 from eke.session.ask.preview import Preview, advice
 from eke.session.ask.request import Request, finding_of
 from eke.session.ask.steps import Step, spent_on_steps, step_text, taken
@@ -35,6 +36,7 @@ class Answering:
         self._vault = vault
         self._measure: Measure = measure
         self._payers = threading.Lock()
+        self._told = FreeTexts()
         self._turns: Turns = at_once
 
     def take_turns(self, turns: Turns) -> None:
@@ -61,25 +63,45 @@ class Answering:
         All of it together is one request's work.
         """
         now = self._vault.snapshot()
-        known = now.facts.inference
-        together = combined_work([request.work(known) for request in requests])
+        together = combined_work([self._work(request, now) for request in requests])
         together.check()
         with self._turn(requests[0], together):
-            return [self._previewed(request, now) for request in requests]
-
-    def _previewed(self, request: Request, now: Snapshot) -> Preview:
-        allowed = now.facts_for(request.analyst)
-        return self._preview(request, request.decide(allowed), now)
+            return [self._preview(request, self._decide(request, now), now) for request in requests]
 
     def _work(self, request: Request, now: Snapshot, *, is_begun: bool = False) -> Work:
         """How much work a request is; refused here, before any of it is done, if too much.
 
-        Once something was paid for it, it is carried on, although history has grown by that.
+        What is too much to plan for may have been answered before: then it is only looked up. Once
+        something was paid for it, it is carried on, although history has grown by that.
         """
-        work = request.work(now.facts.inference)
-        if not is_begun:
+        known = now.facts.inference
+        work = request.work(known)
+        if is_begun or work.is_allowed:
+            return work
+        looking = request.looking_work(known)
+        if looking is None or not looking.is_allowed:
             work.check()
-        return work
+        return looking or work
+
+    def _decide(self, request: Request, now: Snapshot, before: Sequence[int] = ()) -> Decision:
+        """What to do about a request, of which some steps may have been taken.
+
+        Too much work to plan for is refused here, unless history is accurate enough.
+        """
+        work, decision = request.work(now.facts.inference), None
+        if not (before or work.is_allowed):
+            decision = self._for_free(request, now)
+            if decision is None:
+                work.check()
+        return decision or request.decide(now.facts_for(request.analyst), before=before)
+
+    def _for_free(self, request: Request, now: Snapshot) -> Decision | None:
+        """The decision to answer from history; None when that is not accurate enough."""
+        try:
+            decision = request.decide(now.facts, only_history)
+        except FallsShort:
+            return None
+        return decision if decision.action == "history" else None
 
     def _turn(self, request: Request, work: Work) -> AbstractContextManager[None]:
         """Within it the work is done; what is done in no time need not wait."""
@@ -108,14 +130,13 @@ class Answering:
         an older snapshot. So may a charge, which the ledger checks; a refusal is of the newest.
         """
         now = self._vault.glance()
+        told = self._told.find(request, now)
+        if told is not None:
+            return self._kept(request, key, told)
         work = self._work(request, now)
         if not work.is_light:
             return self._decided(request, key, self._vault.snapshot(), insist=insist)
-        try:
-            is_free = request.decide(now.facts, only_history).action == "history"
-        except FallsShort:
-            is_free = False
-        if is_free:
+        if self._for_free(request, now) is not None:
             return self._from_history(request, key, now)
         has_waited = self._payers.locked()
         with self._payers:  # whoever was before us has changed something
@@ -126,9 +147,8 @@ class Answering:
         self, request: Request, key: str | None, now: Snapshot, *, insist: bool
     ) -> str | None:
         """The same for a request that may have to be planned and paid for."""
-        allowed = now.facts_for(request.analyst)
         with self._turn(request, self._work(request, now)):
-            decision = request.decide(allowed)
+            decision = self._decide(request, now)
             if decision.action == "history":
                 return self._from_history(request, key, now)
         if decision.plan is None:
@@ -156,7 +176,8 @@ class Answering:
 
     def _from_history(self, request: Request, key: str | None, now: Snapshot) -> str:
         """The text of a free answer."""
-        return self._kept(request, key, request.text(now.facts, Finding("history", now.sequence)))
+        text = request.text(now.facts, Finding("history", now.sequence))
+        return self._kept(request, key, self._told.put(request, now, text))
 
     def _in_steps(self, request: Request, key: str | None) -> str:
         """The stored text of an answer that takes several measurements, each a charge of its own.
@@ -178,15 +199,17 @@ class Answering:
                 steps.append(Step.read(paid))
                 continue
             now = self._vault.snapshot()
-            allowed = now.facts_for(request.analyst)
+            told = None if steps else self._told.find(request, now)
+            if told is not None:
+                return self._kept(request, key, told)
             costs = [step.cost for step in steps]
             with self._turn(request, self._work(request, now, is_begun=bool(steps))):
-                decision = request.decide(allowed, before=costs)
-                if decision.action == "history":
+                decision = self._decide(request, now, before=costs)
+                if decision.action == "history" and not steps:
+                    return self._from_history(request, key, now)
+                if decision.action == "history":  # paid for, and kept like every answer that was
                     text = request.text(now.facts, taken(steps, now.sequence, known))
-                    if steps:  # paid for, and kept like every answer that was
-                        return self._vault.remember(request.analyst, name, request.digest, text)
-                    return self._kept(request, key, text)
+                    return self._vault.remember(request.analyst, name, request.digest, text)
             if decision.plan is None:
                 refusal = self._preview(request, decision, now)
                 raise Refused(advice(refusal, spent_on_steps(steps)), refusal)

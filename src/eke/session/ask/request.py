@@ -44,7 +44,7 @@ from eke.session.answer.record import (
 from eke.session.ask.aim import Aim, HalfWidth, half_width, price_of_nano
 from eke.session.ask.known_cells import KnownCells, exact_posterior
 from eke.session.ask.ranks import estimated_rows, first_of, first_rows, first_sentence, rank_cells
-from eke.session.ask.work import Work, plans_for, work_of
+from eke.session.ask.work import Work, looking_work, plans_for, work_of
 
 InferenceThrough: TypeAlias = Callable[[int], Inference]
 
@@ -106,6 +106,10 @@ class Request:
     def work(self, inference: Inference) -> Work:
         """How much work deciding and answering take with what is known."""
         return work_of(self.demand, inference, spends=self.spend is not None)
+
+    def looking_work(self, inference: Inference) -> Work | None:
+        """How much work it takes to answer from what is known; None when that is no use."""
+        return None if self.spend is not None else looking_work(self.demand, inference)
 
     def decide(
         self, facts: Facts, policy: Policy | None = None, before: Sequence[int] = ()

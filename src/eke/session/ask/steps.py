@@ -40,8 +40,6 @@ def step_text(facts: Facts, released: Sequence[Measurement], cost: int) -> str:
 
 def taken(steps: Sequence[Step], through: int, known: float | None) -> Finding:
     """How the answer came about after these steps."""
-    if not steps:
-        return Finding("history", through)
     return Finding(
         "measured",
         through,
@@ -58,7 +56,9 @@ def spent_on_steps(steps: Sequence[Step]) -> str:
     if not steps:
         return "Nothing was spent"
     cost = sum(step.cost for step in steps) / NANO
+    looks = "a first look" if len(steps) == 1 else f"{len(steps)} looks"
+    stays = "stays" if len(steps) == 1 else "stay"
     return (
-        f"Nothing was spent on it but {steps[0].measure} {cost:.6g} for a first look at the "
-        "numbers behind it, which stays in the history"
+        f"Nothing was spent on it but {steps[0].measure} {cost:.6g} for {looks} at the numbers "
+        f"behind it, which {stays} in the history"
     )

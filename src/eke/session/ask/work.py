@@ -11,6 +11,7 @@ from eke.planning.online.effort import (
     LIGHT_STEPS,
     MOST_STEPS,
     PER_FORMULA,
+    PER_RATIO,
     check_effort,
     quantile_steps,
     steps_for,
@@ -35,6 +36,11 @@ class Work:
     def is_light(self) -> bool:
         """True when it is done in no time."""
         return self.answers == 1 or self.steps <= LIGHT_STEPS
+
+    @property
+    def is_allowed(self) -> bool:
+        """True unless it is too much for one request."""
+        return self.steps <= MOST_STEPS
 
     def check(self) -> None:
         """Raise `QueryError` if it is too much for one request; nothing has been done by then."""
@@ -62,23 +68,52 @@ def work_of(demand: QuestionDemand, inference: Inference, *, spends: bool) -> Wo
     # A formula is approached by one more question: its derivative.
     answers = groups * (len(blocks) + len(curved))
     steps = steps_for(answers, rows, together=several)
+    intervals = _steps_for_intervals(demand)
     if demand.relative:  # formulas are looked at twice
-        steps += groups * len(curved) * PER_FORMULA
+        steps += intervals
     if spends:  # planned more than once, but looked up only once
         steps *= plans_for(demand, rows) if several else 2
-    steps += groups * len(curved) * PER_FORMULA
+    steps += intervals
     for _, _, ladder, _ in demand.quantiles:
         steps += quantile_steps(groups, len(ladder.places), rows)
     return Work(answers, steps, less_to_ask(question, len(curved)))
+
+
+def looking_work(demand: QuestionDemand, inference: Inference) -> Work | None:
+    """How much work it takes to see whether history is accurate enough, and to answer from it.
+
+    None when it is not worth a look: the first row is not known at all.
+    """
+    question, rows = demand.question, len(inference.rows)
+    first = [
+        question.query(k, row) for row in question.places[:1] for k in range(len(question.blocks))
+    ]
+    if not first or any(inference.estimate(query) is None for query in first):
+        return None
+    answers = len(question.places) * len(question.blocks)
+    steps = steps_for(answers, rows, together=False) + _steps_for_intervals(demand)
+    for _, _, ladder, _ in demand.quantiles:
+        steps += quantile_steps(len(question.places), len(ladder.places), rows)
+    return Work(answers, steps, less_to_ask(question, len(demand.curved)))
 
 
 def plans_for(demand: QuestionDemand, rows: int) -> int:
     """How many plans a price is searched for with: fewer for what is much work."""
     groups, curved = len(demand.question.places), len(demand.curved)
     answers = groups * (len(demand.question.blocks) + curved)
-    left = MOST_STEPS - groups * curved * PER_FORMULA
+    left = MOST_STEPS - _steps_for_intervals(demand)
     affordable = left // steps_for(answers, rows, together=True)
     return min(max(affordable, LEAST_PLANS), MOST_PLANS)
+
+
+def _steps_for_intervals(demand: QuestionDemand) -> int:
+    """The steps for the intervals of the formulas in every group."""
+    each = [
+        PER_FORMULA if formula.over(places).ratio(len(places)) is None else PER_RATIO
+        for formula, _ in demand.curved
+        for places in [formula.aggregates()]
+    ]
+    return len(demand.question.places) * sum(each)
 
 
 def less_to_ask(question: Question, curved: int) -> str:
