@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
-    from eke.inference.functional import FormulaPosterior
+    from eke.inference.functional import FormulaPosterior, search_ratios
     from eke.inference.joint import Joint
     from eke.inference.known_table import KnownTable
     from eke.inference.posterior import (
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Posterior,
         WidenedPosterior,
         halfwidth,
+        halfwidths,
     )
     from eke.inference.quantile import QuantilePosterior, Survey
     from eke.inference.regression import LinearEstimate, Regression
@@ -35,7 +36,9 @@ __all__ = [
     "Survey",
     "WidenedPosterior",
     "halfwidth",
+    "halfwidths",
     "noise_of",
+    "search_ratios",
     "table_weight",
 ]
 
@@ -43,10 +46,12 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
-            "functional": "FormulaPosterior",
+            "functional": "FormulaPosterior search_ratios",
             "joint": "Joint",
             "known_table": "KnownTable",
-            "posterior": ("ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth"),
+            "posterior": (
+                "ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth halfwidths"
+            ),
             "quantile": "QuantilePosterior Survey",
             "regression": "LinearEstimate Regression",
             "state": "MOST_COARSE_ROWS Inference noise_of",

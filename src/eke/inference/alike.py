@@ -87,13 +87,18 @@ def _vectors(terms: Sequence[Term], name: str) -> Iterator[NDArray[np.int64]]:
 def _joined(held: Sequence[_Held], singles: Classes, count: int) -> Classes:
     """The classes, from 0 up to a count, where those of single values are joined by swaps."""
     signatures = _signatures(held)
+    vectors = np.concatenate([answer.vectors for answer in held])
+    owners = np.repeat(np.arange(len(held)), [len(answer.vectors) for answer in held])
     joined = np.arange(count)
+
+    def swappable(one: int, other: int) -> bool:
+        moved = np.unique(owners[vectors[:, one] != vectors[:, other]])
+        return _swappable([held[place] for place in moved.tolist()], one, other)
+
     leaders: list[int] = []  # a value of each class
     for value in singles:
         alike_to = (
-            one
-            for one in leaders
-            if signatures[one] == signatures[value] and _swappable(held, one, value)
+            one for one in leaders if signatures[one] == signatures[value] and swappable(one, value)
         )
         joined[value] = next(alike_to, value)
         if joined[value] == value:
@@ -131,9 +136,6 @@ class _Held:
             vectors.append(np.ones(len(values), np.int64) if factor is None else factor[values])
         return _Held(tuple(rest), np.array(vectors, np.int64))
 
-    def moved(self, one: int, other: int) -> bool:
-        return not np.array_equal(self.vectors[:, one], self.vectors[:, other])
-
     def key(self, order: NDArray[np.intp] | None = None) -> Hashable:
         """Equal for equal answers, with the values in another order if one is given."""
         vectors = self.vectors if order is None else self.vectors[:, order]
@@ -141,9 +143,8 @@ class _Held:
         return frozenset(Counter(zip(self.rest, texts, strict=True)).items())
 
 
-def _swappable(held: Sequence[_Held], one: int, other: int) -> bool:
-    """Whether swapping two values maps the answers to themselves."""
-    moved = [answer for answer in held if answer.moved(one, other)]
+def _swappable(moved: Sequence[_Held], one: int, other: int) -> bool:
+    """Whether swapping two values maps the answers to themselves, of which it moves these."""
     if not moved:
         return True
     order = np.arange(moved[0].vectors.shape[1])

@@ -39,6 +39,12 @@ class Joint:
     @staticmethod
     def of(inference: Inference, queries: Sequence[Query]) -> Joint | None:
         """What history says about some queries; None when it leaves one undetermined."""
+        key = ("joint", *(query.digest for query in queries))
+        return inference.memo.get(key, lambda: Joint._made(inference, queries), _numbers_in)
+
+    @staticmethod
+    def _made(inference: Inference, queries: Sequence[Query]) -> Joint | None:
+        """The same, made anew."""
         estimates = []
         for query in queries:
             estimate = inference.estimate(query)
@@ -68,6 +74,11 @@ class Joint:
             np.array([law.step for law in laws]),
             np.concatenate(counts),
         )
+
+    @property
+    def is_exact(self) -> bool:
+        """True when all estimates are the true answers."""
+        return not self.weights.any()
 
     def combination(self, coefficients: FloatArray) -> tuple[float, ComposedNoise]:
         """The estimate of Σ c_i θ_i and the noise in it."""
@@ -103,6 +114,10 @@ class Joint:
             root: Any = vectors * np.sqrt(np.maximum(values, 0.0))
             errors += root @ generator.standard_normal((len(self.values), size))
         return np.asarray(self.values[:, None] - errors)
+
+
+def _numbers_in(joint: Joint | None) -> int:
+    return 0 if joint is None else joint.weights.size + 4 * joint.steps.size
 
 
 def _aligned(

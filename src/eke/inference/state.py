@@ -23,6 +23,7 @@ from eke.history.measurement import PUBLIC
 from eke.inference.alike import Classes, alike, kinds_of, value_classes
 from eke.inference.known_table import KnownTable, summed_inside
 from eke.inference.late_rows import LateRows, ReadRows
+from eke.inference.memo import Memo
 from eke.inference.mixed import MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression, SetAside
@@ -32,7 +33,6 @@ from eke.query import Block, Query
 from eke.query.parts import Parts, as_bytes, from_bytes, under, within
 from eke.query.view import view_with
 
-_MOST_REMEMBERED = 4096
 LEAST_CELLS = 256
 """Released tables of counts are taken apart while there are so few answers; else they are kept."""
 _ROUNDING = 1e-6
@@ -62,9 +62,8 @@ class Inference:
         self._refined: dict[int, int] = {}  # rows that were refined, and the rows that did it
         self._total: int | None = None
         self._regression: Regression | MixedRegression | None = Regression(domain)
-        # The same question is decided upon, answered and looked at: estimate it once. All views of
-        # one state fill it; whoever changes theirs begins a new one.
-        self._estimates: dict[str, tuple[float, ComposedNoise] | None] = {}
+        # All views of one state fill it; whoever changes theirs begins a new one.
+        self.memo = Memo()
         self._tables_shared = False
         for _, released in groupby(measurements, key=lambda one: one.sequence):
             self.take_in(list(released))
@@ -156,7 +155,7 @@ class Inference:
                 self.tables, self._tables_shared = deepcopy(self.tables), False
             # What is single is told apart anew: more of it may follow from the tables now.
             self._regression = None
-            self._estimates = {}
+            self.memo = Memo()
         for measurement in released:
             if any(measurement is table for table in tables):
                 self.kept.append(Kept(table=len(self.tables)))
@@ -197,7 +196,7 @@ class Inference:
         if row.is_public and not row.query.attributes and not row.query.is_zero:
             self._total = round(row.value / float(sum(term.weight for term in row.query.terms)))
         self.rows.append(row)
-        self._estimates = {}
+        self.memo = Memo()
 
     def settle(self) -> None:
         """Finish what `take_in` left to do."""
@@ -215,17 +214,12 @@ class Inference:
 
     def linear(self, query: Query) -> tuple[float, ComposedNoise] | None:
         """The BLUE of a query and the noise in it; None when history does not determine it."""
-        digest, estimates = query.digest, self._estimates
-        try:
-            return estimates[digest]  # one look: another thread may make room at any time
-        except KeyError:
-            pass
-        estimate = self.estimate(query)
-        fresh = None if estimate is None else (estimate.value, self.noise(estimate))
-        if len(estimates) >= _MOST_REMEMBERED:
-            estimates.clear()
-        estimates[digest] = fresh
-        return fresh
+
+        def estimated() -> tuple[float, ComposedNoise] | None:
+            estimate = self.estimate(query)
+            return None if estimate is None else (estimate.value, self.noise(estimate))
+
+        return self.memo.get(("linear", query.digest), estimated, _numbers_in)
 
     def noise(self, estimate: LinearEstimate) -> ComposedNoise:
         """The law of the error of a linear estimate."""
@@ -398,3 +392,7 @@ def _rounded_up(weights: FloatArray) -> FloatArray:
     """The weights with 44 bits, none smaller: cells that count alike are told by that."""
     mantissas, exponents = np.frexp(weights)
     return np.asarray(np.ldexp(np.ceil(mantissas * 2.0**44), exponents - 44))
+
+
+def _numbers_in(known: tuple[float, ComposedNoise] | None) -> int:
+    return 0 if known is None else known[1].laplace_scales.size

@@ -20,7 +20,6 @@ from eke.question.formula import (
     Formula,
     Key,
     Operation,
-    Root,
     evaluated,
 )
 from eke.question.groupings import Grouping, Groupings
@@ -30,6 +29,7 @@ from eke.question.outcome import Condition, Ordering, ResultRow
 from eke.question.per_row import PerRow
 from eke.question.quantile import Quantile
 from eke.question.question import VALUE, Column, Question
+from eke.question.square_root import Root
 from eke.question.stacked import AskedBlock, Stacked
 
 __all__ = [

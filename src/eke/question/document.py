@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import get_args
 
 from eke.errors import QueryError
-from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.formula import Aggregate, Constant, Formula, Operation, Sign
 from eke.question.ladder import checked_share
 from eke.question.quantile import Quantile
+from eke.question.square_root import Root
 
 MOST_LEVELS = 40
 _NUMBER = re.compile(r"-?[0-9]{1,120}(/[0-9]{1,120})?")

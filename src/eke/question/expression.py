@@ -25,11 +25,12 @@ from eke.query.expression import (
     present,
 )
 from eke.query.vector import to_fraction
-from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.formula import Aggregate, Constant, Formula, Operation, Sign
 from eke.question.ladder import MOST_DIGITS, checked_share
 from eke.question.lowered import formula_question
 from eke.question.quantile import Quantile
 from eke.question.question import Question
+from eke.question.square_root import Root
 
 Operand: TypeAlias = "FormulaExpression | Expression | float | Fraction"
 

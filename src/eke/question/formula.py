@@ -82,6 +82,11 @@ class Formula(ABC):
         del answers
         return None
 
+    @property
+    def radicand(self) -> Formula | None:
+        """What the formula is the square root of; None if it is none."""
+        return None
+
     def fragile(self) -> Iterator[Formula]:
         """The parts that must not be 0, or the formula has no value or no derivative there."""
         for part in self.parts:
@@ -144,7 +149,7 @@ class Formula(ABC):
         if len(places) != 1:
             return None
         ratio = self.over(places).ratio(1)
-        if ratio is None or ratio[1][0] != 0.0 or ratio[0][0] == 0.0:
+        if ratio is None or ratio[1][0] != 0.0 or ratio[1][1] == 0.0 or ratio[0][0] == 0.0:
             return None
         return places[0], float(ratio[0][0] / ratio[1][1])
 
@@ -352,38 +357,6 @@ class Operation(Formula):
 
     def to_document(self) -> dict[str, Any]:
         return {"sign": self.sign, "of": [self.left.to_document(), self.right.to_document()]}
-
-
-@dataclass(frozen=True, slots=True)
-class Root(Formula):
-    """The square root."""
-
-    of: Formula
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.of,)
-
-    def with_parts(self, *parts: Formula) -> Formula:
-        return Root(*parts)
-
-    def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
-        inner = self.of.value(answers, keys)
-        return None if inner is None or inner < 0 else math.sqrt(inner)
-
-    def values(self, answers: FloatArray) -> FloatArray:
-        return np.sqrt(self.of.values(answers))
-
-    def fragile(self) -> Iterator[Formula]:
-        yield self.of
-        yield from self.of.fragile()
-
-    @property
-    def text(self) -> str:
-        return f"sqrt({self.of.text})"
-
-    def to_document(self) -> dict[str, Any]:
-        return {"root": self.of.to_document()}
 
 
 def evaluated(formula: Formula, answers: FloatArray) -> FloatArray:

@@ -13,9 +13,10 @@ from typing import Any
 from sqlglot import exp
 
 from eke.query.blur import multiplied
-from eke.question.formula import Aggregate, Constant, Formula, Operation, Root, Sign
+from eke.question.formula import Aggregate, Constant, Formula, Operation, Sign
 from eke.question.logic import both
 from eke.question.quantile import Quantile
+from eke.question.square_root import Root
 from eke.sql.asked import Asked
 from eke.sql.basics import Basics
 from eke.sql.casts import type_name

@@ -61,6 +61,17 @@ def test_groups_come_as_rows_with_intervals(server: Server) -> None:
         assert row[1]["low"] <= row[1]["value"] <= row[1]["high"]
 
 
+@pytest.mark.parametrize("value", ["AVG(age)", "SUM(age * 3) / SUM(age * 7)", "STDDEV(age)"])
+def test_a_posterior_of_what_hardly_varies_comes_as_well(server: Server, value: str) -> None:
+    """Before, the answer was paid for and could not be sent, then or ever after."""
+    text = f"SELECT {value} AS v FROM people WHERE age = 20"
+    body = {"sql": text, "spend": 0.2, "posterior": True}
+    sent = server.call("POST", f"{PEOPLE}/ask", "ann", body)
+    assert sent.status == 200
+    assert sent.json()["kind"] == "number"
+    assert len(sent.json()["posterior"]["points"]) >= 1
+
+
 def test_a_posterior_comes_when_it_is_asked_for(server: Server) -> None:
     body = {"sql": COUNT, "within": 40, "posterior": True}
     drawn = server.call("POST", f"{PEOPLE}/ask", "ann", body).json()["posterior"]

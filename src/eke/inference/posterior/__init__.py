@@ -10,7 +10,13 @@ from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.inference.posterior.composed import ComposedNoise
-    from eke.inference.posterior.exact import ExactPosterior, exact_masses, halfwidth, tail
+    from eke.inference.posterior.exact import (
+        ExactPosterior,
+        exact_masses,
+        halfwidth,
+        halfwidths,
+        tail,
+    )
     from eke.inference.posterior.mass import ProbabilityMass, mass_error
     from eke.inference.posterior.protocol import Posterior, SymmetricPosterior
     from eke.inference.posterior.widened import WidenedPosterior
@@ -24,6 +30,7 @@ __all__ = [
     "WidenedPosterior",
     "exact_masses",
     "halfwidth",
+    "halfwidths",
     "mass_error",
     "tail",
 ]
@@ -33,7 +40,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "composed": "ComposedNoise",
-            "exact": "ExactPosterior exact_masses halfwidth tail",
+            "exact": "ExactPosterior exact_masses halfwidth halfwidths tail",
             "mass": "ProbabilityMass mass_error",
             "protocol": "Posterior SymmetricPosterior",
             "widened": "WidenedPosterior",

@@ -8,8 +8,8 @@ numerically otherwise (`contour.py`, accurate to about 1e-12 of each result). St
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from eke.errors import AccuracyError
 from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail
 from eke.inference.posterior.composed import ComposedNoise
-from eke.inference.posterior.contour import invert
+from eke.inference.posterior.contour import invert, invert_each
 from eke.inference.posterior.mass import ProbabilityMass
 from eke.inference.posterior.protocol import (
     checked_bounds,
@@ -110,6 +110,22 @@ def tails(noise: ComposedNoise, points: Reals) -> Reals:
     return np.where(points >= 0.0, upper, 1.0 - upper)
 
 
+def tails_each(noises: Sequence[ComposedNoise], points: Reals) -> Reals:
+    """Pr(e > x) at one point x ≥ 0 of each of many noises, as `tail`, upper together."""
+    upper = np.empty(len(noises))
+    composed = []
+    for place, (noise, x) in enumerate(zip(noises, points.tolist(), strict=True)):
+        if noise.is_zero or noise.laplace_scales.size == 0:
+            upper[place] = tail(noise, x)
+        else:
+            composed.append(place)
+    inversion = invert_each([noises[i] for i in composed], points[composed])
+    upper[composed] = inversion.tails
+    for i in (i for i, agreed in zip(composed, inversion.agreed, strict=True) if not agreed):
+        upper[i] = min(0.5, chernoff_tail(noises[i], float(points[i])))
+    return upper
+
+
 def densities(noise: ComposedNoise, points: ArrayLike) -> Reals:
     """The density of e at each point."""
     if noise.is_zero:
@@ -127,20 +143,33 @@ def densities(noise: ComposedNoise, points: ArrayLike) -> Reals:
     return inversion.densities.reshape(array.shape)
 
 
-@lru_cache(maxsize=1024)  # by identity: a popular question is decided upon and answered often
 def halfwidth(noise: ComposedNoise, confidence: float) -> float:
     """The least x with Pr(|e| ≤ x) ≥ confidence, rounded up, plus the slack of the noise's grid."""
+    return float(halfwidths([noise], confidence)[0])
+
+
+def halfwidths(noises: Sequence[ComposedNoise], confidence: float) -> Reals:
+    """The same for many noises, which are searched together, and each only once."""
     confidence = checked_confidence(confidence)
+    unknown = [noise for noise in noises if confidence not in noise.widths]
+    halves = [_closed_halfwidth(noise, confidence) for noise in unknown]
+    composed = [noise for noise, half in zip(unknown, halves, strict=True) if half is None]
+    searched = iter(_composed_halfwidths(composed, confidence))
+    for noise, closed in zip(unknown, halves, strict=True):
+        half = float(next(searched)) if closed is None else closed
+        noise.widths[confidence] = half * (1.0 + _ROUNDED_UP) + noise.grid_slack
+    return np.array([noise.widths[confidence] for noise in noises])
+
+
+def _closed_halfwidth(noise: ComposedNoise, confidence: float) -> float | None:
+    """The half-width where it has a closed form: of no noise, one Laplace, or only Gaussians."""
     if noise.is_zero:
-        return noise.grid_slack
-    scales, variance = noise.laplace_scales, noise.gaussian_variance
-    if scales.size == 0:
-        half = math.sqrt(variance) * _central(confidence)
-    elif noise.laplace_parts == 1 and variance == 0.0:
-        half = -float(scales[0]) * math.log1p(-confidence)
-    else:
-        half = _composed_halfwidth(noise, confidence)
-    return half * (1.0 + _ROUNDED_UP) + noise.grid_slack
+        return 0.0
+    if noise.laplace_scales.size == 0:
+        return math.sqrt(noise.gaussian_variance) * _central(confidence)
+    if noise.laplace_parts == 1 and noise.gaussian_variance == 0.0:
+        return -float(noise.laplace_scales[0]) * math.log1p(-confidence)
+    return None
 
 
 def _central(confidence: float) -> float:
@@ -182,26 +211,35 @@ def _tails(noise: ComposedNoise, points: Reals) -> Reals:
     return inversion.tails
 
 
-def _composed_halfwidth(noise: ComposedNoise, confidence: float) -> float:
-    """The root of Pr(e > x) = (1 − confidence)/2 by Newton's method on the logarithm.
+def _composed_halfwidths(noises: Sequence[ComposedNoise], confidence: float) -> Reals:
+    """The roots of Pr(e > x) = (1 − confidence)/2 by Newton's method on the logarithm.
 
     The tail of a log-concave density is log-concave: after one step Newton's iterates lie right of
     the root and fall towards it, from any start.
     """
     target = 0.5 * (1.0 - confidence)
-    x = -_NORMAL.inv_cdf(target) * math.sqrt(noise.variance)
+    x = np.array([-_NORMAL.inv_cdf(target) * math.sqrt(noise.variance) for noise in noises])
     # Pr(|e| ≤ x) ≤ 2·x·density(0). Where the confidence is so small that ½ − tail loses its digits,
     # this bound is the answer.
-    least = 0.5 * confidence / float(densities(noise, 0.0)) if confidence < 1e-3 else 0.0
+    least = np.zeros(len(noises))
+    if confidence < 1e-3:
+        least = np.array([0.5 * confidence / float(densities(noise, 0.0)) for noise in noises])
+    searching = np.arange(len(noises))
+    failed: list[int] = []
     for _ in range(_NEWTON_STEPS):
-        x = max(x, least)
-        inversion = invert(noise, np.array([x]))
-        upper, density = float(inversion.tails[0]), float(inversion.densities[0])
-        if not (inversion.verified and upper > 0.0 and density > 0.0):
+        if not searching.size:
             break
-        move = math.log(upper / target) * upper / density
-        x += move
+        x[searching] = np.maximum(x[searching], least[searching])
+        inversion = invert_each([noises[i] for i in searching.tolist()], x[searching])
+        upper, density = inversion.tails, inversion.densities
+        usable = inversion.agreed & (upper > 0.0) & (density > 0.0)
+        failed += searching[~usable].tolist()
+        searching, upper, density = searching[usable], upper[usable], density[usable]
+        move = np.log(upper / target) * upper / density
+        x[searching] += move
         # Convergence is quadratic: after a move this small the rest is below rounding.
-        if abs(move) <= 3e-8 * x or x <= least:
-            return max(x, least)
-    return chernoff_halfwidth(noise, confidence)
+        there = x[searching]
+        searching = searching[(np.abs(move) > 3e-8 * there) & (there > least[searching])]
+    for i in [*failed, *searching.tolist()]:
+        x[i] = chernoff_halfwidth(noises[i], confidence)
+    return np.asarray(np.maximum(x, least))

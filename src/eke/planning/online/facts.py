@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from eke.history import Measurement
-from eke.inference import ComposedNoise, Inference, halfwidth
+from eke.inference import ComposedNoise, Inference, halfwidths
 from eke.planning.online.past import Past
 from eke.planning.online.refine import Refinable, refinable_among
 from eke.planning.online.requirement import Demand
@@ -140,6 +140,7 @@ def noise_kind(noise: ComposedNoise | None) -> object:
 
 def offered(errors: Sequence[ComposedNoise | None], confidence: float) -> float | None:
     """The half-width that history offers for every cell; None when it leaves one undetermined."""
-    widths = [None if noise is None else halfwidth(noise, confidence) for noise in errors]
-    known = [width for width in widths if width is not None]
-    return max(known) if len(known) == len(widths) else None
+    known = [noise for noise in errors if noise is not None]
+    if not known or len(known) < len(errors):
+        return None
+    return float(halfwidths(known, confidence).max())

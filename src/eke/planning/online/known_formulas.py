@@ -21,17 +21,22 @@ from eke.inference import (
     Inference,
     Joint,
     halfwidth,
+    halfwidths,
+    search_ratios,
 )
+from eke.planning.online.group_sizes import least_records, planned_for, possible
 from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
-from eke.query import Query, sensitivity
-from eke.question import AskedBlock, Formula, evaluated
+from eke.planning.online.slopes import along_direction, combined, gradient, rounded, sizes_of
+from eke.query import sensitivity
+from eke.question import Aggregate, AskedBlock, Formula, evaluated
 
 _CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
-_TIGHTER = 3.0
+_BELOW = 0.8  # of the half-width that makes it clear, so that the next look does
+_TIGHTER, _TIGHTER_BENT = 5.0, 3.0  # by what a look makes an interval narrower
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _LOOKED_AT = 8
-_BITS = 6  # of the weights in a question that is measured for a formula
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +85,7 @@ class KnownFormulas:
             if demand.question.has_value(demand.question.columns[column].formula, row)
             and (posterior := demand.posterior(column, row, inference)) is not None
         ]
-        points = _planned_for(demand, places, [joint.values for joint in joints])
+        points = planned_for(demand, places, [joint.values for joint in joints])
         rows = tuple(demand.question.places)
         return KnownFormulas(demand, places, rows, tuple(joints), tuple(points), tuple(cells))
 
@@ -116,8 +121,12 @@ class KnownFormulas:
             return f"planned for groups of {size:,} records; a larger groups_of costs less"
         if not self.demand.question.group_by:
             return ""
-        row = max(self.widths(), key=lambda found: found[1] / found[2])[0]
-        decides = f"the group {self.demand.question.group(row)} decides the price"
+        worst = max(width / within for _, width, within in self.widths())
+        rows = {row for row, width, within in self.widths() if width / within == worst}
+        which = self.demand.question.group(rows.pop()) if len(rows) == 1 else ""
+        decides = (
+            f"the group {which} decides the price" if which else "small groups decide the price"
+        )
         if not self.demand.records():
             return decides
         return (
@@ -135,11 +144,13 @@ class KnownFormulas:
             sure = self.demand.confidence
             place = {row: at for at, row in enumerate(self.rows)}
             formulas = [formula for formula, _ in self.formulas()]
+            filled = {row for row, at in place.items() if self._is_filled(at)}
+            search_ratios((belief for row, _, belief, _ in self.cells if row not in filled), sure)
             for row, which, belief, within in self.cells:
-                at = place[row]
-                is_filled = self._is_filled(at)
                 width = (
-                    self.linear_width(formulas[which], at) if is_filled else belief.halfwidth(sure)
+                    self.linear_width(formulas[which], place[row])
+                    if row in filled
+                    else belief.halfwidth(sure)
                 )
                 self._found.append((row, width, within))
         return self._found
@@ -156,13 +167,18 @@ class KnownFormulas:
             known.append((which, value, width))
         return known
 
+    @property
+    def are_exact(self) -> bool:
+        """True when no value is open by more than rounding errors: nothing can be bought."""
+        return all(width <= _SAME * abs(value) for _, value, width in self.values())
+
     def _is_filled(self, at: int) -> bool:
         """True for a row with fewer records than it is planned for."""
         return self.points[at] is not self.joints[at].values
 
     def linear_width(self, formula: Formula, at: int) -> float:
         """The half-width of a formula in one row, taken as linear where it is planned for."""
-        slope = _gradient(formula, self.points[at])
+        slope = gradient(formula, self.points[at])
         if not np.isfinite(slope).all():
             return math.inf
         return halfwidth(self.joints[at].combination(slope)[1], self.demand.confidence)
@@ -174,25 +190,64 @@ class KnownFormulas:
     def clear_rows(self) -> list[bool]:
         """The same row by row."""
         clear = [True] * len(self.joints)
-        for part in self._fragile_parts():
-            for at, (value, width) in enumerate(self._parts(part)):
-                clear[at] &= width <= _CLEAR * value
+        for _, known in self._looks():
+            for at, (allowed, width) in enumerate(known):
+                clear[at] &= width <= allowed
         return clear
 
     def clarifying(self) -> list[Demand]:
         """Demands with which denominators and radicands can be told from 0, or nearly so."""
         wanted = []
-        for part in self._fragile_parts():
-            known = self._parts(part)
-            if all(width <= _CLEAR * value for value, width in known):
+        tighter = _TIGHTER_BENT if self.demand.bends else _TIGHTER
+        for part, known in self._looks():
+            if all(width <= allowed for allowed, width in known):
                 continue
-            aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in known]
+            aims = [max(_BELOW * allowed, width / tighter) for allowed, width in known]
             wanted.append((part, aims))
         return self._accurate(wanted, self.points)
 
+    def _looks(self) -> list[tuple[Formula, list[tuple[float, float]]]]:
+        """What must be known before slopes mean anything: half-widths (allowed, known) in each row.
+
+        What formulas divide by, or take the root of, to a share of itself; sums that are divided
+        by a number of records to a share of the most that so many add up to.
+        """
+        fragile = self._fragile_parts()
+        looks = [
+            (part, [(_CLEAR * value, width) for value, width in self._parts(part)])
+            for part in fragile
+        ]
+        counts = [self.places.index(k) for k in self.demand.records()]
+        if not counts or self.demand.bends:
+            return looks
+        records = [least_records(point[counts]) for point in self.points]
+        alone = {part.aggregates()[0] for part in fragile if len(part.aggregates()) == 1}
+        for k in sorted(set(range(len(self.places))) - alone - set(counts)):
+            low, high = self.demand.question.blocks[self.places[k]].inside.extremes()
+            share = self._share_of(k) * float(max(abs(low), abs(high)))
+            if share == 0.0:  # it is always 0
+                continue
+            widths = [width for _, width in self._parts(Aggregate(k))]
+            known = [(share * many, width) for many, width in zip(records, widths, strict=True)]
+            looks.append((Aggregate(k), known))
+        return looks
+
+    def _share_of(self, place: int) -> float:
+        """To what share of what it can be a sum is looked at.
+
+        With an average of values up to R that is wrong by d, an answer to ±w costs more by d/R of
+        it, and the look that tells it to ±d costs w/d of it: together least at d = √(w·R).
+        """
+        shares = [_CLEAR]
+        for (formula, within), (over, _) in zip(self.demand.curved, self.formulas(), strict=True):
+            low, high = self.demand.question.bounds(formula)
+            if place in over.aggregates() and 0.0 < high - low < math.inf:
+                shares.append(math.sqrt(within / (high - low)))
+        return min(shares)
+
     def linearised(self, points: Sequence[FloatArray] | None = None) -> list[Demand]:
         """Demands with which every formula is accurate enough, taken as linear in its errors."""
-        points = self.points if points is None else points
+        points = self._possible(self.points) if points is None else points
         wanted = [(f, [within] * len(points)) for f, within in self.formulas()]
         return self._accurate(wanted, points)
 
@@ -209,23 +264,29 @@ class KnownFormulas:
                 width = halfwidth(noise, self.demand.confidence)
                 raised[k] = max(raised[k], abs(value) + width)
             hopeful.append(raised)
-        return hopeful
+        return self._possible(hopeful)
+
+    def _possible(self, points: Sequence[FloatArray]) -> list[FloatArray]:
+        """Estimates without what noise makes of sums that are hardly known yet."""
+        if self.demand.bends:  # their sums are known better by then
+            return list(points)
+        return [possible(self.demand, self.places, point) for point in points]
 
     def reaches(self) -> list[float]:
         """How far one record can move each formula, in the row where that is farthest."""
         insides = [self.demand.question.blocks[k].inside for k in self.places]
-        sizes = _sizes([self.demand.question.blocks[k] for k in self.places])
+        sizes = sizes_of([self.demand.question.blocks[k] for k in self.places])
         reaches = []
         for formula, _ in self.formulas():
-            slopes = [_gradient(formula, point) for point in self.points]
+            slopes = [gradient(formula, point) for point in self.points]
             usable = [slope for slope in slopes if np.isfinite(slope).all()]
             steepest = max(usable, key=lambda slope: float(np.abs(slope) @ sizes), default=None)
             if steepest is None or not (np.abs(steepest) @ sizes) > 0.0:
                 reaches.append(1.0)
                 continue
-            direction = _rounded(steepest, sizes)
+            direction = rounded(steepest, sizes)
             lead = abs(steepest[int(np.argmax(np.abs(steepest) * sizes))])
-            reaches.append(lead * float(sensitivity(_combined(direction, insides), "add_remove")))
+            reaches.append(lead * float(sensitivity(combined(direction, insides), "add_remove")))
         return reaches
 
     def _fragile_parts(self) -> list[Formula]:
@@ -233,17 +294,19 @@ class KnownFormulas:
 
     def _parts(self, part: Formula) -> list[tuple[float, float]]:
         """(value, half-width) of a part of a formula in each row, as if it were linear."""
-        known = []
+        values, noises = [], []
         for joint, point in zip(self.joints, self.points, strict=True):
-            if np.isnan(point[part.aggregates()]).any():  # it has no value whatever the data
-                known.append((math.inf, 0.0))
-                continue
-            value = float(evaluated(part, point[:, None])[0])
-            slope = _gradient(part, point)
-            usable = math.isfinite(value) and bool(np.isfinite(slope).all())
-            width = halfwidth(joint.combination(slope)[1], self.demand.confidence) if usable else 0
-            known.append((value if usable else 0.0, width if width > 0.0 else 1.0))
-        return known
+            value, noise = math.inf, ComposedNoise(np.empty(0))
+            if not np.isnan(point[part.aggregates()]).any():  # else, no value whatever the data
+                value = float(evaluated(part, point[:, None])[0])
+                slope = gradient(part, point)
+                usable = math.isfinite(value) and bool(np.isfinite(slope).all())
+                value = value if usable else 0.0
+                noise = joint.combination(slope)[1] if usable else noise
+            values.append(value)
+            noises.append(noise)
+        widths = halfwidths(noises, self.demand.confidence)
+        return list(zip(values, np.where(widths > 0.0, widths, 1.0).tolist(), strict=True))
 
     def _accurate(
         self, wanted: Sequence[tuple[Formula, Sequence[float]]], points: Sequence[FloatArray]
@@ -274,25 +337,27 @@ class KnownFormulas:
         """
         count, question = len(self.places), self.demand.question
         blocks: list[AskedBlock] = [question.blocks[i].parts[grouping] for i in self.places]
-        sizes = _sizes(blocks)
+        sizes = sizes_of(blocks)
         pooled = np.nansum(points, axis=0)
         shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
         for formula, aims in wanted:
-            direction = _rounded(_gradient(formula, pooled), sizes)
+            direction = rounded(gradient(formula, pooled), sizes)
             weights = [Fraction(float(weight)) for weight in direction]
             blocks.append(question.mixed(self.places, weights).parts[grouping])
             for point, within in zip(points, aims, strict=True):
-                slope = _gradient(formula, point) / within
+                if not within > 0.0:
+                    continue  # it is known exactly
+                slope = gradient(formula, point) / within
                 if not np.isfinite(slope).all():
                     continue  # nothing can be planned for a cell without a value
-                along = _along(slope, direction, sizes)
+                along = along_direction(slope, direction, sizes)
                 share = np.zeros(count + len(wanted))
                 share[:count] = np.abs(slope - along * direction)
                 share[len(blocks) - 1] = abs(along)
                 shares.append(share)
         if not shares:
             return []
-        widths = self._allotted(np.array(shares), _sizes(blocks))
+        widths = self._allotted(np.array(shares), sizes_of(blocks))
         return [
             demand
             for block, width in zip(blocks, widths, strict=True)
@@ -320,78 +385,3 @@ class KnownFormulas:
             largest = max(largest, halfwidth(ComposedNoise(parts), confidence))
         rest = np.sort(reach)[::-1][_LOOKED_AT:]
         return np.asarray(widths * (_SAFETY / max([largest, *rest[:1]])))
-
-
-def _planned_for(
-    demand: QuestionDemand, places: Sequence[int], estimates: Sequence[FloatArray]
-) -> list[FloatArray]:
-    """The estimates of each row; with `groups_of`, small groups filled up to that size.
-
-    They are filled up with records like those of all groups together, and noise must not make them
-    records that cannot be: a sum is at most the size of the group times what a record adds.
-    """
-    if demand.groups_of is None:
-        return list(estimates)
-    counts = [places.index(k) for k in demand.records()]
-    ends = [demand.question.blocks[k].inside.extremes() for k in places]
-    low, high = (np.array([float(pair[side]) for pair in ends]) for side in (0, 1))
-    pooled = np.nansum(estimates, axis=0)
-    planned = []
-    for values in estimates:
-        if np.isnan(values).any():
-            planned.append(values)
-            continue
-        least = min(counts, key=lambda k: values[k])
-        lacking = demand.groups_of - values[least]
-        if lacking <= 0.0:
-            planned.append(values)
-            continue
-        each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
-        filled = values + lacking * np.clip(each, low, high)
-        filled[counts] = np.maximum(filled[counts], demand.groups_of)
-        others = [k for k in range(len(places)) if k not in counts]
-        size = filled[least]
-        filled[others] = np.clip(filled[others], size * low[others], size * high[others])
-        planned.append(filled)
-    return planned
-
-
-def _gradient(formula: Formula, values: FloatArray) -> FloatArray:
-    """The derivatives of a formula by central differences."""
-    steps = 1e-5 * np.maximum(np.abs(values), 1.0)
-    moved = values[:, None] + np.concatenate([np.diag(steps), -np.diag(steps)], axis=1)
-    moved_values = evaluated(formula, moved)
-    count = len(values)
-    return np.asarray((moved_values[:count] - moved_values[count:]) / (2.0 * steps))
-
-
-def _sizes(blocks: Sequence[AskedBlock]) -> FloatArray:
-    """How much a record can move an answer of each block."""
-    return np.array([float(sensitivity(block.inside, "add_remove")) for block in blocks])
-
-
-def _rounded(gradient: FloatArray, sizes: FloatArray) -> FloatArray:
-    """A short dyadic direction near the gradient, with 1 for what moves the formula most."""
-    usable = np.where(np.isfinite(gradient), gradient, 0.0)
-    lead = int(np.argmax(np.abs(usable) * sizes))
-    if usable[lead] == 0.0:
-        return np.asarray(np.ones_like(usable))
-    unit = usable / usable[lead]
-    exponents = np.floor(np.log2(np.maximum(np.abs(unit), 1e-12))) - _BITS
-    return np.asarray(np.round(unit / 2.0**exponents) * 2.0**exponents)
-
-
-def _along(slope: FloatArray, direction: FloatArray, sizes: FloatArray) -> float:
-    """How much of a slope lies along a direction: the weighted median of their ratios."""
-    used = direction != 0.0
-    ratios, weights = slope[used] / direction[used], np.abs(direction[used]) * sizes[used]
-    order = np.argsort(ratios)
-    middle = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum())
-    return float(ratios[order][min(int(middle), len(order) - 1)])
-
-
-def _combined(direction: FloatArray, insides: Sequence[Query]) -> Query:
-    total = Fraction(float(direction[0])) * insides[0]
-    for weight, inside in zip(direction[1:], insides[1:], strict=True):
-        total += Fraction(float(weight)) * inside
-    return Query(total.domain, total.terms, Fraction(0))

@@ -13,22 +13,27 @@ from eke.planning.online.requirement import Demand, Requirement
 from eke.privacy.record_loss import NANO
 from eke.query import sensitivity
 
-_COARSE = 0.005  # the share of the limit that a first, coarse look at one aggregate costs
-FAINT = 0.0005  # the same where a value is all that is asked for, and each look tells what is next
+_FAINT = 1e5  # times the noise that all of the limit would buy: of a first look at an aggregate
+_COARSE = 0.005  # of the limit: what a look costs where formulas bend, and need more than a glimpse
 _MOST_ON_A_LOOK = 0.1  # of what is left, for one look at numbers that only help to plan
 
 
-def coarse(
-    demand: QuestionDemand, facts: Facts, blocks: Iterable[int], share: float = _COARSE
-) -> list[Demand]:
-    """A first look at some blocks of a question of which history says nothing."""
+def first_look(demand: QuestionDemand, facts: Facts, blocks: Iterable[int]) -> list[Demand]:
+    """A look at some blocks of a question of which history says nothing.
+
+    It costs next to nothing, and tells what millions of records are. Where there are fewer, it says
+    so, and the next look is a little less faint: together they cost hardly more than the last one.
+    """
     measure = facts.measure
-    budget = share * max(1, facts.limit) / NANO
+    limit = max(1, facts.limit) / NANO
     demands: list[Demand] = []
     for index in blocks:
         block = demand.question.blocks[index]
         sizes = float(sensitivity(block.inside, "add_remove"))
-        noise_scale = measure.noise_scale(sizes, budget)
+        if demand.bends:
+            noise_scale = measure.noise_scale(sizes, _COARSE * limit)
+        else:
+            noise_scale = _FAINT * measure.noise_scale(sizes, limit)
         within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
         demands += demands_of(block, Requirement(within, demand.confidence))
     return demands

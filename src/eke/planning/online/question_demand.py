@@ -86,6 +86,15 @@ class QuestionDemand:
         formula = self.question.columns[column].formula
         return formula.scale() is None and formula.ladder is None
 
+    @property
+    def bends(self) -> bool:
+        """True when a formula is more than a ratio of sums: a variance, a product of averages."""
+        return any(
+            formula.over(places).ratio(len(places)) is None
+            for formula, _ in self.curved
+            for places in [formula.aggregates()]
+        )
+
     def curved_blocks(self) -> list[int]:
         """The blocks behind the columns that are not linear."""
         return sorted({place for formula, _ in self.curved for place in formula.aggregates()})
@@ -105,11 +114,16 @@ class QuestionDemand:
         """
         formula = self.question.columns[column].formula
         places = formula.aggregates()
-        joint = Joint.of(inference, [self.question.query(i, row) for i in places])
-        if joint is None:
-            return None
+        queries = [self.question.query(i, row) for i in places]
+        over, bounds = formula.over(places), self.question.bounds(formula)
         seed = int(self.question.query(0, row).digest[:12], 16) ^ (column << 48)
-        return FormulaPosterior(formula.over(places), joint, seed, self.question.bounds(formula))
+
+        def made() -> FormulaPosterior | None:
+            joint = Joint.of(inference, queries)
+            return None if joint is None else FormulaPosterior(over, joint, seed, bounds)
+
+        key = ("formula", over, bounds, seed, *(query.digest for query in queries))
+        return inference.memo.get(key, made, lambda one: 0 if one is None else one.numbers)
 
 
 def checked(demand: QuestionDemand) -> QuestionDemand:
@@ -134,6 +148,10 @@ def checked(demand: QuestionDemand) -> QuestionDemand:
     for formula, within in demand.columns:
         if not formula.aggregates():
             raise QueryError("a column is a constant; leave it out")
+        places = formula.aggregates()
+        ratio = formula.over(places).ratio(len(places))
+        if ratio is not None and not ratio[1].any():
+            raise QueryError("division by zero; divide by something else")
         Requirement(within, demand.confidence)
     if not all(question.counts_records(place) for _, place, _, _ in demand.quantiles):
         raise QueryError("a quantile is one of some records; give it the number of them")

@@ -60,6 +60,8 @@ def spend_on(
     if before and (len(before) >= MOST_STEPS or sum(before) > most // LOOK or rest <= 0):
         return Decision("history", 0, known)
     formulas = KnownFormulas.of(demand.asking([1.0] * len(demand.columns)), facts.inference)
+    if formulas is not None and formulas.are_exact and not linear_demands(demand):
+        return Decision("history", 0, known)
     clear = [] if formulas is None else formulas.clear_rows()
     numbers = _Shop.of(_numbers(demand), facts, policy, plans)
     if not before and not any(clear):

@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate, special
 
 from eke.inference.posterior import ComposedNoise
-from eke.inference.posterior.contour import invert
+from eke.inference.posterior.contour import invert, invert_each
 from tests.unit.inference.posterior.oracles import (
     equal_laplace_density,
     fourier_central,
@@ -145,3 +145,31 @@ def test_results_do_not_depend_on_the_unit_of_measurement(unit):
     )
     assert there.tails == pytest.approx(here.tails, rel=1e-12)
     assert there.densities * unit == pytest.approx(here.densities, rel=1e-12)
+
+
+def test_one_point_of_each_of_many_noises_is_as_each_alone():
+    """All families at once, some of them twice, at points from the middle to the far tails."""
+    noises = [ComposedNoise(*FAMILIES[name]) for name in [*FAMILIES, "two", "groups"]]
+    for deviations in (0.0, 0.3, 2.0, 9.0, 1e13):
+        points = np.array([deviations * math.sqrt(noise.variance) for noise in noises])
+        together = invert_each(noises, points)
+        alone = [invert(noise, points[i : i + 1]) for i, noise in enumerate(noises)]
+        assert together.verified
+        assert together.tails == pytest.approx([a.tails[0] for a in alone], rel=RELATIVE, abs=0)
+        assert together.densities == pytest.approx(
+            [a.densities[0] for a in alone], rel=1e-11, abs=0
+        )
+    assert invert_each([], np.empty(0)).tails.size == 0
+
+
+def test_only_noises_whose_steps_disagree_are_not_agreed_on(monkeypatch):
+    """A step too coarse for one of them is halved for it, and given up on at last."""
+    noises = [ComposedNoise(np.array([1.0, 0.5])), ComposedNoise(np.array([1.0, 1e-3]), 1e-9)]
+    points = np.array([0.5, 3.0])
+    right = invert_each(noises, points)
+    monkeypatch.setattr("eke.inference.posterior.contour._FIRST_STEP", 1.6)
+    halved = invert_each(noises, points)
+    assert halved.verified
+    assert halved.tails == pytest.approx(right.tails, rel=1e-9)
+    monkeypatch.setattr("eke.inference.posterior.contour._HALVINGS", 0)
+    assert not invert_each(noises, points).agreed.any()

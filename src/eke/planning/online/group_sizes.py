@@ -1,0 +1,65 @@
+"""Group sizes: how many records groups have, or are planned for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from eke.arrays import FloatArray
+from eke.planning.online.question_demand import QuestionDemand
+
+
+def least_records(counts: FloatArray) -> float:
+    """The least of some estimated numbers of records; infinite where there is no value."""
+    return math.inf if np.isnan(counts).any() else max(float(counts.min()), 0.0)
+
+
+def planned_for(
+    demand: QuestionDemand, places: Sequence[int], estimates: Sequence[FloatArray]
+) -> list[FloatArray]:
+    """The estimates of each row; with `groups_of`, small groups filled up to that size.
+
+    They are filled up with records like those of all groups together, and noise must not make them
+    records that cannot be: a sum is at most the size of the group times what a record adds.
+    """
+    if demand.groups_of is None:
+        return list(estimates)
+    counts = [places.index(k) for k in demand.records()]
+    low, high = _ends(demand, places)
+    pooled = np.nansum(estimates, axis=0)
+    planned = []
+    for values in estimates:
+        if np.isnan(values).any():
+            planned.append(values)
+            continue
+        least = min(counts, key=lambda k: values[k])
+        lacking = demand.groups_of - values[least]
+        if lacking <= 0.0:
+            planned.append(values)
+            continue
+        each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
+        filled = values + lacking * np.clip(each, low, high)
+        filled[counts] = np.maximum(filled[counts], demand.groups_of)
+        planned.append(possible(demand, places, filled))
+    return planned
+
+
+def possible(demand: QuestionDemand, places: Sequence[int], values: FloatArray) -> FloatArray:
+    """The estimates of a row, with every sum between what so many records may add up to."""
+    counts = [places.index(k) for k in demand.records()]
+    others = [k for k in range(len(places)) if k not in counts]
+    if not counts or np.isnan(values).any():
+        return values
+    low, high = _ends(demand, places)
+    size = least_records(values[counts])
+    clipped = values.copy()
+    clipped[others] = np.clip(values[others], size * low[others], size * high[others])
+    return clipped
+
+
+def _ends(demand: QuestionDemand, places: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """What one record adds to each block, at least and at most."""
+    ends = [demand.question.blocks[k].inside.extremes() for k in places]
+    return np.array([float(low) for low, _ in ends]), np.array([float(high) for _, high in ends])
