@@ -114,7 +114,7 @@ class Answer(Receipted):
 
     @property
     def is_number(self) -> bool:
-        """True for one value without keys; False for a table, and where a formula has no value."""
+        """True for one value without keys; False for a table, or without a value or an interval."""
         return self.is_key == (False,) and len(self.rows) == 1 and self.rows[0][0].low is not None
 
     @property
