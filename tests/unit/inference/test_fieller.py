@@ -151,7 +151,8 @@ def test_few_places_are_looked_at(bend):
     def excess(places: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.float64]:
         nonlocal rounds
         rounds += 1
-        return np.sign(places - ends[which]) * np.abs(places - ends[which]) ** bend
+        apart = places - ends[which]
+        return np.asarray(np.sign(apart) * np.abs(apart) ** bend)
 
     found = edges(excess, np.zeros(40), np.ones(40))
     assert found == pytest.approx(ends, abs=3e-7)

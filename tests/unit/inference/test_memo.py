@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from eke.inference import memo
 from eke.inference.memo import Memo
 
@@ -15,7 +17,7 @@ def test_the_same_is_made_once_and_another_key_is_another():
 
     kept = Memo()
     for text in ("a", "b", "a", "b"):
-        assert kept.get(("text", text), lambda text=text: make(text), len) == text
+        assert kept.get(("text", text), partial(make, text), len) == text
     assert made == ["a", "b"]
 
 
@@ -32,7 +34,7 @@ def test_there_is_an_end_to_what_is_kept(monkeypatch):
     kept = Memo()
     made: list[int] = []
     for number in [*range(20), 19, 0]:
-        kept.get(number, lambda number=number: made.append(number), lambda _: 100)
+        kept.get(number, partial(made.append, number), lambda _: 100)
     assert made == [*range(20), 0]  # the last one was kept, the first one was not
     for number in range(3):
         kept.get(("too large", number), lambda: None, lambda _: 10**9)
