@@ -59,7 +59,8 @@ def spend_on(
         return _Shop.of(linear_demands(shaped), facts, policy, plans).best(rest, shaped, known)
     if before and (len(before) >= MOST_STEPS or sum(before) > most // LOOK or rest <= 0):
         return Decision("history", 0, known)
-    formulas = KnownFormulas.of(demand.asking([1.0] * len(demand.columns)), facts.inference)
+    # How accurate they get is what the price decides: any half-width will do.
+    formulas = KnownFormulas.of(demand.asking([math.inf] * len(demand.columns)), facts.inference)
     if formulas is not None and formulas.are_exact and not linear_demands(demand):
         return Decision("history", 0, known)
     clear = [] if formulas is None else formulas.clear_rows()
