@@ -25,15 +25,14 @@ from eke.inference import (
     search_ratios,
 )
 from eke.planning.online.group_sizes import least_records, planned_for, possible
+from eke.planning.online.look import BELOW, CLEAR, NARROWER, sum_share
 from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.slopes import along_direction, combined, gradient, rounded, sizes_of
 from eke.query import sensitivity
 from eke.question import Aggregate, AskedBlock, Formula, evaluated
 
-_CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
-_BELOW = 0.8  # of the half-width that makes it clear, so that the next look does
-_TIGHTER, _TIGHTER_BENT = 5.0, 3.0  # by what a look makes an interval narrower
+_NARROWER_BENT = 3.0  # by what a look makes an interval narrower where formulas bend
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _LOOKED_AT = 8
 _SAME = 1e-9
@@ -198,11 +197,11 @@ class KnownFormulas:
     def clarifying(self) -> list[Demand]:
         """Demands with which denominators and radicands can be told from 0, or nearly so."""
         wanted = []
-        tighter = _TIGHTER_BENT if self.demand.bends else _TIGHTER
+        narrower = _NARROWER_BENT if self.demand.bends else NARROWER
         for part, known in self._looks():
             if all(width <= allowed for allowed, width in known):
                 continue
-            aims = [max(_BELOW * allowed, width / tighter) for allowed, width in known]
+            aims = [max(BELOW * allowed, width / narrower) for allowed, width in known]
             wanted.append((part, aims))
         return self._accurate(wanted, self.points)
 
@@ -214,7 +213,7 @@ class KnownFormulas:
         """
         fragile = self._fragile_parts()
         looks = [
-            (part, [(_CLEAR * value, width) for value, width in self._parts(part)])
+            (part, [(CLEAR * value, width) for value, width in self._parts(part)])
             for part in fragile
         ]
         counts = [self.places.index(k) for k in self.demand.records()]
@@ -224,26 +223,13 @@ class KnownFormulas:
         alone = {part.aggregates()[0] for part in fragile if len(part.aggregates()) == 1}
         for k in sorted(set(range(len(self.places))) - alone - set(counts)):
             low, high = self.demand.question.blocks[self.places[k]].inside.extremes()
-            share = self._share_of(k) * float(max(abs(low), abs(high)))
+            share = sum_share(self.demand, self.places[k]) * float(max(abs(low), abs(high)))
             if share == 0.0:  # it is always 0
                 continue
             widths = [width for _, width in self._parts(Aggregate(k))]
             known = [(share * many, width) for many, width in zip(records, widths, strict=True)]
             looks.append((Aggregate(k), known))
         return looks
-
-    def _share_of(self, place: int) -> float:
-        """To what share of what it can be a sum is looked at.
-
-        With an average of values up to R that is wrong by d, an answer to ±w costs more by d/R of
-        it, and the look that tells it to ±d costs w/d of it: together least at d = √(w·R).
-        """
-        shares = [_CLEAR]
-        for (formula, within), (over, _) in zip(self.demand.curved, self.formulas(), strict=True):
-            low, high = self.demand.question.bounds(formula)
-            if place in over.aggregates() and 0.0 < high - low < math.inf:
-                shares.append(math.sqrt(within / (high - low)))
-        return min(shares)
 
     def linearised(self, points: Sequence[FloatArray] | None = None) -> list[Demand]:
         """Demands with which every formula is accurate enough, taken as linear in its errors."""

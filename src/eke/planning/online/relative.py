@@ -18,13 +18,11 @@ from eke.planning.online.decide import decide
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts, noise_kind
 from eke.planning.online.known_formulas import KnownFormulas
-from eke.planning.online.look import first_look, looked
+from eke.planning.online.look import CLEAR, NARROWER, first_look, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand
 from eke.question import Formula
 
-_CLEAR = 0.25  # a value is clear when its half-width is at most this share of it
-_NARROWER = 5.0  # by what a look makes an interval narrower
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _ROUNDING = 1.0 - 1e-9
 _LEAST, _MOST = 1e-90, 1e90  # half-widths that can be asked for
@@ -88,9 +86,9 @@ class _Aim:
 def _next(share: float, value: float, width: float) -> tuple[float, bool]:
     """The half-width to ask for where a value is not accurate enough; whether that is a look."""
     aim = _SAFETY * share * abs(value) if math.isfinite(value) else 0.0
-    if not math.isfinite(width) or width <= _CLEAR * abs(value) or aim >= width / _NARROWER:
+    if not math.isfinite(width) or width <= CLEAR * abs(value) or aim >= width / NARROWER:
         return aim, False
-    return width / _NARROWER, True
+    return width / NARROWER, True
 
 
 def _known_columns(demand: QuestionDemand, inference: Inference) -> list[list[Known]] | None:
