@@ -50,13 +50,14 @@ def test_the_interval_is_at_most_its_share_of_the_value(measure: Measure, share:
     demand = share_of(COUNT, share)
     facts, decisions = carried(demand, rng, measure=measure)
     assert decisions[-1].action == "history"
-    assert len(decisions) <= 8  # looks at first, each a fifth as wide as the one before
+    assert len(decisions) <= 6
     value, width = found_count(demand, facts)
     assert width <= share * value
     # The slow twin is somebody who knows the true value, and asks once.
     absolute = demanded(COUNT, share * exact(demand.question.query(0, 0)))
     known, _ = carried_out(absolute, rng, measure=measure)
-    assert facts.accountant.spent <= 1.6 * known.accountant.spent
+    looks = 0.005 * NANO
+    assert facts.accountant.spent <= 1.6 * known.accountant.spent + looks
 
 
 def test_the_intervals_hold_although_the_value_decides_when_to_stop() -> None:
@@ -137,9 +138,9 @@ def test_decisions_depend_on_the_facts_alone() -> None:
     ("value", "width", "expected"),
     [
         (1000.0, 100.0, (19.4, False)),  # clear: what is asked for
-        (100.0, 90.0, (18.0, True)),  # hardly to be told from 0: a fifth as wide
+        (100.0, 90.0, (30.0, True)),  # hardly to be told from 0: a third as wide
         (1000.0, 50.0, (19.4, False)),
-        (0.0, 60.0, (12.0, True)),
+        (0.0, 60.0, (20.0, True)),
         (float("nan"), float("inf"), (0.0, False)),  # left to what is known of formulas
         (30.0, float("inf"), (0.582, False)),
     ],
@@ -153,6 +154,6 @@ def test_what_is_next_for_one_value(value, width, expected) -> None:
 def test_looks_come_before_purchases() -> None:
     demand = share_of(COUNT, 0.02)
     aim = _Aim.of(demand, 0, [(1000.0, 40.0), (5.0, 60.0)])
-    assert (aim.within, aim.is_look, aim.is_met) == (12.0, True, False)
+    assert (aim.within, aim.is_look, aim.is_met) == (20.0, True, False)
     assert _Aim.of(demand, 0, [(1000.0, 20.0 * (1 - 1e-6)), (0.0, 0.0)]).is_met
     assert not _Aim.of(demand, 0, [(1000.0, 20.1)]).is_met

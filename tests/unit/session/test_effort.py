@@ -22,7 +22,6 @@ from eke.planning.online import effort
 from eke.planning.online.effort import MOST_STEPS, steps_for
 from eke.planning.online.rent import Rent
 from eke.session import Session
-from eke.session.ask import work
 from eke.session.ask.aim import Aim
 from eke.session.ask.estimator import Estimator
 
@@ -146,7 +145,6 @@ def test_what_was_answered_is_answered_again_although_history_has_grown(
     assert looking is not None
     assert 2 * looking.steps < planning.steps
     monkeypatch.setattr(effort, "MOST_STEPS", looking.steps)
-    monkeypatch.setattr(work, "MOST_STEPS", looking.steps)
     again = session.ask(asked, within=within)
     assert again.cost == 0
     assert again.rows == first.rows

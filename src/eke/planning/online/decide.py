@@ -4,8 +4,7 @@ A linear column is a demand on its question. A formula (AVG, a ratio, a variance
 whose width depends on the answers themselves, so it is approached in steps, each of them planned
 from what is known by then and paid for by itself:
 
-1. as long as nothing is known about a denominator, the aggregates are looked at: at first with so
-   much noise that it costs next to nothing, then with less and less;
+1. as long as nothing is known about a denominator, the aggregates are measured coarsely;
 2. then the formula is nearly linear in its small errors, and what is measured is that linear
    question, and what the formula bends in, as far as that is cheaper;
 3. until the interval is narrow enough, or the budget does not allow the next step.
@@ -20,7 +19,7 @@ from eke.planning.online.bending import bend_of, steadying
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts
 from eke.planning.online.known_formulas import KnownFormulas
-from eke.planning.online.look import first_look, looked
+from eke.planning.online.look import coarse, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand, linear_demands
 from eke.planning.online.requirement import Demand
@@ -50,7 +49,7 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
         return _whole(free, demand)
     if known is None:
         first = looked(
-            decide_demands(first_look(demand, facts, demand.curved_blocks()), facts, policy), facts
+            decide_demands(coarse(demand, facts, demand.curved_blocks()), facts, policy), facts
         )
         return _whole(replace(first, known_share=None), demand)
     worst = known.worst()

@@ -1,19 +1,13 @@
-"""Group sizes: how many records groups have, or are planned for."""
+"""Group sizes: how many records groups are planned for."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from eke.arrays import FloatArray
 from eke.planning.online.question_demand import QuestionDemand
-
-
-def least_records(counts: FloatArray) -> float:
-    """The least of some estimated numbers of records; infinite where there is no value."""
-    return math.inf if np.isnan(counts).any() else max(float(counts.min()), 0.0)
 
 
 def planned_for(
@@ -42,21 +36,11 @@ def planned_for(
         each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
         filled = values + lacking * np.clip(each, low, high)
         filled[counts] = np.maximum(filled[counts], demand.groups_of)
-        planned.append(possible(demand, places, filled))
+        others = [k for k in range(len(places)) if k not in counts]
+        size = filled[least]
+        filled[others] = np.clip(filled[others], size * low[others], size * high[others])
+        planned.append(filled)
     return planned
-
-
-def possible(demand: QuestionDemand, places: Sequence[int], values: FloatArray) -> FloatArray:
-    """The estimates of a row, with every sum between what so many records may add up to."""
-    counts = [places.index(k) for k in demand.records()]
-    others = [k for k in range(len(places)) if k not in counts]
-    if not counts or np.isnan(values).any():
-        return values
-    low, high = _ends(demand, places)
-    size = least_records(values[counts])
-    clipped = values.copy()
-    clipped[others] = np.clip(values[others], size * low[others], size * high[others])
-    return clipped
 
 
 def _ends(demand: QuestionDemand, places: Sequence[int]) -> tuple[FloatArray, FloatArray]:

@@ -24,15 +24,15 @@ from eke.inference import (
     halfwidths,
     search_ratios,
 )
-from eke.planning.online.group_sizes import least_records, planned_for, possible
-from eke.planning.online.look import BELOW, CLEAR, NARROWER, sum_share
+from eke.planning.online.group_sizes import planned_for
 from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.slopes import along_direction, combined, gradient, rounded, sizes_of
 from eke.query import sensitivity
-from eke.question import Aggregate, AskedBlock, Formula, evaluated
+from eke.question import AskedBlock, Formula, evaluated
 
-_NARROWER_BENT = 3.0  # by what a look makes an interval narrower where formulas bend
+_CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
+_TIGHTER = 3.0
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _LOOKED_AT = 8
 _SAME = 1e-9
@@ -120,12 +120,8 @@ class KnownFormulas:
             return f"planned for groups of {size:,} records; a larger groups_of costs less"
         if not self.demand.question.group_by:
             return ""
-        worst = max(width / within for _, width, within in self.widths())
-        rows = {row for row, width, within in self.widths() if width / within == worst}
-        which = self.demand.question.group(rows.pop()) if len(rows) == 1 else ""
-        decides = (
-            f"the group {which} decides the price" if which else "small groups decide the price"
-        )
+        row = max(self.widths(), key=lambda found: found[1] / found[2])[0]
+        decides = f"the group {self.demand.question.group(row)} decides the price"
         if not self.demand.records():
             return decides
         return (
@@ -189,51 +185,25 @@ class KnownFormulas:
     def clear_rows(self) -> list[bool]:
         """The same row by row."""
         clear = [True] * len(self.joints)
-        for _, known in self._looks():
-            for at, (allowed, width) in enumerate(known):
-                clear[at] &= width <= allowed
+        for part in self._fragile_parts():
+            for at, (value, width) in enumerate(self._parts(part)):
+                clear[at] &= width <= _CLEAR * value
         return clear
 
     def clarifying(self) -> list[Demand]:
         """Demands with which denominators and radicands can be told from 0, or nearly so."""
         wanted = []
-        narrower = _NARROWER_BENT if self.demand.bends else NARROWER
-        for part, known in self._looks():
-            if all(width <= allowed for allowed, width in known):
+        for part in self._fragile_parts():
+            known = self._parts(part)
+            if all(width <= _CLEAR * value for value, width in known):
                 continue
-            aims = [max(BELOW * allowed, width / narrower) for allowed, width in known]
+            aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in known]
             wanted.append((part, aims))
         return self._accurate(wanted, self.points)
 
-    def _looks(self) -> list[tuple[Formula, list[tuple[float, float]]]]:
-        """What must be known before slopes mean anything: half-widths (allowed, known) in each row.
-
-        What formulas divide by, or take the root of, to a share of itself; sums that are divided
-        by a number of records to a share of the most that so many add up to.
-        """
-        fragile = self._fragile_parts()
-        looks = [
-            (part, [(CLEAR * value, width) for value, width in self._parts(part)])
-            for part in fragile
-        ]
-        counts = [self.places.index(k) for k in self.demand.records()]
-        if not counts or self.demand.bends:
-            return looks
-        records = [least_records(point[counts]) for point in self.points]
-        alone = {part.aggregates()[0] for part in fragile if len(part.aggregates()) == 1}
-        for k in sorted(set(range(len(self.places))) - alone - set(counts)):
-            low, high = self.demand.question.blocks[self.places[k]].inside.extremes()
-            share = sum_share(self.demand, self.places[k]) * float(max(abs(low), abs(high)))
-            if share == 0.0:  # it is always 0
-                continue
-            widths = [width for _, width in self._parts(Aggregate(k))]
-            known = [(share * many, width) for many, width in zip(records, widths, strict=True)]
-            looks.append((Aggregate(k), known))
-        return looks
-
     def linearised(self, points: Sequence[FloatArray] | None = None) -> list[Demand]:
         """Demands with which every formula is accurate enough, taken as linear in its errors."""
-        points = self._possible(self.points) if points is None else points
+        points = self.points if points is None else points
         wanted = [(f, [within] * len(points)) for f, within in self.formulas()]
         return self._accurate(wanted, points)
 
@@ -250,13 +220,7 @@ class KnownFormulas:
                 width = halfwidth(noise, self.demand.confidence)
                 raised[k] = max(raised[k], abs(value) + width)
             hopeful.append(raised)
-        return self._possible(hopeful)
-
-    def _possible(self, points: Sequence[FloatArray]) -> list[FloatArray]:
-        """Estimates without what noise makes of sums that are hardly known yet."""
-        if self.demand.bends:  # their sums are known better by then
-            return list(points)
-        return [possible(self.demand, self.places, point) for point in points]
+        return hopeful
 
     def reaches(self) -> list[float]:
         """How far one record can move each formula, in the row where that is farthest."""

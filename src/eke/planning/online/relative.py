@@ -1,7 +1,7 @@
 """Relative: accuracy as a share of the value itself, such as 2 %, which history must tell first.
 
 What is known is looked at row by row. Where a value can hardly be told from 0, its interval is made
-a fifth as wide: that is a look, and no more than a tenth of what is left goes to one. Where it can,
+a third as wide: that is a look, and no more than a tenth of what is left goes to one. Where it can,
 its share is an ordinary half-width (`decide.py`). The steps end when every value is as accurate as
 its share, or the budget does not allow the next one.
 """
@@ -18,11 +18,13 @@ from eke.planning.online.decide import decide
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts, noise_kind
 from eke.planning.online.known_formulas import KnownFormulas
-from eke.planning.online.look import CLEAR, NARROWER, first_look, looked
+from eke.planning.online.look import FAINT, coarse, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand
 from eke.question import Formula
 
+_CLEAR = 0.25  # a value is clear when its half-width is at most this share of it
+_NARROWER = 3.0  # by what a look makes an interval narrower
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _ROUNDING = 1.0 - 1e-9
 _LEAST, _MOST = 1e-90, 1e90  # half-widths that can be asked for
@@ -40,7 +42,8 @@ def decide_relative(demand: QuestionDemand, facts: Facts, policy: Policy) -> Dec
     known = _known_columns(demand, facts.inference)
     if known is None:
         blocks = range(len(demand.question.blocks))
-        first = decide_demands(first_look(demand, facts, blocks), facts, policy)
+        faint = () if demand.curved else (FAINT,)
+        first = decide_demands(coarse(demand, facts, blocks, *faint), facts, policy)
         return replace(looked(first, facts), known=None, known_share=None, narrowest=None)
     aims = [_Aim.of(demand, place, rows) for place, rows in enumerate(known)]
     widest = max((width for _, width in known[0]), default=0.0)
@@ -86,9 +89,9 @@ class _Aim:
 def _next(share: float, value: float, width: float) -> tuple[float, bool]:
     """The half-width to ask for where a value is not accurate enough; whether that is a look."""
     aim = _SAFETY * share * abs(value) if math.isfinite(value) else 0.0
-    if not math.isfinite(width) or width <= CLEAR * abs(value) or aim >= width / NARROWER:
+    if not math.isfinite(width) or width <= _CLEAR * abs(value) or aim >= width / _NARROWER:
         return aim, False
-    return width / NARROWER, True
+    return width / _NARROWER, True
 
 
 def _known_columns(demand: QuestionDemand, inference: Inference) -> list[list[Known]] | None:

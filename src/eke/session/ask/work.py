@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from eke.inference import Inference
 from eke.planning import QuestionDemand
+from eke.planning.online import effort
 from eke.planning.online.effort import (
     LIGHT_STEPS,
     MOST_STEPS,
@@ -40,7 +41,7 @@ class Work:
     @property
     def is_allowed(self) -> bool:
         """True unless it is too much for one request."""
-        return self.steps <= MOST_STEPS
+        return self.steps <= effort.MOST_STEPS
 
     def check(self) -> None:
         """Raise `QueryError` if it is too much for one request; nothing has been done by then."""
