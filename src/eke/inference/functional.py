@@ -7,7 +7,7 @@ noise. Other formulas are evaluated on draws of the true answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from eke.arrays import FloatArray
 from eke.errors import AccuracyError
 from eke.inference.fieller import Ratio, fieller, outwards
 from eke.inference.joint import Joint
+from eke.inference.memo import keep_few
 from eke.inference.posterior.exact import halfwidth
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
 from eke.question import Formula, evaluated
@@ -39,7 +40,8 @@ class FormulaPosterior:
     seed: int
     bounds: tuple[float, float] = (-math.inf, math.inf)  # an average lies between its values
     _drawn: list[FloatArray] = field(default_factory=list, init=False, repr=False)
-    ends: dict[float, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
+    _radicand: list[FormulaPosterior] = field(default_factory=list, init=False, repr=False)
+    ends: dict[Hashable, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
     """Of a ratio, by confidence, before they are cut at the bounds; `search_ratios` finds them."""
 
     def ratio(self) -> Ratio | None:
@@ -50,7 +52,7 @@ class FormulaPosterior:
     @property
     def numbers(self) -> int:
         """How many numbers it holds when somebody has looked."""
-        return 0 if self.ratio() is not None else DRAWS
+        return 0 if self.ratio() is not None else DRAWS * (1 + (self._root() is not None))
 
     @property
     def value(self) -> float:
@@ -111,9 +113,11 @@ class FormulaPosterior:
 
     def _uncut(self, confidence: float) -> tuple[float, float] | None:
         """The interval of a ratio of linear forms before it is cut; None for other formulas."""
-        if confidence not in self.ends:
-            search_ratios([self], confidence)
-        return self.ends.get(confidence)
+        known = self.ends.get(confidence)  # one look: another thread may make room at any time
+        ratio = self.ratio() if known is None else None
+        if ratio is None:
+            return known
+        return keep_few(self.ends, confidence, fieller([ratio], confidence)[0])
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The share of draws above, below or between."""
@@ -178,7 +182,9 @@ class FormulaPosterior:
         radicand = self.formula.radicand
         if radicand is None or self.joint.is_exact:
             return None
-        return FormulaPosterior(radicand, self.joint, self.seed)
+        if not self._radicand:
+            self._radicand.append(FormulaPosterior(radicand, self.joint, self.seed))
+        return self._radicand[0]
 
     def _defined(self) -> FloatArray:
         draws = self.draws()
@@ -206,4 +212,4 @@ def search_ratios(posteriors: Iterable[FormulaPosterior], confidence: float) -> 
     pairs = [(posterior, ratio) for posterior, ratio in ratios if ratio is not None]
     intervals = fieller([ratio for _, ratio in pairs], confidence)
     for (posterior, _), interval in zip(pairs, intervals, strict=True):
-        posterior.ends[confidence] = interval
+        keep_few(posterior.ends, confidence, interval)

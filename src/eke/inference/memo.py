@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MOST_NUMBERS = 2**22
+MOST_KEPT_FEW = 16
 _EACH = 64  # numbers' worth of room that anything takes by itself
 
 
@@ -34,3 +35,14 @@ class Memo:
             self._made[key] = made
             self._numbers += room
         return made
+
+
+def keep_few(few: dict[Hashable, T], key: Hashable, value: T) -> T:
+    """Keep a value beside a few others; when there are too many, the others are forgotten.
+
+    Whoever asks chooses the confidence of an interval, and may choose another one each time.
+    """
+    if len(few) >= MOST_KEPT_FEW:
+        few.clear()
+    few[key] = value
+    return value

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from eke.inference import memo
+import numpy as np
+
+from eke.inference import ComposedNoise, FormulaPosterior, Joint, halfwidth, memo
 from eke.inference.memo import Memo
+from eke.question import Aggregate, Operation
 
 
 def test_the_same_is_made_once_and_another_key_is_another():
@@ -39,3 +42,16 @@ def test_there_is_an_end_to_what_is_kept(monkeypatch):
     for number in range(3):
         kept.get(("too large", number), lambda: None, lambda _: 10**9)
     assert len(kept._made) == 1
+
+
+def test_few_are_kept_beside_each_other():
+    """A hostile asker chooses another confidence each time; what is kept for them is bounded."""
+    noise = ComposedNoise(np.array([1.0, 2.0]))
+    joint = Joint(np.array([5e3, 1e2]), np.eye(2), *map(np.array, ([3, 2], [0, 0], [0, 0], [1, 1])))
+    ratio = FormulaPosterior(Operation("/", Aggregate(0), Aggregate(1)), joint, 1)
+    for confidence in np.linspace(0.5, 0.9, 200).tolist():
+        width, interval = halfwidth(noise, confidence), ratio.interval(confidence)
+        assert halfwidth(noise, confidence) == width
+        assert ratio.interval(confidence) == interval
+        assert len(noise.widths) <= memo.MOST_KEPT_FEW
+        assert len(ratio.ends) <= memo.MOST_KEPT_FEW

@@ -8,6 +8,7 @@ What follows from the law of e is in `exact.py`, and in the paper's two methods 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +38,7 @@ class ComposedNoise:
     # (m,) how often each scale occurs, for whole tables whose cells count alike; once by default.
     counts: NDArray[np.float64] | None = None
     # Half-widths by confidence, as far as somebody asked: a popular question is answered often.
-    widths: dict[float, float] = field(default_factory=dict, init=False, repr=False)
+    widths: dict[Hashable, float] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         scales, counts = _as_scales(self.laplace_scales, self.counts)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import AccuracyError
+from eke.inference.memo import keep_few
 from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.contour import invert, invert_each
@@ -151,14 +152,18 @@ def halfwidth(noise: ComposedNoise, confidence: float) -> float:
 def halfwidths(noises: Sequence[ComposedNoise], confidence: float) -> Reals:
     """The same for many noises, which are searched together, and each only once."""
     confidence = checked_confidence(confidence)
-    unknown = [noise for noise in noises if confidence not in noise.widths]
+    known = [noise.widths.get(confidence) for noise in noises]
+    unknown = [noise for noise, width in zip(noises, known, strict=True) if width is None]
     halves = [_closed_halfwidth(noise, confidence) for noise in unknown]
     composed = [noise for noise, half in zip(unknown, halves, strict=True) if half is None]
-    searched = iter(_composed_halfwidths(composed, confidence))
+    searched = iter(_composed_halfwidths(composed, confidence).tolist())
+    fresh = []
     for noise, closed in zip(unknown, halves, strict=True):
-        half = float(next(searched)) if closed is None else closed
-        noise.widths[confidence] = half * (1.0 + _ROUNDED_UP) + noise.grid_slack
-    return np.array([noise.widths[confidence] for noise in noises])
+        half = next(searched) if closed is None else closed
+        width = half * (1.0 + _ROUNDED_UP) + noise.grid_slack
+        fresh.append(keep_few(noise.widths, confidence, width))
+    new = iter(fresh)
+    return np.array([next(new) if width is None else width for width in known])
 
 
 def _closed_halfwidth(noise: ComposedNoise, confidence: float) -> float | None:
