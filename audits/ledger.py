@@ -22,6 +22,7 @@ from eke.errors import BudgetExceeded, LedgerError
 from eke.ledger import Ledger, book, replay
 from eke.ledger.book import Book
 from eke.privacy.accountant import Accountant
+from tests.property import test_people_accounting as people
 from tests.property.test_accounting import Forgetful, play_all
 from tests.unit.ledger.test_verify import CUNNING, EDITS, OTHER_TYPES
 
@@ -159,6 +160,22 @@ def accounting(scale: Scale) -> tuple[Row, ...]:
             passed=not any(wrong.values()) and found["inexact"] == 0 and found["refusals"] > 0,
             caught=forgetful > 20,
         ),
+        _of_people(scale),
+    )
+
+
+def _of_people(scale: Scale) -> Row:
+    """Numbers of people beside counts of records, against every possible unit."""
+    histories = scale.of(3000, 60)
+    found = people.play_all(Accountant, histories)
+    divided = people.play_all(people.Divided, 100)["under-counts"]
+    return Row(
+        title="accounting for people against brute force",
+        samples=f"{number(histories)} histories, {number(found['decisions'])} decisions",
+        figure=f"{found['under-counts']} under-counts, {found['decreases']} decreases",
+        control=f"people as a k-th of their rows: {divided} under-counts",
+        passed=not found["under-counts"] and not found["decreases"] and found["refusals"] > 0,
+        caught=divided > 5,
     )
 
 

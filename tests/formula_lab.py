@@ -28,6 +28,7 @@ from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
+from eke.privacy.unit import Unit
 from eke.query import Query
 from eke.sql import parse
 
@@ -48,7 +49,7 @@ def exact(query: Query) -> float:
 
 
 def demanded(text: str, within: float, confidence: float = 0.95) -> QuestionDemand:
-    statement = parse(text, DOMAIN)
+    statement = parse(text, DOMAIN, unit=Unit("id", 3))
     each = tuple(None if column.is_key else within for column in statement.columns)
     return checked(QuestionDemand(statement, each, confidence))
 

@@ -78,7 +78,7 @@ SECTIONS = (
         "Writing questions",
         (
             *("count", "total", "moment", "table", "constant", "marginal"),
-            *("mean", "median", "quantile", "ratio", "variance", "deviation", "root"),
+            *("mean", "median", "people", "quantile", "ratio", "variance", "deviation", "root"),
         ),
         """
         Questions can be added, subtracted, and multiplied or divided by numbers. A condition is a

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from eke.privacy.unit import Unit
     from eke.query import constant, count, marginal, moment, table, total
-    from eke.question import deviation, mean, median, quantile, ratio, root, variance
+    from eke.question import deviation, mean, median, people, quantile, ratio, root, variance
     from eke.session import (
         Answer,
         Budget,
@@ -118,6 +118,7 @@ __all__ = [
     "median",
     "moment",
     "open",
+    "people",
     "prefixes",
     "quantile",
     "ranges",
@@ -152,7 +153,9 @@ _HOMES = {
     ),
     "eke.privacy.unit": ("Unit",),
     "eke.query": ("constant", "count", "marginal", "moment", "table", "total"),
-    "eke.question": ("deviation", "mean", "median", "quantile", "ratio", "root", "variance"),
+    "eke.question": (
+        *("deviation", "mean", "median", "people", "quantile", "ratio", "root", "variance"),
+    ),
     "eke.session": (
         *("Answer", "Budget", "History", "Preview", "Release", "Session", "View"),
         *("check", "create", "simultaneous", "write_report"),

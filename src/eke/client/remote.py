@@ -29,6 +29,7 @@ from eke.errors import EkeError, QueryError, ServiceError
 from eke.inference.progress import Progress, silent
 from eke.planning import workload_to_document
 from eke.privacy.record_loss import NANO
+from eke.privacy.unit import Unit
 from eke.publish import Published
 from eke.question import Question, caveats
 from eke.session import (
@@ -318,6 +319,12 @@ class RemoteSession(Dataset):
         """The domain; it never changes."""
         document = self._wire.get(f"{self._place}/schema")
         return domain_from_document(document["domain"]).reordered(document["order"])
+
+    @cached_property
+    def unit(self) -> Unit | None:
+        """What is protected as a whole; it never changes."""
+        told = self._wire.get(self._place)["unit"]
+        return None if told is None else Unit(told["column"], told["rows"])
 
     def close(self) -> None:
         self._wire.close()

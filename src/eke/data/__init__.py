@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from eke.data.files import CsvFile, DuckDBFile, ParquetFile
-from eke.data.source import Counts, Rows, Source
+from eke.data.source import Counts, Holdings, Rows, Source
 from eke.data.table_check import TableCheck
 from eke.late import late_names
 
@@ -22,6 +22,7 @@ __all__ = [
     "CsvFile",
     "Draft",
     "DuckDBFile",
+    "Holdings",
     "MarginalSource",
     "ParquetFile",
     "PostgreSQLTable",

@@ -13,7 +13,9 @@ from typing import NoReturn
 
 from eke.data.cells import Cells, cells_of_rows
 from eke.data.fingerprint import CHANGED
-from eke.data.source import Counts, Rows, check_totals
+from eke.data.holders import Holders
+from eke.data.row_sample import RowSample, stored_sample
+from eke.data.source import Counts, Holdings, Rows, check_totals
 from eke.domain import Domain
 from eke.errors import DataError, SecretLeak
 from eke.privacy.unit import Unit
@@ -22,6 +24,7 @@ _NO_ORDER = (
     "this table cannot be read row by row in an order of its own: that needs a file or a table in "
     "memory, a domain that drops no row, and single rows as units"
 )
+_NO_PEOPLE = "this table protects single rows, and knows nobody whose rows they are; count records"
 
 
 class CellSource:
@@ -31,7 +34,10 @@ class CellSource:
     and `notes` are public.
     """
 
-    __slots__ = ("_cells", "_list", "_read", "_read_some", "_reference", "domain", "notes", "unit")
+    __slots__ = (
+        *("_cells", "_holders", "_list", "_read", "_read_holders", "_read_some", "_reference"),
+        *("domain", "notes", "unit"),
+    )
 
     def __init__(
         self,
@@ -43,16 +49,22 @@ class CellSource:
         notes: Sequence[str] = (),
         read_some: Callable[[frozenset[str]], Cells] | None = None,
         list_rows: Callable[[], Rows] | None = None,
+        read_holders: Callable[[], Holders] | None = None,
     ) -> None:
-        """`read_some` reads the same rows, but only of some attributes, or of a few more."""
+        """`read_some` reads the same rows, but only of some attributes, or of a few more.
+
+        `read_holders` says whose they are, where units have ids.
+        """
         self.domain = domain
         self.unit = unit
         self.notes = tuple(notes)
         self._read = read
         self._read_some = read_some
         self._list = list_rows
+        self._read_holders = read_holders if unit is not None else None
         self._reference = dict(reference)
         self._cells: Cells | None = None
+        self._holders: Holders | None = None
 
     def __repr__(self) -> str:
         return f"CellSource({', '.join(self.domain.names)}; the rows are not shown)"
@@ -79,6 +91,26 @@ class CellSource:
         check_totals(list(tables.values()))
         return [tables[tuple(attributes)] for attributes in attribute_sets]
 
+    def load_people(self) -> None:
+        """Know of each row whose it is; before charging anyone.
+
+        Privacy: these must be the very rows that are counted, of the table known before.
+        """
+        if self._holders is None:
+            if self._read_holders is None:
+                raise DataError(_NO_PEOPLE)
+            holders = self._read_holders()
+            if holders.cells().sha256() != self.load().sha256():
+                raise DataError(CHANGED)
+            self._holders = holders
+
+    def holdings(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Holdings]:
+        """Which ids have counted rows in which cells of each attribute set."""
+        self.load_people()
+        if self._holders is None:
+            raise DataError(_NO_PEOPLE)
+        return [self._holders.within(tuple(attributes)) for attributes in attribute_sets]
+
     @property
     def held_cells(self) -> int:
         """How many counts are held in memory; secret, as the counts are."""
@@ -96,3 +128,11 @@ class CellSource:
     def reference(self) -> dict[str, object]:
         """The document that finds the table again; for the curator's eyes, it holds a digest."""
         return dict(self._reference)
+
+
+def stated_reference(
+    kind: str, cells: Cells, domain: Domain, unit: Unit | None, sample: RowSample | None
+) -> dict[str, object]:
+    """The reference of a table that is not stored: what it must be when it is given again."""
+    columns = [*domain.names, *([unit.column] if unit else [])]
+    return {"kind": kind, "columns": columns, "sha256": cells.sha256(), **stored_sample(sample)}

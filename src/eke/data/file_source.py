@@ -16,8 +16,9 @@ from eke.data.cover import cover
 from eke.data.files import CsvFile, DataFile, file_to_document
 from eke.data.fingerprint import Fingerprint, check_untouched
 from eke.data.grouping import scan_sets
+from eke.data.holders import Holders
 from eke.data.marginal_source import MarginalSource
-from eke.data.reduction import ID, count_cells, kept_rows, list_rows
+from eke.data.reduction import ID, count_cells, count_holders, kept_rows, list_rows
 from eke.data.row_sample import RowSample, stored_sample
 from eke.data.scan import Scan, scan_file
 from eke.data.source import Columns, Rows
@@ -53,6 +54,11 @@ def file_source(
     with scan_file(file) as scan:
         wanted = wanted_columns(tuple(scan.columns), domain, unit)
         notes = notes_on_types(scan.table(wanted, ID), domain, from_text=from_text)
+
+    def holders() -> Holders:
+        with _untouched(file, fingerprint) as scan:
+            raw = scan.table(wanted, ID)
+            return count_holders(raw, domain, unit, scan.engine, sample=sample, from_text=from_text)
 
     def read(part: Domain = domain) -> Cells:
         others = [name for name in domain.names if name not in part]
@@ -95,6 +101,7 @@ def file_source(
         reference=reference,
         notes=notes,
         list_rows=in_order,
+        read_holders=holders,
     )
 
 

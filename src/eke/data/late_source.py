@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
-from eke.data.source import Counts, Rows, Source
+from eke.data.source import Counts, Holdings, Rows, Source
 from eke.errors import SecretLeak
 
 
@@ -41,6 +41,14 @@ class LateSource:
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, all of the same table at the same moment."""
         return self._source().counts(attribute_sets)
+
+    def load_people(self) -> None:
+        """Make sure that people can be counted."""
+        self._source().load_people()
+
+    def holdings(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Holdings]:
+        """Which ids have rows in which cells of each attribute set."""
+        return self._source().holdings(attribute_sets)
 
     def rows(self) -> Rows:
         """The records one by one, coded, in the order of the table."""

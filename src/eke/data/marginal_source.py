@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from eke.data.cells import Cells
 from eke.data.cover import MOST_CELLS, cells, check_size, cover
-from eke.data.source import Counts, Rows, check_totals
+from eke.data.source import Counts, Holdings, Rows, check_totals
 from eke.domain import Domain
 from eke.errors import DataError, SecretLeak
 from eke.privacy.unit import Unit
@@ -21,6 +21,10 @@ from eke.privacy.unit import Unit
 _NO_ROWS = (
     "a table that is counted by marginals is never read row by row; nothing was spent. Protect it "
     "with collect='cells', from a file or a table in memory, to publish rows"
+)
+_NO_PEOPLE = (
+    "a table that is counted by marginals does not tell whose its rows are; nothing was spent. "
+    "Protect it with collect='cells' to count people, or make a view with one row a person"
 )
 _MOST_HELD = 2 * MOST_CELLS
 
@@ -110,6 +114,14 @@ class MarginalSource:
         """How many counts are held in memory; secret, as the counts are."""
         with self._lock:
             return sum(len(table.counts) for table in self._held.values())
+
+    def load_people(self) -> None:
+        """Refused: whose rows they are is never read."""
+        raise DataError(_NO_PEOPLE)
+
+    def holdings(self, _: Sequence[tuple[str, ...]]) -> list[Holdings]:
+        """Refused, too."""
+        raise DataError(_NO_PEOPLE)
 
     def rows(self) -> Rows:
         """Refused: the rows stay where they are."""

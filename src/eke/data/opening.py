@@ -8,14 +8,13 @@ DuckDB, server tables by their own server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import ibis
 
-from eke.data.cell_source import CellSource
-from eke.data.cells import Cells
+from eke.data.cell_source import CellSource, stated_reference
 from eke.data.columns import check_moments, notes_on_types, wanted_columns
 from eke.data.file_source import file_source, reopened_file
 from eke.data.files import (
@@ -28,11 +27,12 @@ from eke.data.fingerprint import (
     CHANGED,
     take_fingerprint,
 )
+from eke.data.holders import Holders
 from eke.data.identity import no_equality
 from eke.data.memory import MemoryTable, memory_table
-from eke.data.reduction import count_cells, ids_compare, list_rows
+from eke.data.reduction import count_cells, count_holders, ids_compare, list_rows
 from eke.data.reopening import known_file
-from eke.data.row_sample import RowSample, stored_sample
+from eke.data.row_sample import RowSample
 from eke.data.sealed import OpenEngine, SealedEngine
 from eke.data.server_source import AnySource, open_server, reopen_server
 from eke.data.server_table import PostgreSQLTable, SparkTable, is_postgresql_address
@@ -157,7 +157,22 @@ def _memory_source(
         with SealedEngine() as engine:
             return list_rows(engine.register("raw", table), domain, engine, coded=ready)
 
-    return _held_source("memory", cells, domain, unit, sample, notes=notes, list_rows=in_order)
+    def holders() -> Holders:
+        table, ready = memory.coded(domain, unit)
+        with SealedEngine() as engine:
+            raw = engine.register("raw", table)
+            return count_holders(raw, domain, unit, engine, sample=sample, coded=ready)
+
+    stated = stated_reference("memory", cells, domain, unit, sample)
+    return CellSource(
+        domain,
+        unit,
+        read=lambda: cells,
+        reference=stated,
+        notes=notes,
+        list_rows=in_order,
+        read_holders=holders,
+    )
 
 
 def _ibis_source(
@@ -170,26 +185,11 @@ def _ibis_source(
     check_moments(raw, domain)
     notes = notes_on_types(raw, domain, from_text=False)
     cells = count_cells(raw, domain, unit, OpenEngine(), sample=sample)
-    return _held_source("ibis", cells, domain, unit, sample, notes=notes)
-
-
-def _held_source(
-    kind: str,
-    cells: Cells,
-    domain: Domain,
-    unit: Unit | None,
-    sample: RowSample | None,
-    *,
-    notes: Sequence[str],
-    list_rows: Callable[[], Rows] | None = None,
-) -> CellSource:
-    columns = [*domain.names, *([unit.column] if unit else [])]
-    reference = {
-        "kind": kind,
-        "columns": columns,
-        "sha256": cells.sha256(),
-        **stored_sample(sample),
-    }
     return CellSource(
-        domain, unit, read=lambda: cells, reference=reference, notes=notes, list_rows=list_rows
+        domain,
+        unit,
+        read=lambda: cells,
+        reference=stated_reference("ibis", cells, domain, unit, sample),
+        notes=notes,
+        read_holders=lambda: count_holders(raw, domain, unit, OpenEngine(), sample=sample),
     )

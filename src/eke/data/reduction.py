@@ -25,6 +25,7 @@ from eke.data.coding import (
     long_list,
     spelled_number,
 )
+from eke.data.holders import NOBODY, Holders
 from eke.data.id_mark import MARK
 from eke.data.row_sample import RowSample
 from eke.data.sealed import Engine, Find
@@ -40,6 +41,7 @@ _Read: TypeAlias = Callable[..., Any]
 ID = "id"
 _COUNT = "rows"
 _PLACE = "place"
+_NUMBER, _HOLDER = "number", "holder"
 
 
 def code_column(place: int) -> str:
@@ -73,6 +75,38 @@ def count_cells(
     columns = [whole_numbers(result[name]) for name in names]
     counts = whole_numbers(result[_COUNT]).astype(np.int64)
     return sorted_cells(domain.names, domain.shape, columns, counts)
+
+
+def count_holders(
+    table: Any,
+    domain: Domain,
+    unit: Unit | None,
+    engine: Engine,
+    *,
+    sample: RowSample | None,
+    from_text: bool = False,
+    coded: frozenset[str] = frozenset(),
+) -> Holders:
+    """The same rows as in `count_cells`, by whose they are.
+
+    Privacy: Every id has a number of its own, that of its first row in whatever order the engine
+    has; rows without an id have none. Whether ids are equal, PARTITION BY says, as everywhere.
+    """
+    names = [code_column(place) for place in range(len(domain))]
+    rows = _held_rows(table, domain, unit, engine, from_text=from_text, coded=coded)
+    counted = _kept(rows, names, unit, sample)
+    counted = counted.mutate(**{_NUMBER: ibis.row_number().over(ibis.window())})
+    first = counted[_NUMBER].min().over(group_by=counted[ID])
+    counted = counted.mutate(**{_HOLDER: ibis.ifelse(counted[ID].isnull(), NOBODY, first)})
+    pairs = counted.group_by([_HOLDER, *names]).aggregate(**{_COUNT: counted.count()})
+    result = engine.fetch(pairs)
+    return Holders(
+        domain.names,
+        domain.shape,
+        tuple(whole_numbers(result[name]) for name in names),
+        whole_numbers(result[_HOLDER]).astype(np.int64),
+        whole_numbers(result[_COUNT]).astype(np.int64),
+    )
 
 
 def whole_numbers(column: Any) -> NDArray[Any]:

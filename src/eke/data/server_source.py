@@ -6,7 +6,8 @@ marginals are collected, by one that the server sums up (`row_digest`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -16,9 +17,10 @@ from eke.data.columns import notes_on_types, wanted_columns
 from eke.data.cover import cover
 from eke.data.fingerprint import CHANGED
 from eke.data.grouping import Scanned, scan_sets
+from eke.data.holders import Holders
 from eke.data.marginal_source import MarginalSource
 from eke.data.postgresql_engine import PostgreSQLEngine
-from eke.data.reduction import ID, count_cells, kept_rows
+from eke.data.reduction import ID, count_cells, count_holders, kept_rows
 from eke.data.row_digest import SecretPoint
 from eke.data.row_sample import RowSample, stored_sample
 from eke.data.server_table import (
@@ -50,7 +52,14 @@ def open_server(
     if table.collect == "cells":
         cells, notes = read_cells(table, domain, unit, sample)
         reference = {**stored, _DIGEST: cells.sha256()}
-        return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+        return CellSource(
+            domain,
+            unit,
+            read=lambda: cells,
+            reference=reference,
+            notes=notes,
+            read_holders=lambda: read_holders(table, domain, unit, sample),
+        )
     point = SecretPoint.draw(domain)
     first, notes = _scan(table, domain, unit, sample, point=point, sets=cover([()], domain))
     reference = {**stored, _SALT: point.salt, _DIGEST: first.digest}
@@ -83,7 +92,13 @@ def reopen_server(
             raise DataError(CHANGED)
         return cells
 
-    return CellSource(domain, unit, read=read, reference=stored)
+    return CellSource(
+        domain,
+        unit,
+        read=read,
+        reference=stored,
+        read_holders=lambda: read_holders(table, domain, unit, sample),
+    )
 
 
 def table_of_reference(reference: Mapping[str, object]) -> ServerTable:
@@ -141,13 +156,30 @@ def read_cells(
     table: ServerTable | ViewTable, domain: Domain, unit: Unit | None, sample: RowSample | None
 ) -> tuple[Cells, list[str]]:
     """The cells of a server's table or view, and what its curator should know of its columns."""
-    with server_engine(table) as engine:
-        if isinstance(engine, PostgreSQLEngine):
-            engine.check_view(unit)
+    with _checked(table, unit) as engine:
         wanted = wanted_columns(engine.names, domain, unit)
         raw = engine.table(wanted, identity=ID)
         notes = notes_on_types(raw, domain, from_text=False, shown=engine.shown_types(wanted))
         return count_cells(raw, domain, unit, engine, sample=sample), notes
+
+
+def read_holders(
+    table: ServerTable | ViewTable, domain: Domain, unit: Unit | None, sample: RowSample | None
+) -> Holders:
+    """Whose the rows of a server's table or view are."""
+    with _checked(table, unit) as engine:
+        raw = engine.table(wanted_columns(engine.names, domain, unit), identity=ID)
+        return count_holders(raw, domain, unit, engine, sample=sample)
+
+
+@contextmanager
+def _checked(
+    table: ServerTable | ViewTable, unit: Unit | None
+) -> Iterator[PostgreSQLEngine | SparkEngine]:
+    with server_engine(table) as engine:
+        if isinstance(engine, PostgreSQLEngine):
+            engine.check_view(unit)
+        yield engine
 
 
 def server_engine(table: ServerTable | ViewTable) -> PostgreSQLEngine | SparkEngine:

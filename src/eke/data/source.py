@@ -73,6 +73,33 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Holdings:
+    """Which ids have records in which cells of one attribute set, each pair once.
+
+    Ids are numbers that say nothing but which are the same.
+
+    Privacy: Exact, so nothing here can be printed or pickled. No id has more pairs than it has
+    counted rows.
+    """
+
+    attributes: tuple[str, ...]
+    codes: NDArray[np.int64]  # (pairs, attributes)
+    holders: NDArray[np.int64]  # (pairs,)
+
+    def __post_init__(self) -> None:
+        if self.codes.dtype != np.int64 or self.holders.dtype != np.int64:
+            raise DataError("codes and numbers of ids must be 64-bit integers")
+        if self.codes.shape != (len(self.holders), len(self.attributes)):
+            raise DataError("codes need one row a pair and one column an attribute")
+
+    def __repr__(self) -> str:
+        return f"Holdings({', '.join(self.attributes)}; who has which rows is not shown)"
+
+    def __reduce__(self) -> NoReturn:
+        raise SecretLeak("exact data cannot be pickled or copied; release a measurement instead")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rows:
     """The records of a table in its own order, coded: for releases of one noisy row each.
 
@@ -107,6 +134,14 @@ class Source(Protocol):
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, all of the same table at the same moment."""
+        ...
+
+    def load_people(self) -> None:
+        """Make sure that people can be counted, so that what is wrong shows before a charge."""
+        ...
+
+    def holdings(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Holdings]:
+        """Which ids have rows in which cells of each attribute set; the rows that are counted."""
         ...
 
     def rows(self) -> Rows:

@@ -7,11 +7,11 @@ dataset means the same whichever version reads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from eke.data.cell_source import CellSource
+from eke.data.cell_source import CellSource, stated_reference
 from eke.data.cells import Cells
 from eke.data.columns import notes_on_types, wanted_columns
 from eke.data.files import file_from_document, file_to_document
@@ -22,10 +22,11 @@ from eke.data.fingerprint import (
     check_untouched,
     take_fingerprint,
 )
+from eke.data.holders import Holders
 from eke.data.memory import MemoryTable
-from eke.data.reduction import ID, count_cells
+from eke.data.reduction import ID, count_cells, count_holders
 from eke.data.row_sample import RowSample, stored_sample
-from eke.data.server_source import read_cells
+from eke.data.server_source import read_cells, read_holders
 from eke.data.server_table import (
     PostgreSQLTable,
     is_postgresql_address,
@@ -41,6 +42,7 @@ from eke.privacy.view import ViewPlan
 VIEW = "view"
 """The kind of a reference to a view of files or of a server."""
 _DIGEST = "sha256"
+Read = TypeVar("Read", Cells, Holders)
 
 
 def open_view(
@@ -50,14 +52,25 @@ def open_view(
     if view.plan.dialect == "postgres":
         cells, notes = read_cells(view, domain, unit, sample)
         reference = {**_server_document(view), **stored_sample(sample), _DIGEST: cells.sha256()}
-        return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+        return CellSource(
+            domain,
+            unit,
+            read=lambda: cells,
+            reference=reference,
+            notes=notes,
+            read_holders=lambda: read_holders(view, domain, unit, sample),
+        )
     prints = {name: take_fingerprint(file.path) for name, file in view.files.items()}
     if any(isinstance(table, MemoryTable) for table in view.tables.values()):
-        cells, notes = _read(view, prints, domain, unit, sample)
-        columns = [*domain.names, *([unit.column] if unit else [])]
-        reference = {"kind": "memory", "columns": columns, _DIGEST: cells.sha256()}
-        reference |= stored_sample(sample)
-        return CellSource(domain, unit, read=lambda: cells, reference=reference, notes=notes)
+        cells, notes = _read(view, prints, domain, unit, sample, count=count_cells)
+        return CellSource(
+            domain,
+            unit,
+            read=lambda: cells,
+            reference=stated_reference("memory", cells, domain, unit, sample),
+            notes=notes,
+            read_holders=lambda: _read(view, prints, domain, unit, sample, count=count_holders)[0],
+        )
     return _file_view(view, prints, domain, unit, sample)
 
 
@@ -77,7 +90,13 @@ def reopen_view(
         return cells
 
     stored = {**_server_document(view), **stored_sample(sample), _DIGEST: reference.get(_DIGEST)}
-    return CellSource(domain, unit, read=read, reference=stored)
+    return CellSource(
+        domain,
+        unit,
+        read=read,
+        reference=stored,
+        read_holders=lambda: read_holders(view, domain, unit, sample),
+    )
 
 
 def known_view(
@@ -149,9 +168,10 @@ def _file_view(
     return CellSource(
         domain,
         unit,
-        read=lambda: _read(view, prints, domain, unit, sample)[0],
+        read=lambda: _read(view, prints, domain, unit, sample, count=count_cells)[0],
         reference=reference,
         notes=notes,
+        read_holders=lambda: _read(view, prints, domain, unit, sample, count=count_holders)[0],
     )
 
 
@@ -161,8 +181,10 @@ def _read(
     domain: Domain,
     unit: Unit | None,
     sample: RowSample | None,
-) -> tuple[Cells, list[str]]:
-    """The cells of a view in a sealed engine, of files that do not change meanwhile.
+    *,
+    count: Callable[..., Read],
+) -> tuple[Read, list[str]]:
+    """What is counted of a view in a sealed engine, of files that do not change meanwhile.
 
     Privacy: Without a unit the keys of joined tables must be unique, so that a row of the first
     table makes at most one row of the view.
@@ -176,9 +198,9 @@ def _read(
         wanted = wanted_columns(tuple(scan.columns), domain, unit)
         raw = scan.table(wanted, ID)
         notes = notes_on_types(raw, domain, from_text=view.from_text)
-        cells = count_cells(raw, domain, unit, scan.engine, sample=sample, from_text=view.from_text)
+        counted = count(raw, domain, unit, scan.engine, sample=sample, from_text=view.from_text)
     _check_untouched(view, prints)
-    return cells, notes
+    return counted, notes
 
 
 def _check_untouched(view: ViewTable, prints: Mapping[str, Fingerprint]) -> None:

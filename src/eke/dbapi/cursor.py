@@ -75,7 +75,7 @@ class Cursor:
             if asks_for_columns(text):
                 self._describe(session.domain)
                 return self
-            question = parse(text, session.domain)
+            question = parse(text, session.domain, unit=session.unit)
             inline = question.requirement or Accuracy()
             aims = inline.within is not None or inline.spend is not None
             aim = Aim() if aims else connection.aim

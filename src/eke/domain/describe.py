@@ -24,9 +24,11 @@ _MOST_WEIGHTS = 4
 _ROUNDING = 10**8
 
 
-def sentence(domain: Domain, products: Sequence[Product], constant: Fraction) -> str:
-    """The text of a single query."""
-    parts = _parts(domain, products)
+def sentence(
+    domain: Domain, products: Sequence[Product], constant: Fraction, counted: str = "count"
+) -> str:
+    """The text of a single query; `counted` says what is counted."""
+    parts = _parts(domain, products, counted)
     shown = parts[:_MOST_TERMS]
     if len(parts) > _MOST_TERMS:
         shown.append((Fraction(1), f"{len(parts) - _MOST_TERMS} more terms"))
@@ -35,7 +37,7 @@ def sentence(domain: Domain, products: Sequence[Product], constant: Fraction) ->
     return _sum(shown)
 
 
-def _parts(domain: Domain, products: Sequence[Product]) -> list[tuple[Fraction, str]]:
+def _parts(domain: Domain, products: Sequence[Product], counted: str) -> list[tuple[Fraction, str]]:
     """Weights and texts of the terms, shifted sums put right.
 
     Additive questions are stored as a count and functions that vanish at some code, e.g.
@@ -49,10 +51,10 @@ def _parts(domain: Domain, products: Sequence[Product]) -> list[tuple[Fraction, 
             parts.append((slope, f"sum({factors[0][0]})"))
             everyone -= slope * origin
         elif factors:
-            parts.append(_term(domain, weight, factors))
+            parts.append(_term(domain, weight, factors, counted))
         else:
             everyone += weight
-    return [*parts, (everyone, "count")] if everyone else parts
+    return [*parts, (everyone, counted)] if everyone else parts
 
 
 def _shifted_sum(
@@ -80,7 +82,7 @@ def _shifted_sum(
 
 
 def _term(
-    domain: Domain, weight: Fraction, factors: Sequence[tuple[str, Vector]]
+    domain: Domain, weight: Fraction, factors: Sequence[tuple[str, Vector]], counted: str
 ) -> tuple[Fraction, str]:
     conditions, columns = [], []
     for name, vector in factors:
@@ -97,7 +99,7 @@ def _term(
                 conditions.append(_condition(name, attribute, vector))
         else:
             columns.append(_weights(name, attribute, vector))
-    what = f"sum({' · '.join(columns)})" if columns else "count"
+    what = f"sum({' · '.join(columns)})" if columns else counted
     where = f" where {' and '.join(conditions)}" if conditions else ""
     return weight, f"{what}{where}"
 

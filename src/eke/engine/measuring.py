@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
-from eke.data import Counts
+from eke.data import Counts, Holdings, Source
 from eke.engine.adaptive import Desk, measurement
 from eke.engine.draws import Draws, Wanted, text_of
 from eke.engine.exact import exact_answers
@@ -120,8 +120,30 @@ def needed_by_parts(plan: Plan) -> list[tuple[str, ...]]:
     return [part.query.needed for part in plan.parts]
 
 
+def load_for_parts(source: Source, plan: Plan, more: AttributeSets) -> None:
+    """Make sure that all can be counted, so that what is wrong shows before anything is paid."""
+    source.load([*needed_by_parts(plan), *more])
+    if any(part.query.people for part in plan.parts):
+        source.load_people()
+
+
+def counted_for_parts(
+    source: Source, plan: Plan, more: AttributeSets
+) -> tuple[list[Counts | Holdings], list[Counts]]:
+    """What each part of a plan needs of the table, and the counts of more sets of attributes.
+
+    Privacy: counts are of one moment. Who has rows where is found to make up the same counts
+    (`CellSource.load_people`).
+    """
+    counts = source.counts([*needed_by_parts(plan), *more])
+    counted: list[Counts | Holdings] = []
+    for part, table in zip(plan.parts, counts, strict=False):
+        counted += source.holdings([table.attributes]) if part.query.people else [table]
+    return counted, counts[len(plan.parts) :]
+
+
 def measured_parts(
-    plan: Plan, counts: Sequence[Counts], draws: Draws, known: Sequence[Measurement] = ()
+    plan: Plan, counts: Sequence[Counts | Holdings], draws: Draws, known: Sequence[Measurement] = ()
 ) -> list[Measurement]:
     """What the plan's own parts give, stored; `known` is what was released before.
 

@@ -24,8 +24,9 @@ from eke.engine.measuring import (
     Measuring,
     carried_out,
     check_losses,
+    counted_for_parts,
+    load_for_parts,
     measured_parts,
-    needed_by_parts,
 )
 from eke.engine.refined import check_refined, refined_by
 from eke.engine.share import CAP, Shares, cap_document
@@ -233,7 +234,7 @@ class Vault:
         with self.lock:
             sets = tuple(measuring.attribute_sets)
             # 0: a missing or changed table must show before anything is paid.
-            self._source.load([*needed_by_parts(plan), *sets])
+            load_for_parts(self._source, plan, sets)
             rows = self._source.rows() if plan.row_loss else None
             self._standing.read_accounts()  # now, and not while others wait for the ledger
             with self.ledger.exclusive() as book:  # 1 to 4: charged, or found to be
@@ -258,10 +259,9 @@ class Vault:
                 is_new = request is None
                 draws = Draws(self.ledger, reservation, is_new=is_new, tempo=self.tempo)
                 draws.look()
-                counts = self._source.counts([*needed_by_parts(plan), *sets])
-                counts_of_parts, later = counts[: len(plan.parts)], counts[len(plan.parts) :]
+                counted, later = counted_for_parts(self._source, plan, sets)
                 known = self._standing.measurements if refined_by(plan) else ()
-                measured = measured_parts(plan, counts_of_parts, draws, known)
+                measured = measured_parts(plan, counted, draws, known)
                 desk = Desk(
                     plan,
                     self._standing.accountant,

@@ -112,14 +112,14 @@ class Measurement:
 
 
 def lasting(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Without those that were refined later; those that refined them stand by themselves.
+    """Those about records that were not refined later; what refined others stands by itself.
 
-    Given the finer answer the coarser one says nothing more: these are all that was learned, and
-    their noises are independent.
+    Given the finer answer the coarser one says nothing more: these are all that was learned of
+    cells, and their noises are independent. Numbers of people are no sums over cells.
     """
     refined = {one.refines.place for one in measurements if one.refines is not None}
     return [
         replace(one, refines=None, before=())
         for place, one in enumerate(measurements)
-        if place not in refined
+        if place not in refined and not one.query.people
     ]

@@ -123,7 +123,7 @@ def kinds_of(classes: Sequence[Classes]) -> int:
 class _Held:
     """A single answer, its vectors at some values of one attribute apart from all else."""
 
-    rest: tuple[tuple[Hashable, ...], ...]  # of each term: noise, weight and other factors
+    rest: tuple[tuple[Hashable, ...], ...]  # of each term: noise, what is counted, other factors
     vectors: NDArray[np.int64]  # (terms, values)
 
     @staticmethod
@@ -132,7 +132,7 @@ class _Held:
         for term in row.query.terms:
             factor = dict(term.factors).get(name)
             others = tuple((n, vector.tobytes()) for n, vector in term.factors if n != name)
-            rest.append((row.law, term.weight, factor is None, others))
+            rest.append((row.law, row.query.people, term.weight, factor is None, others))
             vectors.append(np.ones(len(values), np.int64) if factor is None else factor[values])
         return _Held(tuple(rest), np.array(vectors, np.int64))
 

@@ -8,7 +8,7 @@ the rows has none: history does not determine it.
 Whether a row lies in the span is decided exactly (`span.py`); its coordinates are computed with
 inner products under a uniform product prior. A row that is independent but too close to the span
 for that is set aside: it answers its own question and multiples of it, and is used for nothing
-else.
+else. So is every number of people (`query/people.py`), which no sum over cells determines.
 """
 
 from __future__ import annotations
@@ -226,14 +226,14 @@ class SetAside:
         return sorted(index for kept in self._rows.values() for index, _, _ in kept)
 
     def add(self, index: int, row: Row) -> None:
-        direction, factor = direction_of(row.query)
+        direction, factor = row.query.direction
         self._rows.setdefault(direction, []).append((index, factor, row.value))
 
     def estimate(
         self, query: Query, constant: float, laws: Sequence[Charged]
     ) -> LinearEstimate | None:
         """The average of the rows that ask the same, weighted by their precision."""
-        direction, factor = direction_of(query)
+        direction, factor = query.direction
         parallel = self._rows.get(direction)
         if not parallel:
             return None
@@ -246,7 +246,12 @@ class SetAside:
 
 
 def norm_of(query: Query) -> float:
-    """The query's norm, or 0 where it is too small, or its terms too alike, for floating point."""
+    """The query's norm, or 0 where it is too small, or its terms too alike, for floating point.
+
+    Numbers of people have none: they are no sums over cells, and answer for themselves alone.
+    """
+    if query.people:
+        return 0.0
     parts = [Query(query.domain, (term,), Fraction(0)) for term in query.terms]
     stack = StepStack(query.domain)
     for part in parts:
@@ -269,10 +274,3 @@ def matters(parts: FloatArray) -> NDArray[np.bool_]:
 def ordinary(number: float) -> bool:
     """True when neither the number nor a few products of it leave the range of doubles."""
     return 1e-240 < number < 1e240
-
-
-def direction_of(query: Query) -> tuple[object, Fraction]:
-    """(key, factor) such that two queries with one key are factor multiples of each other."""
-    lead = query.terms[0].weight
-    key = tuple((term.weight / lead, term.key) for term in query.terms)
-    return key, lead

@@ -182,7 +182,7 @@ class Inference:
 
     def public(self, query: Query) -> float | None:
         """The exact answer to a question about the number of records alone, where it is public."""
-        if self._total is None or query.attributes:
+        if self._total is None or query.attributes or query.people:
             return None
         return float(self._total * sum(term.weight for term in query.terms) + query.constant)
 
@@ -268,7 +268,7 @@ class Inference:
         return [
             replace(row, value=values[place], law=noise_in(row.law))
             for place, row in enumerate(rows)
-            if place not in self._refined
+            if place not in self._refined and not row.query.people
         ]
 
     def table(self, block: Block) -> KnownTable | None:
@@ -277,7 +277,9 @@ class Inference:
         That is where released tables determine the table over all its attributes.
         """
         inside = block.inside
-        if not block.grouped or inside is None or not isinstance(self.regression, MixedRegression):
+        if not block.grouped or inside is None or block.people:
+            return None
+        if not isinstance(self.regression, MixedRegression):
             return None
         grouped = block.grouped
         values = self.regression.table(self.domain.in_order({*grouped, *inside.attributes}))

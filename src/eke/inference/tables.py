@@ -251,7 +251,7 @@ def table_weight(block: Block) -> Fraction | None:
     if block.matrices is not None:
         alike = all(_gains(m.astype(np.float64)) is not None for m in block.matrices)
         return Fraction(1) if alike else None
-    if not block.grouped or block.inside is None or len(block.inside.terms) != 1:
+    if not block.grouped or block.inside is None or len(block.inside.terms) != 1 or block.people:
         return None
     (term,) = block.inside.terms
     return None if term.vectors else term.weight

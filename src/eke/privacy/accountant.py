@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -49,12 +49,14 @@ EFFORT_NEAR_LIMIT = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Losses:
-    """The losses of a list of measurements, in the four sums that bound the dataset's loss."""
+    """The losses of a list of measurements, in the sums that bound the dataset's loss."""
 
-    cells: LossTables  # every measurement, cell by cell
+    cells: LossTables  # every measurement, cell by cell; without numbers of people, if there are
     blocks: LossTables  # blocks of several answers only
     all_alone: int = 0  # Σ over all measurements of their own loss
     singles_alone: int = 0  # the same over single queries
+    people: LossTables | None = None  # numbers of people, cell by cell, as if records were counted
+    people_alone: int = 0  # Σ of what a unit loses by each of them, however many records it has
 
 
 class Accountant:
@@ -63,7 +65,8 @@ class Accountant:
     Privacy: every figure is an upper bound of the true loss. Under `replace_one` a record moves
     from a cell to another: its loss is at most the sum of both cells' losses, and at most the sum
     of the measurements' own sensitivities; the smaller certified figure counts. A unit of k rows
-    multiplies a pure loss by k and a zCDP loss by k² (group privacy).
+    multiplies a pure loss by k and a zCDP loss by k² (group privacy), but for numbers of people,
+    which it moves by one: two bounds hold for these, and the smaller counts (accounting.md, §5).
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Accountant:
         self.neighbours: Neighbours = neighbours
         if type(rows_per_unit) is not int or rows_per_unit < 1:  # NumPy's integers wrap around
             raise PrivacyError("a unit has a whole number of rows, at least one")
+        self._rows = rows_per_unit
         self._factor = measure.group_factor(rows_per_unit)
         self.domain = domain
         self._empty = domain, measure, neighbours, rows_per_unit
@@ -93,11 +97,22 @@ class Accountant:
     @property
     def sequential(self) -> int:
         """What the loss would be if every measurement touched every record: Σ of the prices."""
-        return self._flat + self._factor * self._losses.all_alone
+        losses = self._losses
+        return self._flat + self._factor * losses.all_alone + losses.people_alone
 
     def price(self, block: Block, law: Charged) -> int:
         """The loss of one measurement by itself."""
-        return self._factor * self._own_loss(block, law)
+        return self.times_a_record(block) * self._own_loss(block, law)
+
+    def times_a_record(self, block: Block) -> int:
+        """How many times as much as one record a unit loses by a block.
+
+        Privacy: group privacy; by numbers of people a unit of k rows loses at most once for each of
+        the k groups that it can be in.
+        """
+        if not self._counts_people(block):
+            return self._factor
+        return 1 if block.is_single else min(self._rows, block.cells)
 
     def price_of_choice(self, reach: int, law: DiscreteLaplace) -> int:
         """The loss of an exponential mechanism with chances ∝ exp(score / laplace_scale).
@@ -131,15 +146,36 @@ class Accountant:
             except BudgetExceeded:  # sums outside of exact integers are beyond all limits as well
                 return BEYOND_ALL_LIMITS
         if self.neighbours == "add_remove":
-            loss = _certified(losses.cells, limit // self._factor)
+            loss = self._loss_of_unit(losses, limit)
         else:
             half = limit // (2 * self._factor)
-            loss = min(
+            loss = self._factor * min(
                 losses.all_alone,
                 2 * _certified(losses.cells, half),
                 2 * _certified(losses.blocks, half) + losses.singles_alone,
             )
-        return max(self._spent, flat + self._factor * loss)
+        return max(self._spent, flat + loss)
+
+    def _loss_of_unit(self, losses: _Losses, limit: int) -> int:
+        """A bound of what a unit loses that comes or goes with all of its rows.
+
+        Privacy: with R and D what a record in a cell loses by counts of records and of people, a
+        unit of order p and k rows in cells c₁ … loses at most Σ (k^(p-1)·R + D)(cᵢ), so at most k
+        times the largest of these; and at most k^p·max R and what it loses by each number of people
+        alone. See docs/proofs/accounting.md, §5.
+        """
+        by_records = self._factor * _certified(losses.cells, limit // self._factor)
+        if losses.people is None:
+            return by_records
+        apart = by_records + losses.people_alone
+        try:
+            together = losses.people.copy()
+            for table in losses.cells:
+                cells = _multiplied(table.cells.copy(), self._factor // self._rows)
+                together.add(table.attributes, cells, table.stops)
+        except BudgetExceeded:
+            return apart
+        return min(apart, self._rows * _certified(together, limit // self._rows))
 
     def charge_everyone(self, loss: int, spent_after: int) -> None:
         """Take into account a loss that every record has, as by row scores and choices."""
@@ -156,6 +192,13 @@ class Accountant:
         if loss == 0:  # no neighbour can change the answer: a total that is public, or nothing
             return before
         added = self._cell_losses(block, law)
+        if self._counts_people(block):
+            people = LossTables(before.cells.sizes) if before.people is None else before.people
+            people = people.copy()
+            for losses in added:
+                people.add(*losses)
+            alone = before.people_alone + self.price(block, law)
+            return replace(before, people=people, people_alone=alone)
         cells, blocks = before.cells.copy(), before.blocks
         for losses in added:
             cells.add(*losses)
@@ -166,7 +209,19 @@ class Accountant:
             blocks = before.blocks.copy()
             for losses in added:
                 blocks.add(*losses)
-        return _Losses(cells, blocks, before.all_alone + loss, singles_alone)
+        return replace(
+            before,
+            cells=cells,
+            blocks=blocks,
+            all_alone=before.all_alone + loss,
+            singles_alone=singles_alone,
+        )
+
+    def _counts_people(self, block: Block) -> bool:
+        """Whether a unit loses less by a block than its records do, one by one."""
+        if block.people and self.neighbours != "add_remove":
+            raise PrivacyError("people are counted where whole ids come and go: add_remove")
+        return block.people and self._rows > 1
 
     def _cell_losses(self, block: Block, law: Charged) -> list[CellLosses]:
         """The loss of a record in each cell, to be added up over the two cells it moves between."""

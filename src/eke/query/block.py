@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.errors import QueryError
 from eke.query.askable import Askable
 from eke.query.vector import IntMatrix, IntVector
 
@@ -164,6 +165,11 @@ class BlockOf(Askable["BlockOf[QueryT_co]"], Generic[QueryT_co]):
         return self.grouped == ()
 
     @property
+    def people(self) -> bool:
+        """Whether answers are numbers of units with a record in their cells (`people.py`)."""
+        return False
+
+    @property
     def constant(self) -> Fraction:
         """What is added to the answer whatever the records are; public, and never measured."""
         return NOTHING
@@ -231,6 +237,19 @@ class BlockOf(Askable["BlockOf[QueryT_co]"], Generic[QueryT_co]):
         Python integers bound every partial sum; so neither overflow nor the order of rows can make
         one record move an answer by more than its coefficient.
         """
+
+    def exact_people(
+        self,
+        attributes: Sequence[str],
+        codes: NDArray[np.int64],  # (pairs of a unit and a cell, attributes)
+        holders: NDArray[np.int64],  # (pairs,): the unit's number
+    ) -> list[int]:
+        """The exact numbers of people, where these are asked for, in units of 2^exponent.
+
+        Privacy: exact, so for the junction only. A unit counts at most once in each answer, in no
+        more of them than it has records, and for no more than the coefficients of these.
+        """
+        raise QueryError("this block counts records, not people")
 
     @abstractmethod
     def rebuilt(self, domain: Domain) -> Self:

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.errors import QueryError
 from eke.query.decomposition import decompose
 from eke.query.runs import Runs, Vector, content, dense, extremes, held
 from eke.query.vector import (
     SAFE,
     IntVector,
     dyadic_exponent,
+    grid_step,
     height,
     integer_vector,
     primitive,
@@ -248,3 +250,35 @@ def term_product(first: Term, second: Term) -> Term:
             unit, factors[name] = integer_vector([Fraction(int(v)) for v in wide])
             weight *= unit
     return Term(weight, tuple(factors.items()))
+
+
+def check_factors(domain: Domain, term: Term) -> None:
+    """Raise unless a term has one vector of exact integers for each of some attributes."""
+    if len(set(term.names)) != len(term.names):
+        raise QueryError("a term has one factor for each attribute; multiply them first")
+    for name, vector in term.vectors:
+        if name not in domain:
+            raise QueryError(domain.unknown(name))
+        if vector.shape != (domain[name].size,):
+            raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
+        if vector.dtype.kind != "i" or max(map(abs, extremes(vector))) >= SAFE:
+            raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
+
+
+def checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
+    """The terms, each of which fits the domain."""
+    given = list(terms)
+    for term in given:
+        check_factors(domain, term)
+    return given
+
+
+def gridded(terms: Sequence[Term]) -> list[Term]:
+    """The terms with weights rounded to the grid of the largest coefficient of any term."""
+    reaches = [term_reach(term) for term in terms]
+    largest = max(reaches, default=Fraction(0))
+    rounded = []
+    for term, reach in zip(terms, reaches, strict=True):
+        step = grid_step(largest * abs(term.weight) / reach)
+        rounded.append(Term(round(term.weight / step) * step, term.vectors))
+    return [term for term in rounded if term.weight]

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from eke.domain import Domain
 from eke.errors import DomainError, QueryError
 from eke.query.askable import Askable
-from eke.query.blur import added, of_powers, scaled
+from eke.query.blur import NO_BLUR, added, of_powers, scaled
 from eke.query.canonical import DENSE_CELLS, Term, table_terms
 from eke.query.condition import selection
 from eke.query.linear import Query
@@ -166,6 +166,13 @@ def present(attribute: str, where: Where) -> Expression:
         return having.pointwise(_selected(domain, where))
 
     return _atom(build, _text(f"count with {attribute}", where))
+
+
+def of_people(where: Where) -> Expression:
+    """The number of people with a record that meets all conditions."""
+    return _atom(
+        lambda d: replace(_selected(d, where), people=True, blur=NO_BLUR), _text("people", where)
+    )
 
 
 def total(attribute: str, where: Where | None = None, **conditions: Any) -> Expression:

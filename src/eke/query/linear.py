@@ -14,7 +14,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
@@ -31,25 +31,28 @@ from eke.query.canonical import (
     DENSE_CELLS,
     Term,
     canonical_terms,
+    check_factors,
+    checked,
     dense_table,
     finest_unit,
+    gridded,
     merged_terms,
     term_bounds,
     term_product,
     term_reach,
     wide_table,
 )
+from eke.query.people import APART, check_counts
 from eke.query.runs import at_codes, copied, extremes
 from eke.query.vector import (
     SAFE,
     absolute_sum,
     dyadic_exponent,
-    grid_step,
     height,
     on_grid,
     to_fraction,
 )
-from eke.query.written import read_number, read_runs, read_weight, runs_of
+from eke.query.written import read_number, read_terms, terms_document
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +65,8 @@ class Query(BlockOf["Query"]):
     constant: Fraction = field()
     blur: Blur = field(default_factory=lambda: NO_BLUR)
     """What bins leave open of the question as it was written; not part of the query itself."""
+    people: bool = field(default=False, kw_only=True)
+    """Whether it counts units with a record in the cells, and not the records; see `people`."""
 
     def __post_init__(self) -> None:
         """Raise unless all computations with the terms are exact.
@@ -77,9 +82,11 @@ class Query(BlockOf["Query"]):
                 raise QueryError("a query is made of terms with a weight; build it with Query.of")
             if term.weight.denominator & (term.weight.denominator - 1):
                 raise QueryError("weights must be integers times powers of two")
-            _check_factors(self.domain, term)
+            check_factors(self.domain, term)
             if any(v.dtype != np.int64 or extremes(v) == (0, 0) for _, v in term.vectors):
                 raise QueryError("the factors of a query are 64-bit integers, not all of them 0")
+        if self.people:
+            check_counts(self.domain, self.terms)
 
     def __deepcopy__(self, memo: object) -> Query:
         return self  # immutable
@@ -94,14 +101,14 @@ class Query(BlockOf["Query"]):
         times, is the question. The coefficient of a cell moves by at most 2^-(GRID_BITS + 1) of
         the largest coefficient of any term, for each term.
         """
-        merged = merged_terms(domain, _checked(domain, terms))
-        terms = canonical_terms(domain, _gridded(merged))
+        merged = merged_terms(domain, checked(domain, terms))
+        terms = canonical_terms(domain, gridded(merged))
         return Query(domain, terms, to_fraction(constant), blur)
 
     @staticmethod
     def unrounded(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
         """The canonical query with exactly these terms, whose weights must be dyadic."""
-        given = _checked(domain, terms)
+        given = checked(domain, terms)
         if any(term.weight.denominator & (term.weight.denominator - 1) for term in given):
             raise QueryError("weights must be integers times powers of two; use Query.of to round")
         return Query(domain, canonical_terms(domain, given), to_fraction(constant))
@@ -176,7 +183,7 @@ class Query(BlockOf["Query"]):
         """None: the absolute coefficients, and their squares, are those of the query itself."""
 
     def without_constant(self) -> Query:
-        return Query(self.domain, self.terms, Fraction(0), self.blur) if self.constant else self
+        return replace(self, constant=Fraction(0)) if self.constant else self
 
     def exact_answers(
         self, attributes: Sequence[str], codes: NDArray[np.int64], counts: NDArray[np.int64]
@@ -184,12 +191,27 @@ class Query(BlockOf["Query"]):
         """The one exact answer. Privacy: a sum of Python integers."""
         return [self.exact(attributes, codes, counts)]
 
+    def exact_people(
+        self, attributes: Sequence[str], codes: NDArray[np.int64], holders: NDArray[np.int64]
+    ) -> list[int]:
+        """The one exact number of people."""
+        met = self._coefficients(attributes, codes) != 0
+        return [self.people_weight * len(np.unique(holders[np.asarray(met, np.bool_)]))]
+
+    @property
+    def people_weight(self) -> int:
+        """What each unit counts for, in units of 2^exponent: the coefficient that is not 0.
+
+        Privacy: the extreme by which the query is priced.
+        """
+        return int(max(self.extremes(), key=abs) / self._unit)
+
     def rebuilt(self, domain: Domain) -> Query:
         terms = []
         for term in self.terms:
             vectors = [(name, copied(vector)) for name, vector in term.vectors]
             terms.append(Term(term.weight, tuple(vectors)))
-        return Query(domain, tuple(terms), self.constant)
+        return Query(domain, tuple(terms), self.constant, people=self.people)
 
     @property
     def description(self) -> str:
@@ -197,7 +219,8 @@ class Query(BlockOf["Query"]):
             (term.weight, [(name, vector.tolist()) for name, vector in term.factors])
             for term in self.terms
         ]
-        return sentence(self.domain, products, self.constant)
+        counted = "people" if self.people else "count"
+        return sentence(self.domain, products, self.constant, counted)
 
     # -- evaluation ----------------------------------------------------------------------------
 
@@ -261,7 +284,16 @@ class Query(BlockOf["Query"]):
         self._same_domain(other)
         constant = self.constant + other.constant
         together = blurs.added([self.blur, other.blur])
-        return _combined(self.domain, [*self.terms, *other.terms], constant, together)
+        people = self._counts_people_with(other)
+        return _combined(self.domain, [*self.terms, *other.terms], constant, together, people)
+
+    def _counts_people_with(self, other: Query) -> bool:
+        """Whether the sum counts people; raises where it would be a number of neither."""
+        if self.is_zero or other.is_zero:
+            return other.people if self.is_zero else self.people
+        if (self.people or other.people) and self.direction[0] != other.direction[0]:
+            raise QueryError(APART)
+        return self.people
 
     def __sub__(self, other: Query) -> Query:
         return self + (-1) * other
@@ -271,7 +303,7 @@ class Query(BlockOf["Query"]):
         (rounded,) = on_grid([weight])
         terms = [Term(term.weight * rounded, term.vectors) for term in self.terms]
         blur = blurs.scaled(self.blur, weight)
-        return _combined(self.domain, terms, self.constant * weight, blur)
+        return _combined(self.domain, terms, self.constant * weight, blur, self.people)
 
     __rmul__ = __mul__
 
@@ -281,13 +313,14 @@ class Query(BlockOf["Query"]):
     def pointwise(self, other: Query) -> Query:
         """The query whose coefficient at each cell is the product of both (constants excluded).
 
+        Where one counts people, these have a record that counts in both.
         Exact, unless a product of two vectors over one attribute outgrows 62 bits: then it is put
         on the coefficient grid.
         """
         self._same_domain(other)
         terms = [term_product(a, b) for a in self.terms for b in other.terms]
         blur = blurs.multiplied(self.blur, self.extremes, other.blur, other.extremes)
-        return _combined(self.domain, terms, Fraction(0), blur)
+        return _combined(self.domain, terms, Fraction(0), blur, self.people or other.people)
 
     def _same_domain(self, other: Query) -> None:
         if self.domain is not other.domain and self.domain != other.domain:
@@ -298,34 +331,29 @@ class Query(BlockOf["Query"]):
     def to_document(self) -> dict[str, Any]:
         """A JSON document of the canonical form; vectors are run-length coded."""
         return {
+            **({"people": True} if self.people else {}),
             "constant": str(self.constant),
-            "terms": [
-                {
-                    "weight": str(term.weight),
-                    "factors": {name: runs_of(vector) for name, vector in term.vectors},
-                }
-                for term in self.terms
-            ],
+            "terms": terms_document(self.terms),
         }
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any]) -> Query:
         """The query that `to_document` wrote down, exactly: nothing is rounded again."""
         try:
-            terms = [
-                Term(
-                    read_weight(term["weight"]),
-                    tuple(
-                        (name, read_runs(runs, domain, name))
-                        for name, runs in term["factors"].items()
-                    ),
-                )
-                for term in document["terms"]
-            ]
-            constant = read_number(document["constant"])
+            terms = read_terms(domain, document["terms"])
+            constant, people = read_number(document["constant"]), document.get("people", False)
+            if type(people) is not bool:
+                raise QueryError("'people' is true or false")
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
             raise QueryError(f"not a query document: {problem}") from problem
-        return Query.unrounded(domain, terms, constant)
+        return replace(Query.unrounded(domain, terms, constant), people=people)
+
+    @property
+    def direction(self) -> tuple[object, Fraction]:
+        """(key, factor) such that two queries with one key are factor multiples of each other."""
+        lead = self.terms[0].weight
+        key = tuple((term.weight / lead, term.key) for term in self.terms)
+        return (self.people, *key), lead
 
     @property
     def digest(self) -> str:
@@ -341,12 +369,15 @@ class Query(BlockOf["Query"]):
         # Canonical forms are equal term by term; digests say the same, but take a text each.
         return (
             self.constant == other.constant
+            and self.people == other.people
             and len(self.terms) == len(other.terms)
             and all(map(_same_term, self.terms, other.terms))
         )
 
     def __hash__(self) -> int:
-        return hash((self.constant, tuple((term.weight, term.key) for term in self.terms)))
+        return hash(
+            (self.constant, self.people, tuple((term.weight, term.key) for term in self.terms))
+        )
 
 
 Block: TypeAlias = BlockOf[Query]
@@ -357,41 +388,13 @@ def _same_term(one: Term, other: Term) -> bool:
     return one.weight == other.weight and one.key == other.key
 
 
-def _checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
-    given = list(terms)
-    for term in given:
-        _check_factors(domain, term)
-    return given
-
-
-def _check_factors(domain: Domain, term: Term) -> None:
-    if len(set(term.names)) != len(term.names):
-        raise QueryError("a term has one factor for each attribute; multiply them first")
-    for name, vector in term.vectors:
-        if name not in domain:
-            raise QueryError(domain.unknown(name))
-        if vector.shape != (domain[name].size,):
-            raise QueryError(f"a factor over {name!r} needs {domain[name].size} coefficients")
-        if vector.dtype.kind != "i" or max(map(abs, extremes(vector))) >= SAFE:
-            raise QueryError(f"a factor over {name!r} must hold integers below 2^62")
-
-
-def _combined(domain: Domain, terms: Sequence[Term], constant: Fraction, blur: Blur) -> Query:
+def _combined(
+    domain: Domain, terms: Sequence[Term], constant: Fraction, blur: Blur, people: bool
+) -> Query:
     """The query with these dyadic terms, rounded only if int64 cannot hold all coefficients."""
     used = merged_terms(domain, terms)
     if used:
         reach = sum((term_reach(term) for term in used), Fraction(0))
         if reach / finest_unit(used) >= SAFE:
-            used = _gridded(used)
-    return Query(domain, canonical_terms(domain, used), constant, blur)
-
-
-def _gridded(terms: Sequence[Term]) -> list[Term]:
-    """The terms with weights rounded to the grid of the largest coefficient of any term."""
-    reaches = [term_reach(term) for term in terms]
-    largest = max(reaches, default=Fraction(0))
-    rounded = []
-    for term, reach in zip(terms, reaches, strict=True):
-        step = grid_step(largest * abs(term.weight) / reach)
-        rounded.append(Term(round(term.weight / step) * step, term.vectors))
-    return [term for term in rounded if term.weight]
+            used = gridded(used)
+    return Query(domain, canonical_terms(domain, used), constant, blur, people=people)

@@ -113,6 +113,21 @@ class Marginal(Block):
             totals[cell] += coefficient * int(number)
         return totals
 
+    @property
+    def people(self) -> bool:
+        return self.inside.people
+
+    def exact_people(
+        self, attributes: Sequence[str], codes: NDArray[np.int64], holders: NDArray[np.int64]
+    ) -> list[int]:
+        """The exact number of people with a record in each cell, times what each counts for."""
+        met = np.array([number != 0 for number in self.inside.numerators(attributes, codes)], bool)
+        columns = [attributes.index(name) for name in self.attributes]
+        flat = np.ravel_multi_index(tuple(codes[met][:, columns].T), self.shape)
+        pairs = np.unique(np.stack([flat, holders[met]], axis=1), axis=0)
+        each = self.inside.people_weight
+        return [each * int(number) for number in np.bincount(pairs[:, 0], minlength=self.cells)]
+
     def rebuilt(self, domain: Domain) -> Marginal:
         return Marginal(tuple(self.attributes), self.inside.rebuilt(domain))
 

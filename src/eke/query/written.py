@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, groupby
+from typing import Any
 
 import numpy as np
 
 from eke.domain import Domain
 from eke.errors import QueryError
+from eke.query.canonical import Term
 from eke.query.runs import Runs, Vector
 from eke.query.vector import SAFE
 
@@ -33,6 +35,28 @@ def read_weight(text: object) -> Fraction:
     if weight and not 1 / _LARGEST < abs(weight) < _LARGEST:
         raise QueryError("a weight must be between 1e-300 and 1e300 in size; rescale it")
     return weight
+
+
+def terms_document(terms: Iterable[Term]) -> list[dict[str, Any]]:
+    """The terms of a query in JSON; vectors are run-length coded."""
+    return [
+        {
+            "weight": str(term.weight),
+            "factors": {name: runs_of(vector) for name, vector in term.vectors},
+        }
+        for term in terms
+    ]
+
+
+def read_terms(domain: Domain, documents: Iterable[Mapping[str, Any]]) -> list[Term]:
+    """The terms that `terms_document` wrote down."""
+    return [
+        Term(
+            read_weight(term["weight"]),
+            tuple((name, read_runs(runs, domain, name)) for name, runs in term["factors"].items()),
+        )
+        for term in documents
+    ]
 
 
 def runs_of(vector: Vector) -> list[list[int]]:

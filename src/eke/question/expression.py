@@ -22,6 +22,7 @@ from eke.query.expression import (
     WiderExpression,
     joined_conditions,
     moment,
+    of_people,
     present,
 )
 from eke.query.vector import to_fraction
@@ -90,6 +91,33 @@ class FormulaExpression(WiderExpression):
 
     def __str__(self) -> str:
         return f"{self.text} by {', '.join(self.attributes)}" if self.attributes else self.text
+
+
+def people(where: Where | None = None, **conditions: Any) -> FormulaExpression:
+    """The number of people with a record that meets all conditions, each counted once.
+
+    They are the ids of the dataset's `Unit`: COUNT(DISTINCT id) in SQL. An id moves the number by
+    one, however many records it has, so that it costs less than a count of records. The people of
+    several groups do not add up to those of all of them; nothing follows from their numbers but
+    ratios, differences and the like.
+
+    Args:
+        where: conditions as in `count`; one record must meet all of them.
+        conditions: the same by keyword.
+
+    Example:
+        >>> visits = pd.DataFrame({"patient": [1, 1, 1, 2], "sex": ["F", "F", "F", "M"]})
+        >>> sexes = eke.Domain(sex=eke.Categorical("F", "M"))
+        >>> unit = eke.Unit("patient", rows=2)
+        >>> clinic = eke.create("people.eke", visits, sexes, epsilon=1.0, unit=unit)
+        >>> print(eke.people(sex="F"))
+        people where sex = 'F'
+        >>> records = clinic.preview(eke.count(), within=60).cost
+        >>> round(records / clinic.preview(eke.people(), within=60).cost, 6)
+        2.0
+    """
+    counted = of_people(joined_conditions(where, conditions))
+    return FormulaExpression(Aggregate(0), (counted,), str(counted))
 
 
 def ratio(numerator: Operand, denominator: Operand) -> FormulaExpression:

@@ -271,6 +271,7 @@ class Question:
 def _is_average(total: Query, records: Query) -> bool:
     """Whether one query adds something up over the records that another one counts."""
     counted = set(records.extremes()) <= {Fraction(0), Fraction(1)}
+    counted &= total.people == records.people  # else somebody adds several records
     plain = not total.constant and not records.constant
     return counted and plain and total.pointwise(records) == total
 

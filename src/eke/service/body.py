@@ -32,6 +32,7 @@ class LinearForm(Body):
 
     constant: str = Field("0", max_length=2000)
     terms: list[LinearTerm] = Field(max_length=1000)
+    people: bool = False
 
 
 class MarginalForm(Body):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eke.domain import Domain
+    from eke.privacy.unit import Unit
     from eke.publish import Published
     from eke.session.answer.answer import Answer
     from eke.session.ask.aim import Within
@@ -357,6 +358,11 @@ class Dataset(ABC):
     @abstractmethod
     def domain(self) -> Domain:
         """What the table may hold, a `Domain`; it never changes."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> Unit | None:
+        """What is protected as a whole, a `Unit`; None where it is the single row."""
 
     @property
     @abstractmethod

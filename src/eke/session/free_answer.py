@@ -17,7 +17,7 @@ from eke.session.answer.answer import Answer
 from eke.session.answer.record import Finding
 from eke.session.ask.aim import Aim
 from eke.session.ask.request import request_of
-from eke.session.beginning import beginning_of, unit_caveats
+from eke.session.beginning import beginning_of, unit_caveats, unit_of
 from eke.session.glance import glance
 from eke.session.settings import user_name
 from eke.sql import parse
@@ -48,7 +48,7 @@ def free_answer(path: Path, sql: str, aim: Aim) -> Answer | None:
     if os.access(file, os.W_OK):  # whoever may only read leaves no file of theirs beside it
         checkpoint.keep(standing)  # the next command finds it done
     now = standing.snapshot()
-    question = parse(sql, now.facts.inference.domain)
+    question = parse(sql, now.facts.inference.domain, unit=unit_of(settings))
     request = request_of(question, aim, policy=str(settings["policy"]), analyst=user_name())
     if request.spend is not None or not request.work(now.facts.inference).is_light:
         return None

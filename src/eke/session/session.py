@@ -24,6 +24,7 @@ from eke.ledger.required import require_name
 from eke.planning import policy_named
 from eke.planning.online.effort import steps_for
 from eke.privacy.budget import nano_floor
+from eke.privacy.unit import Unit
 from eke.query import check_neighbours
 from eke.question import Question, caveats
 from eke.session import ask as asking
@@ -32,12 +33,12 @@ from eke.session import release as releasing
 from eke.session.answer.answer import Answer
 from eke.session.ask.aim import Aim, Within
 from eke.session.ask.answering import Answering
-from eke.session.ask.question import Asked, question_of
+from eke.session.ask.question import Asked, of_unit, question_of
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once
 from eke.session.ask.work import FEWER_CELLS, Work
-from eke.session.beginning import unit_caveats
+from eke.session.beginning import unit_caveats, unit_of
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset
 from eke.session.history import History
@@ -90,7 +91,7 @@ class Session(Dataset):
     ) -> None:
         policy_named(policy)
         self._vault = vault
-        self._questions = QuestionStore(vault.domain)
+        self._questions = QuestionStore(vault.domain, unit_of(settings))
         self._answering = Answering(vault, measure)
         self._turns: Turns = at_once
         self._measure: Measure = measure
@@ -215,10 +216,8 @@ class Session(Dataset):
     ) -> Release:
         if not isinstance(plan, planning.ReleasePlan):
             raise QueryError("this dataset releases its own plans; make one with its plan()")
-        name = single_use() if key is None else key
-        text = releasing.measure_plan(
-            self._vault, plan, self._measure, analyst or self.analyst, name
-        )
+        who, name = analyst or self.analyst, single_use() if key is None else key
+        text = releasing.measure_plan(self._vault, plan, self._measure, who, name)
         return releasing.release_of(plan.workload, text, plan, unit_caveats(self.settings))
 
     def advise(self) -> Advice:
@@ -283,6 +282,10 @@ class Session(Dataset):
     @property
     def domain(self) -> Domain:
         return self._vault.domain
+
+    @property
+    def unit(self) -> Unit | None:
+        return unit_of(self.settings)
 
     @property
     def budget(self) -> Budget:
@@ -369,8 +372,7 @@ class Session(Dataset):
         rows = len(self._vault.glance().facts.inference.rows)
         work = Work(answers, steps_for(answers, rows, together=False), advice)
         work.check()
-        who = analyst or self.analyst
-        with nullcontext() if work.is_light else self._turns(who, work.steps):
+        with nullcontext() if work.is_light else self._turns(analyst or self.analyst, work.steps):
             yield
 
     def __repr__(self) -> str:
@@ -395,4 +397,4 @@ class Session(Dataset):
     def _question(self, query: Asked) -> Question:
         if isinstance(query, str):
             return self._questions.read(query)
-        return question_of(query, self.domain)
+        return of_unit(question_of(query, self.domain), self.unit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from sqlglot import exp
@@ -35,6 +36,7 @@ from eke.sql.draft import (
     spread,
 )
 from eke.sql.finishing import FUNCTIONS, advice, has_aggregate, is_guarded, power_of, unwrapped
+from eke.sql.people import with_people
 from eke.sql.polynomial import TooLarge, constant
 from eke.sql.quantiles import asked_quantile, ladder_of
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
@@ -247,6 +249,9 @@ class Aggregates:
 
     def _count(self, node: exp.Expr, kept: Diagram) -> Linear:
         counted = node.this
+        if isinstance(counted, exp.Distinct):
+            cells = with_people(self._reading, self._relation, counted, kept)
+            return self._basics.people(cells)
         if not isinstance(counted, exp.Star):
             if counted is None:
                 raise self._reading.error(node, "COUNT counts something; write COUNT(*)")
@@ -274,7 +279,7 @@ class Aggregates:
 
     def _whole(self, node: exp.Expr, draft: Draft) -> Formula:
         """The formula of a whole column: if it is linear, one query with all its weights."""
-        if not isinstance(draft, Linear):
+        if not isinstance(draft, Linear) or len(self._basics.apart(draft.weights)) > 1:
             return self._part(node, draft)
         if self._grouped:
             return _times(*self._asked(node, draft.weights)).shifted(draft.constant)
@@ -299,6 +304,13 @@ class Aggregates:
                 )
             factor = first * second if draft.sign == "*" else first / second
             return factor, Operation(draft.sign, left, right)
+        return self._of_linear(node, draft)
+
+    def _of_linear(self, node: exp.Expr, draft: Linear) -> tuple[Fraction, Formula]:
+        parts = self._basics.apart(draft.weights)
+        if len(parts) > 1:
+            each = (_times(*self._asked(node, part)) for part in parts)
+            return Fraction(1), reduce(_added, each).shifted(draft.constant)
         if len(draft.weights) != 1:
             factor, answer = self._asked(node, draft.weights)
         else:
@@ -350,6 +362,10 @@ class Aggregates:
 
 def _leaves(reading: Reading, diagram: Diagram) -> list[Diagram]:
     return [reading.diagrams.leaf(label) for label in reading.diagrams.labels(diagram)]
+
+
+def _added(one: Formula, other: Formula) -> Formula:
+    return Operation("+", one, other)
 
 
 def _times(factor: Fraction, formula: Formula) -> Formula:

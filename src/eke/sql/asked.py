@@ -39,7 +39,7 @@ class Asked:
         """The place of a query, the same for the same one; its constant if no record counts."""
         if query.is_zero:
             return query.constant
-        key = query.constant, tuple((term.weight, term.key) for term in query.terms)
+        key = query.constant, query.people, tuple((term.weight, term.key) for term in query.terms)
         if key not in self._places:
             self._places[key] = self.add(node, query)
         place = self._places[key]

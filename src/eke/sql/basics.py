@@ -7,17 +7,20 @@ within a window or a query in parentheses, in others. Aggregates are weighted su
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from eke.errors import QueryError
 from eke.query import Query, Term
 from eke.query.blur import NO_BLUR, Blur, added, scaled, widest
 from eke.query.canonical import DENSE_CELLS
+from eke.query.people import APART
 from eke.sql.diagram import Diagram
 from eke.sql.draft import Linear
 from eke.sql.frame import Everywhere, Frame
 from eke.sql.logic import same_as
-from eke.sql.polynomial import Polynomial
+from eke.sql.polynomial import Polynomial, constant
 from eke.sql.value import Number, Reading, reached_codes, weighted_boxes
 from eke.sql.window import Share
 
@@ -39,6 +42,22 @@ class Basics:
         self._insides: dict[int | None, Query] = {}
         self._blurs: list[Blur] = []
         self._places: dict[Any, int] = {}
+        self._people: set[int] = set()  # places of numbers of people
+
+    def people(self, cells: Diagram) -> Linear:
+        """The number of people with a record for which a condition is true."""
+        (place, _), *_ = self.sum(constant(Fraction(1)), cells).weights
+        key = ("people", place)
+        if key not in self._places:
+            self._people.add(len(self._terms))
+            self._place(key, self._terms[place])
+        return Linear(((self._places[key], Fraction(1)),), Fraction(0))
+
+    def apart(self, weights: Weights) -> list[Weights]:
+        """The parts that are questions of their own: numbers of people, and all else together."""
+        others = tuple(one for one in weights if one[0] not in self._people)
+        parts: list[Weights] = [(one,) for one in weights if one[0] in self._people]
+        return [others, *parts] if others or not parts else parts
 
     def sum(self, value: Polynomial, cells: Diagram, blur: Blur = NO_BLUR) -> Linear:
         """The sum of a function over the records for which a condition is true."""
@@ -58,9 +77,13 @@ class Basics:
         """The place of a basic aggregate, or of the number 1, in other rows than its own."""
         if place is not None and frame is Everywhere.EVERYWHERE and place in self._frames:
             return place  # of a query within another one
+        if place in self._people and frame is not Everywhere.EVERYWHERE:
+            raise QueryError(APART)
         key = ("frame", place, frame)
         if key not in self._places:
             self._frames[len(self._terms)] = place, frame
+            if place in self._people:
+                self._people.add(len(self._terms))
             self._place(key, [])
         return self._places[key]
 
@@ -105,7 +128,8 @@ class Basics:
         cells = support if len(terms) > 1 and support <= DENSE_CELLS else 0
         self._reading.effort.spend(_STEPS_A_TERM * len(terms) + 2 * cells)
         blur = added(scaled(self._blurs[p], w) for p, w in weights)
-        return Query.of(domain, terms, shift, blur)
+        query = Query.of(domain, terms, shift, blur)
+        return replace(query, people=True) if weights and weights[0][0] in self._people else query
 
     def _place(self, key: object, terms: list[Term]) -> None:
         self._places[key] = len(self._terms)

@@ -41,7 +41,8 @@ def protected_table(reading: Reading) -> Relation:
     columns = LazyColumns(makers)
     for name, text in domain.derived:
         makers[name] = partial(_derived, reading, columns, text)
-    return Relation(columns, reading.diagrams.true)
+    people = frozenset() if reading.unit is None else frozenset({reading.unit})
+    return Relation(columns, reading.diagrams.true, people=people)
 
 
 def check_functions(domain: Domain) -> None:

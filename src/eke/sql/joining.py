@@ -7,6 +7,7 @@ records. An inner join is a condition, that the key is in the lookup; a left joi
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
@@ -119,7 +120,7 @@ def _beside(
     }
     tables = {**relation.tables, name.casefold(): theirs}
     ambiguous = frozenset(relation.ambiguous | clash)
-    return Relation(LazyColumns(columns), relation.kept, tables, ambiguous)
+    return replace(relation, columns=LazyColumns(columns), tables=tables, ambiguous=ambiguous)
 
 
 def _check_kind(reading: Reading, join: exp.Expr) -> None:
@@ -181,9 +182,7 @@ def _on(
     shared = {condition.casefold() for condition in lookup.columns} & {
         *map(str.casefold, relation.columns)
     }
-    before = Relation(
-        relation.columns, relation.kept, relation.tables, frozenset(shared | relation.ambiguous)
-    )
+    before = replace(relation, ambiguous=frozenset(shared | relation.ambiguous))
     given: dict[str, Value] = {}
     waiting = [join.args["on"]]
     while waiting:

@@ -22,6 +22,7 @@ from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import EkeError, SqlError
+from eke.privacy.unit import Unit
 from eke.question.formula import Key
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
@@ -34,13 +35,14 @@ from eke.sql.grouping import MOST_GROUPS, possible_rows
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
+from eke.sql.people import DISTINCT
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Tables
 from eke.sql.subquery import Subqueries, check_one_row
 from eke.sql.table import add_common, filtered
 from eke.sql.top import without_top
-from eke.sql.tree import checked_tree, name_of
+from eke.sql.tree import ALLOWED, checked_tree, name_of
 from eke.sql.union import union_of, unwrapped
 from eke.sql.value import Reading
 from eke.sql.window import Windows, has_window, is_rank
@@ -49,10 +51,13 @@ Item: TypeAlias = tuple[str, exp.Expr]
 """A name, and the expression that is selected under it."""
 
 
-def parse(text: str, domain: Domain, table: str | None = None) -> Question:
+def parse(
+    text: str, domain: Domain, table: str | None = None, *, unit: Unit | None = None
+) -> Question:
     """The question that a SQL text asks about a domain.
 
-    `table` is the name of the protected table; None accepts whatever name the text uses. Raises
+    `table` is the name of the protected table; None accepts whatever name the text uses. `unit` is
+    what is protected, if not the single record. Raises
     `SqlError`, with the place in the text and what to write instead, for everything that is not
     supported.
 
@@ -63,7 +68,7 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Question:
         raise SqlError(f"a SQL question is a text, not {type(text).__name__}")
     sql = SqlText(text)
     try:
-        return _question(sql, domain, table)
+        return _question(sql, domain, table, unit)
     except SqlError:
         raise
     except (EkeError, TooLarge) as problem:
@@ -72,13 +77,15 @@ def parse(text: str, domain: Domain, table: str | None = None) -> Question:
         raise sql.error(0, "the text is nested too deeply; write the question flatter") from None
 
 
-def _question(text: SqlText, domain: Domain, table: str | None) -> Question:
+def _question(text: SqlText, domain: Domain, table: str | None, unit: Unit | None) -> Question:
     tokens = single_statement(text, scanned(text))
     tokens, requirement = without_accuracy(text, tokens)
     tokens, top = without_top(text, tokens)
-    root = unwrapped(checked_tree(text, cleaned(text, tokens), tokens))
+    allowed = ALLOWED if unit is None else {**ALLOWED, **DISTINCT}
+    root = unwrapped(checked_tree(text, cleaned(text, tokens), tokens, allowed))
     effort = Effort(text, domain)
-    reading = Reading(text, domain, Diagrams(domain, effort), effort)
+    ids = None if unit is None else unit.column
+    reading = Reading(text, domain, Diagrams(domain, effort), effort, ids)
     tables = Tables(protected_table(reading), table)
     add_common(reading, tables, root)
     is_alone = isinstance(root, exp.Select)

@@ -35,7 +35,7 @@ _SUM_OF_DISTINCT = (
 _COUNT_DISTINCT = (
     "how many values occur is not a sum over records, and one record may decide it; ask for "
     "COUNT(*) with GROUP BY: groups whose interval lies above 0 surely have records. People are "
-    "counted by COUNT(*) where a view has one row a person"
+    "counted like this where the table protects ids, eke.Unit('id')"
 )
 _ALL_OR_NONE = (
     "is not a sum over records, so one record could turn it; count those that meet the condition: "
@@ -138,6 +138,16 @@ _ARGUMENTS: dict[tuple[str, str], tuple[str, str]] = {
     ("Star", "replace"): ("", "REPLACE is not supported; name the columns"),
     ("Column", "db"): ("", "a column is written as age or alias.age"),
 }
+
+
+def count_distinct(unit: str | None) -> str:
+    """The refusal of numbers of different values other than those of the id."""
+    if unit is None:
+        return _COUNT_DISTINCT
+    return (
+        f"how many people there are is COUNT(DISTINCT {echo(unit)}); of other columns, how many "
+        "values occur is not told, for one record may decide it: ask for COUNT(*) with GROUP BY"
+    )
 
 
 def node_advice(node: exp.Expr) -> tuple[str, str]:

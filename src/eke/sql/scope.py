@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -23,12 +23,14 @@ class Relation:
     """What may stand before the dot, in lower case, and the columns after it."""
     ambiguous: frozenset[str] = frozenset()
     """In lower case: names that several joined tables have."""
+    people: frozenset[str] = frozenset()
+    """The names of the id that is protected, which is no column (`people.py`)."""
 
     def called(self, names: Iterable[str]) -> Relation:
-        return Relation(self.columns, self.kept, {n.casefold(): self.columns for n in names})
+        return replace(self, tables={n.casefold(): self.columns for n in names})
 
     def keeping(self, kept: Diagram) -> Relation:
-        return Relation(self.columns, kept, self.tables, self.ambiguous)
+        return replace(self, kept=kept)
 
 
 class LazyColumns(Mapping[str, Value]):
@@ -136,6 +138,12 @@ def named_column(
             node, f"several tables have a column {echo(written)!r}; write {echo(ways)}"
         )
     name = matching(columns, written, quoted=bool(identifier.args.get("quoted")))
+    if name is None and matching(relation.people, written, quoted=False):
+        raise reading.error(
+            node,
+            f"{echo(written)!r} is the id that is protected, and can only be counted, as in "
+            f"COUNT(DISTINCT {echo(written)})",
+        )
     if name is None:
         named = written.casefold() in map(str.casefold, columns)
         meant = bool(identifier.args.get("quoted")) and not named

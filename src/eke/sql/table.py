@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from eke.question.logic import both
 from eke.sql.joining import joined
+from eke.sql.people import passed_on
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, condition_of, value_of
 from eke.sql.scope import LazyColumns, Relation, Tables, behind, named_column
@@ -76,12 +77,18 @@ def _projected(reading: Reading, tables: Tables, select: exp.Select) -> Relation
             raise reading.error(select.args[clause], _ONLY_PROJECTS)
     relation = filtered(reading, tables, select)
     columns: dict[str, Maker] = {}
+    people: set[str] = set()
     for item in select.expressions:
+        if (handed_on := passed_on(relation, item)) is not None:
+            people.add(handed_on)
+            continue
+        if isinstance(item, exp.Star) or isinstance(item.this, exp.Star):
+            people |= relation.people
         for name, maker in _items(reading, relation, item).items():
             if name in columns:
                 raise reading.error(item, f"two columns are called {echo(name)!r}; rename one")
             columns[name] = maker
-    return Relation(LazyColumns(columns), relation.kept)
+    return Relation(LazyColumns(columns), relation.kept, people=frozenset(people))
 
 
 def _items(reading: Reading, relation: Relation, item: exp.Expr) -> dict[str, Maker]:

@@ -31,7 +31,7 @@ _AGGREGATE = frozenset({"this", "big_int"})
 
 SET_OPERATIONS: tuple[type[exp.Expr], ...] = (exp.Union, exp.Intersect, exp.Except)
 
-_ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
+ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
         (
             *("expressions", "from_", "joins", "where", "group", "having", "order", "limit"),
@@ -145,7 +145,7 @@ def parsed(
     text: SqlText,
     cleaned: str,
     tokens: tuple[SqlToken, ...],
-    allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
+    allowed: Mapping[type[exp.Expr], frozenset[str]] = ALLOWED,
 ) -> exp.Select:
     """The tree of one SELECT made of allow-listed nodes and arguments."""
     tree = checked_tree(text, cleaned, tokens, allowed)
@@ -158,7 +158,7 @@ def checked_tree(
     text: SqlText,
     cleaned: str,
     tokens: tuple[SqlToken, ...],
-    allowed: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
+    allowed: Mapping[type[exp.Expr], frozenset[str]] = ALLOWED,
 ) -> exp.Expr:
     """The tree of one statement made of allow-listed nodes and arguments."""
     tree = tree_of(text, cleaned)
@@ -233,7 +233,7 @@ def _check_nodes(
     text: SqlText,
     root: exp.Expr,
     tokens: tuple[SqlToken, ...],
-    nodes: Mapping[type[exp.Expr], frozenset[str]] = _ALLOWED,
+    nodes: Mapping[type[exp.Expr], frozenset[str]] = ALLOWED,
 ) -> None:
     waiting = [(root, 0)]
     while waiting:
@@ -263,6 +263,8 @@ def _is_known(node: exp.Expr) -> bool:
         given = node.args["expressions"]
         named = len(given) == 2 and isinstance(given[0], exp.Literal)
         return part is not None and (len(given) == 1 if part else named)
+    if isinstance(node, exp.Distinct):
+        return isinstance(node.parent, exp.Count)
     if isinstance(node, exp.Tuple):
         return isinstance(node.parent, (exp.Group, *_KEY_LISTS))
     return not isinstance(node, exp.Interval) or isinstance(node.parent, (exp.Add, exp.Sub))

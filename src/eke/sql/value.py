@@ -38,6 +38,8 @@ class Reading:
     domain: Domain
     diagrams: Diagrams
     effort: Effort
+    unit: str | None = None
+    """The id whose values are protected, if not the single record is: only counted, never read."""
     columns: set[str] = field(default_factory=set)
     """The columns that were read so far, even where the result does not depend on them."""
 

@@ -19,7 +19,7 @@ class ServedDataset:
 
     @staticmethod
     def of(name: str, session: Session) -> ServedDataset:
-        table = ServedTable(name, session.domain)
+        table = ServedTable(name, session.domain, session.unit)
         return ServedDataset(
             session, table, ReleasedRelations(session, table.protected, table.names)
         )

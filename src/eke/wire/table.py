@@ -14,6 +14,7 @@ from eke.domain import (
     Domain,
 )
 from eke.errors import EkeError
+from eke.privacy.unit import Unit
 from eke.question import Question
 from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
@@ -104,12 +105,12 @@ def shown_name(name: str, text: str) -> str:
 class ServedTable:
     """What all connections to one dataset share: its relations, and questions read before."""
 
-    def __init__(self, name: str, domain: Domain) -> None:
+    def __init__(self, name: str, domain: Domain, unit: Unit | None = None) -> None:
         self.relations = _relations(name, domain)
         self.names = frozenset(relation.name.lower() for relation in self.relations)
         self.days = frozenset(c.name.lower() for c in self.protected.columns if c.oid == DATE)
         self.columns = _typical(domain, self.relations)
-        self.questions = QuestionStore(domain)
+        self.questions = QuestionStore(domain, unit)
         self._catalogues: OrderedDict[_Seen, Catalogue] = OrderedDict()
         self._lock = threading.Lock()
 

@@ -11,9 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eke.data import open_source
+import pytest
+
+from eke.data import MarginalSource, open_source
 from eke.data.row_sample import RowSample
+from eke.data.server_source import AnySource
 from eke.domain import Domain, Integer
+from eke.errors import DataError
 from eke.privacy.unit import Unit
 from tests.unit.data.slow_twin import FIXED, all_cells, fixed_sample, ordered
 
@@ -77,11 +81,29 @@ def check_ids(
     assert len(kept) <= rows * distinct, "no id counts more than its rows"
     for one in own:
         assert kept & one == chosen(one, rows), "the rows of each id that its own rows choose"
-    marked = kept_rows(everybody, column, rows, sample=FIXED)
+    with fixed_sample(FIXED):
+        source = open_source(everybody, DOMAIN, Unit(column, rows))
+    marked = {row for (row,) in all_cells(source)}
     for one in own:
         assert len(marked & one) == min(rows, len(one)), "however its rows spell the id"
+    check_people(source, [one & marked for one in own])
     unmoved = kept_rows(others, column, rows, sample=FIXED)
     assert unmoved == marked - set(ONE), "nobody else's rows change"
+
+
+def check_people(source: AnySource, classes: Classes) -> None:
+    """Each id is one of the people who have its rows; those without an id are nobody's."""
+    if isinstance(source, MarginalSource):  # it never knows whose rows it counts
+        with pytest.raises(DataError, match="does not tell whose"):
+            source.load_people()
+        return
+    (held,) = source.holdings([("row",)])
+    people = classes_of(held.holders.tolist(), held.codes[:, 0].tolist())
+    assert len(set().union(*people)) == len(held.holders), "a row is of one id at most"
+    nobody = [one for one in classes if one not in people]
+    assert len(people) + len(nobody) == len(classes)
+    assert len(nobody) <= 1
+    assert all(max(one) == LENGTH - 1 or LENGTH - 1 not in set().union(*classes) for one in nobody)
 
 
 def caught(columns: Iterable[str], check: Callable[[str], None]) -> set[str]:
@@ -95,10 +117,10 @@ def caught(columns: Iterable[str], check: Callable[[str], None]) -> set[str]:
     return found
 
 
-def classes_of(numbers: Iterable[Any]) -> Classes:
+def classes_of(numbers: Sequence[Any], places: Sequence[int] | None = None) -> Classes:
     """The rows that have equal values, for values that Python compares as their source does."""
     rows: dict[Any, set[int]] = {}
-    for row, number in enumerate(numbers):
+    for row, number in zip(range(len(numbers)) if places is None else places, numbers, strict=True):
         rows.setdefault(number, set()).add(row)
     return [frozenset(some) for some in rows.values()]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eke.data import Counts, Rows, open_source
+from eke.data import Counts, Holdings, Rows, open_source
 from eke.domain import Domain, Integer
 from eke.engine import Beginning, Stale, Vault, draws, measuring
 from eke.errors import BudgetExceeded, DataError, KeyConflict, ReleaseFailed
@@ -45,6 +45,12 @@ class Watched:
         if self.fails:
             raise DataError("the disk is gone")
         return self._source.counts(attribute_sets)
+
+    def load_people(self) -> None:
+        self._source.load_people()
+
+    def holdings(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Holdings]:
+        return self._source.holdings(attribute_sets)
 
     def rows(self) -> Rows:
         self.seen.append([entry.kind for entry in self._ledger.entries()])

@@ -3,7 +3,7 @@
 A unit is any multiset of up to k records that appear, or that move from cell to cell (or from and
 to nowhere, when the domain drops rows). Its loss is computed from the definition: every released
 number changes by some Δ, which costs |Δ|/b of epsilon or Δ²/2σ² of rho, and the losses of all
-numbers add. Exact rational arithmetic throughout.
+numbers add. In a number of people a unit counts once. Exact rational arithmetic throughout.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class LossTwin:
         finest = math.lcm(*(x.denominator for move in moves for x in move))
         whole = np.array([[int(x * finest) for x in move] for move in moves], dtype=object)
         changes = self._units @ whole  # (units, numbers)
+        if measured.people:  # a unit is one in each number, however many of its records are
+            changes = np.where(self._units @ (whole != 0) > 0, whole[whole != 0][0], 0)
         if law.loss_unit == "epsilon":
             price = NANO / (finest * noise_scale(law))
             own = np.abs(changes).sum(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -43,3 +44,14 @@ def test_formulas_that_bend(
         steps += len({one.sequence for one in made.history})
         assert made.budget.spent < most
     assert steps <= 21
+
+
+def test_an_average_over_units_of_many_rows_is_not_refused_for_its_looks(tmp_path):
+    """Looks were priced for single rows: with 20 rows an id they cost 20 times what they may."""
+    rows = pd.DataFrame({"id": np.arange(20_000) // 10, "cost": np.arange(20_000) % 101})
+    domain = eke.Domain(cost=eke.Integer(0, 100))
+    unit = eke.Unit("id", rows=20)
+    session = eke.create(tmp_path / "u.eke", rows, domain, epsilon=10.0, unit=unit)
+    answer = session.ask(eke.mean("cost"), within=1)
+    assert answer.value == pytest.approx(50, abs=3)
+    assert answer.cost < 1.0

@@ -16,7 +16,7 @@ OTHERS = sorted(
     (
         one
         for one in vars(exp).values()
-        if inspect.isclass(one) and issubclass(one, exp.Expression) and one not in tree._ALLOWED
+        if inspect.isclass(one) and issubclass(one, exp.Expression) and one not in tree.ALLOWED
     ),
     key=lambda one: one.__name__,
 )
@@ -24,7 +24,7 @@ OTHERS = sorted(
 
 def test_sqlglot_knows_far_more_than_is_allowed():
     assert len(OTHERS) > 500
-    assert len(tree._ALLOWED) < 150
+    assert len(tree.ALLOWED) < 150
 
 
 def test_every_other_node_is_refused_with_advice():
@@ -37,7 +37,7 @@ def test_every_other_node_is_refused_with_advice():
 
 
 def test_every_other_argument_is_refused_with_advice():
-    for kind, allowed in tree._ALLOWED.items():
+    for kind, allowed in tree.ALLOWED.items():
         for key in set(kind.arg_types) - allowed - tree._REMARKS.get(kind, frozenset()):
             _, sentence = argument_advice(kind(), key)
             assert len(sentence) > 30

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eke.arrays import FloatArray
 from eke.inference.packed import PackedFactor
-from eke.inference.regression import RESOLUTION, direction_of, norm_of
+from eke.inference.regression import RESOLUTION, norm_of
 from eke.inference.span import ExactSpan
 from eke.query import Prior, Query, TermStack
 
@@ -23,11 +23,11 @@ def linear_representations(rows: Sequence[Query], query: Query) -> list[FloatArr
     """The weights over the rows of each representation found."""
     if query.is_zero or not rows:
         return []
-    wanted, factor = direction_of(query)
+    wanted, factor = query.direction
     scan = _Scan(rows, query)
     representations = []
     for last, row in enumerate(rows):
-        if not row.is_zero and (along := direction_of(row))[0] == wanted:
+        if not row.is_zero and (along := row.direction)[0] == wanted:
             # A multiple of the query needs no others, and no arithmetic that could fail.
             alone = np.zeros(len(rows))
             alone[last] = float(factor / along[1])

@@ -90,11 +90,12 @@ class Prospect:
 def prospect_of(demand: Demand, rent: Part, accountant: Accountant) -> Prospect | None:
     """The prospect like a demand; None when it spans too many cells for any table.
 
-    None as well for a block whose answers are not the groups of some attributes.
+    None as well for a block whose answers are not the groups of some attributes, and for numbers of
+    people, which no table of cells answers.
     """
     query, domain = demand.query, demand.query.domain
     inside, grouped = query.inside, query.grouped
-    if inside is None or grouped is None:
+    if inside is None or grouped is None or query.people:
         return None
     names = domain.in_order({*inside.attributes, *grouped})
     if math.prod(domain.sizes(names)) > MOST_CELLS:

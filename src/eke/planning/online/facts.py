@@ -94,6 +94,10 @@ class Facts:
         """What losses are measured in; known before the accounts are read."""
         return self.accounts.measure
 
+    def times_a_record(self, query: Block) -> int:
+        """How many times as much as a record a unit loses by a measurement."""
+        return self.accountant.times_a_record(query)
+
     def refinable(self, query: Block) -> Refinable | None:
         """The measurement of this question that may be refined; none that is kept as a table."""
         earlier = self.accounts.refinable(query)

@@ -27,8 +27,7 @@ from eke.inference import (
 from eke.planning.online.group_sizes import planned_for
 from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
-from eke.planning.online.slopes import along_direction, combined, gradient, rounded, sizes_of
-from eke.query import sensitivity
+from eke.planning.online.slopes import along_direction, gradient, reach_of, rounded, sizes_of
 from eke.question import AskedBlock, Formula, evaluated
 
 _CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
@@ -236,7 +235,7 @@ class KnownFormulas:
                 continue
             direction = rounded(steepest, sizes)
             lead = abs(steepest[int(np.argmax(np.abs(steepest) * sizes))])
-            reaches.append(lead * float(sensitivity(combined(direction, insides), "add_remove")))
+            reaches.append(lead * reach_of(direction, insides))
         return reaches
 
     def _fragile_parts(self) -> list[Formula]:
@@ -284,23 +283,28 @@ class KnownFormulas:
         """The same for the rows of one grouping.
 
         Demands are on the aggregates, and on one linear question for each formula: its derivative.
+        Numbers of people are no part of that, for they are no sums over records.
         """
         count, question = len(self.places), self.demand.question
         blocks: list[AskedBlock] = [question.blocks[i].parts[grouping] for i in self.places]
         sizes = sizes_of(blocks)
         pooled = np.nansum(points, axis=0)
+        of_records = np.array([not block.inside.people for block in blocks])
         shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
         for formula, aims in wanted:
-            direction = rounded(gradient(formula, pooled), sizes)
+            direction = rounded(np.where(of_records, gradient(formula, pooled), 0.0), sizes)
+            direction = np.where(of_records, direction, 0.0)
             weights = [Fraction(float(weight)) for weight in direction]
-            blocks.append(question.mixed(self.places, weights).parts[grouping])
+            blocks.append(
+                question.mixed(self.places, weights).parts[grouping] if any(weights) else blocks[0]
+            )
             for point, within in zip(points, aims, strict=True):
                 if not within > 0.0:
                     continue  # it is known exactly
                 slope = gradient(formula, point) / within
                 if not np.isfinite(slope).all():
                     continue  # nothing can be planned for a cell without a value
-                along = along_direction(slope, direction, sizes)
+                along = along_direction(slope, direction, sizes) if any(weights) else 0.0
                 share = np.zeros(count + len(wanted))
                 share[:count] = np.abs(slope - along * direction)
                 share[len(blocks) - 1] = abs(along)

@@ -28,7 +28,8 @@ def coarse(
     for index in blocks:
         block = demand.question.blocks[index]
         sizes = float(sensitivity(block.inside, "add_remove"))
-        noise_scale = measure.noise_scale(sizes, budget)
+        times = max(map(facts.times_a_record, block.measurable()), default=1)
+        noise_scale = measure.noise_scale(sizes, budget / times)
         within = noise_scale / direct(Requirement(1.0, demand.confidence), None, measure)
         demands += demands_of(block, Requirement(within, demand.confidence))
     return demands

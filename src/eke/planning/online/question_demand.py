@@ -189,6 +189,13 @@ def _check_groups_of(demand: QuestionDemand) -> None:
             "accurate in small groups as in large ones, so leave it out"
         )
     counted = set(demand.records())
+    blocks = demand.question.blocks
+    for formula, _ in demand.curved:
+        if len({blocks[place].inside.people for place in formula.aggregates()}) > 1:
+            raise AccuracyError(
+                "groups_of is so many records, or so many people, and this formula is made of "
+                "both; leave it out"
+            )
     for formula, _ in demand.curved:
         if not counted & set(formula.aggregates()):
             raise AccuracyError(

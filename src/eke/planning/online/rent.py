@@ -47,10 +47,13 @@ class Rent:
     def plan(self, missing: Sequence[Missing], facts: Facts) -> Plan:
         """The plan that meets all demands with the least loss."""
         plan = _one_by_one(missing, facts, self)
-        if len(missing) > 1:
-            shared = common_cells([demand for demand, _ in missing], facts.measure)
+        of_records = [demand for demand, _ in missing if not demand.query.people]
+        if len(of_records) > 1:
+            shared = common_cells(of_records, facts.measure)
             if shared is not None:
-                plan = min(plan, Plan((shared,)), key=lambda one: loss_after(one, facts))
+                apart = (part for part in plan.parts if part.query.people)
+                together = Plan((shared, *apart))
+                plan = min(plan, together, key=lambda one: loss_after(one, facts))
         return plan
 
     def least_stretch(

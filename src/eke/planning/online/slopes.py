@@ -23,6 +23,20 @@ def gradient(formula: Formula, values: FloatArray) -> FloatArray:
     return np.asarray((moved_values[:count] - moved_values[count:]) / (2.0 * steps))
 
 
+def reach_of(direction: FloatArray, insides: Sequence[Query]) -> float:
+    """How far a record can move the sum of some questions, weighted by a direction.
+
+    Numbers of people are no part of a question about records, and are moved by themselves.
+    """
+    apart = [place for place, inside in enumerate(insides) if inside.people]
+    reach = sum(abs(direction[at]) * float(sensitivity(insides[at], "add_remove")) for at in apart)
+    of_records = [place for place in range(len(insides)) if place not in apart]
+    if of_records:
+        together = combined(direction[of_records], [insides[place] for place in of_records])
+        reach += float(sensitivity(together, "add_remove"))
+    return float(reach)
+
+
 def sizes_of(blocks: Sequence[AskedBlock]) -> FloatArray:
     """How much a record can move an answer of each block."""
     return np.array([float(sensitivity(block.inside, "add_remove")) for block in blocks])
@@ -53,4 +67,4 @@ def combined(direction: FloatArray, insides: Sequence[Query]) -> Query:
     total = Fraction(float(direction[0])) * insides[0]
     for weight, inside in zip(direction[1:], insides[1:], strict=True):
         total += Fraction(float(weight)) * inside
-    return Query(total.domain, total.terms, Fraction(0))
+    return total.without_constant()

@@ -100,6 +100,10 @@ class Workload:
         for query in self.queries:
             if query.domain != self.domain:
                 raise QueryError("a query of the workload is over another domain")
+            if query.people:
+                raise QueryError(
+                    "a workload is of records; ask for the numbers of people by session.ask"
+                )
             if query.is_zero:
                 raise QueryError("there is nothing to measure in a question that is always zero")
         weights = self.query_weights or (1.0,) * len(self.queries)

@@ -81,6 +81,11 @@ class Estimator:
         """The estimate of a question, or of every cell of a marginal."""
         if method not in get_args(EstimateMethod):
             raise EstimateError(f"method must be one of {', '.join(get_args(EstimateMethod))}")
+        if asked.people and method != "blue":
+            raise EstimateError(
+                "numbers of people do not follow from tables of records, so nothing is estimated "
+                "from these; ask for the number, or use method='blue'"
+            )
         queries = list(asked.queries())
         if asked.is_single:
             known = self.inference.public(queries[0])

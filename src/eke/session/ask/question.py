@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from eke.domain import Domain
 from eke.errors import QueryError
+from eke.privacy.unit import Unit
 from eke.query import Askable, Expression, Marginal, MarginalExpression, Query
 from eke.question import FormulaExpression, Question
 
@@ -28,4 +29,14 @@ def question_of(asked: Posed, domain: Domain) -> Question:
         )
     if asked.domain != domain:
         raise QueryError("the question is over another domain than this dataset's")
+    return asked
+
+
+def of_unit(asked: Question, unit: Unit | None) -> Question:
+    """The question, if there are people to be counted where it counts any."""
+    if unit is None and any(block.inside.people for block in asked.blocks):
+        raise QueryError(
+            "people are counted where the table protects ids, and this one protects single rows; "
+            "ask for eke.count(), or protect ids: eke.create(…, unit=eke.Unit('id', rows=k))"
+        )
     return asked

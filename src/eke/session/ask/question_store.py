@@ -1,6 +1,7 @@
 """QuestionStore: questions in SQL that were read before, by their texts.
 
-Reading a text takes milliseconds and depends on nothing but the domain; servers see each one often.
+Reading a text takes milliseconds and depends on nothing but the domain and the unit; servers see
+each one often.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import threading
 from collections import OrderedDict
 
 from eke.domain import Domain
+from eke.privacy.unit import Unit
 from eke.question import Question
 from eke.sql import parse
 
@@ -23,8 +25,10 @@ class QuestionStore:
     Threads may share it.
     """
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, unit: Unit | None = None) -> None:
+        """`unit` is what is protected, if not the single record."""
         self._domain = domain
+        self._unit = unit
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Question] = OrderedDict()
         self._characters = 0
@@ -36,7 +40,7 @@ class QuestionStore:
             if known is not None:
                 self._kept.move_to_end(text)
                 return known
-        fresh = parse(text, self._domain)
+        fresh = parse(text, self._domain, unit=self._unit)
         with self._lock:
             if text not in self._kept:
                 self._kept[text] = fresh

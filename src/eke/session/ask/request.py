@@ -28,7 +28,6 @@ from eke.planning import (
     spend_on,
     spend_on_quantiles,
 )
-from eke.query import Query
 from eke.question import Question
 from eke.session.answer.answer import Answer, Cell
 from eke.session.answer.qualified import qualified
@@ -310,7 +309,7 @@ class Request:
         place = scaled[0]
         shift, moved = (formula.value(_at(place, Fraction(x))) for x in (0, 1))
         query = (moved - shift) * self.question.query(place, row)
-        return exact_posterior(Query(query.domain, query.terms, query.constant + shift), inference)
+        return exact_posterior(replace(query, constant=query.constant + shift), inference)
 
     def _posterior(self, column: int, row: int, known: KnownCells) -> Posterior:
         """What is known about a cell, or about the answer that it is, scaled and shifted."""

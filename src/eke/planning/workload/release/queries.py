@@ -321,7 +321,7 @@ def _by_themselves(
     budget: float,
 ) -> MatrixSection:
     """Queries over many cells: each is measured, priced as if every record met all of them."""
-    queries = tuple(Query(q.domain, q.terms, Fraction(0)) for q in workload.queries)
+    queries = tuple(q.without_constant() for q in workload.queries)
     reaches = np.array([float(sensitivity(q, "add_remove")) for q in queries])
     prices = measure.raised(reaches)
     variances = noise_budget.by_groups(weights, np.maximum(prices, 1e-300), measure, budget)
