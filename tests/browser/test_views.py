@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Request, expect
 
 from eke.service import Access, Account, Datasets, Settings, create_app
 from tests.browser.conftest import Place, sign_in
@@ -21,7 +22,7 @@ PROTECTED = (
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory):
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A server whose folder holds visits, patients and wards."""
     folder = tmp_path_factory.mktemp("views")
     visits = {
@@ -145,7 +146,7 @@ def test_nothing_is_made_before_its_promise_was_read(page: Page, place: Place) -
     expect(promise).to_contain_text("two tables of the view are called patients")
     names.nth(1).fill("wards")
     expect(promise).to_contain_text("one row of stays")
-    sent = []
+    sent: list[Request] = []
     page.on("request", lambda one: sent.append(one) if one.url.endswith("/datasets") else None)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("read is made.")).to_be_visible()
