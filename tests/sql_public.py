@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
-from eke.domain import Domain, Lookup
+from eke.domain import Date, Domain, Lookup, Time, Timestamp
 from tests.sql_adult import Adult, compact_domain
 
 SECTORS = {
@@ -57,6 +59,18 @@ DERIVED = {
     "who": "sex || '/' || tier::text",
     "trade": "classes.sector",
 }
+
+
+def dated_domain(derived: Mapping[str, str] = DERIVED) -> Domain:
+    """Adult's columns with a day, a moment and a time of day, the lookups and derived columns."""
+    domain = Domain(
+        dict(compact_domain().attributes),
+        day=Date("2012-01-01", "2013-12-31"),
+        at=Timestamp("2013-01-01", "2013-12-31", "hour"),
+        opens=Time(step="15 minutes"),
+    )
+    quarter = "EXTRACT(quarter FROM day)"
+    return domain.with_lookups(*LOOKUPS).with_derived({**derived, "quarter": quarter})
 
 
 def with_functions(domain: Domain) -> Domain:

@@ -52,7 +52,9 @@ class SubqueryWriter(Writer):
 
     def query(self) -> str:
         where = self.pick(*CONDITIONS, " WHERE income = '>50K' OR age = 30")
-        inner = f" - (SELECT COUNT(*) FROM adult{self.pick(*CONDITIONS)})" * self.chance(0.15)
+        other = self.pick(*CONDITIONS)
+        beside = self.chance(0.15) and other != where  # a count less itself is a constant
+        inner = f" - (SELECT COUNT(*) FROM adult{other})" * beside
         return self.pick(
             f"(SELECT {self.aggregate()}{inner} FROM adult{where})",
             f"(SELECT {self.aggregate()} AS n FROM adult AS b{where})",

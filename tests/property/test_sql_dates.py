@@ -229,6 +229,13 @@ def test_dates_have_the_values_of_duckdb(diary: Diary) -> None:
     assert len(refused) < STATEMENTS / len(RULES) / 3
 
 
+@pytest.mark.long
+def test_more_dates_have_the_values_of_duckdb(diary: Diary) -> None:
+    """600 generated questions, a hundred for each pair of rules."""
+    writer = DateWriter(100 + diary.seed)
+    check_statements(writer.statement, lambda text: differs(diary, text), 100)
+
+
 def test_a_wrong_month_is_noticed(diary: Diary) -> None:
     """Positive control: the month before is another question."""
     text = "SELECT COUNT(*) AS v FROM diary WHERE EXTRACT(month FROM d) = 7"

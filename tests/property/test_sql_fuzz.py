@@ -9,13 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from eke.domain import Boolean, Categorical, Domain, Integer
+from eke.domain import Boolean, Categorical, Date, Domain, Integer, Timestamp
 from eke.errors import SqlError
 from eke.question import Question
 from eke.sql import parse
 from tests.sql_adult import compact_domain
 from tests.sql_grammar import Writer, as_asked
+from tests.sql_public import dated_domain
+from tests.sql_subqueries import SubqueryWriter
 from tests.sql_unions import UnionWriter
+from tests.sql_windows import WindowWriter
 from tests.sql_words import WordWriter
 from tests.unit.sql.test_fixtures import CASES
 
@@ -23,6 +26,7 @@ WIDE = Domain(
     {f"a{i}": Integer(0, 9) for i in range(30)}
     | {"age": Integer(0, 999_999, null="bucket"), "hours": Integer(0, 255), "gain": Integer(1, 256)}
     | {"sex": Categorical(*(f"v{i}" for i in range(2000)), null="bucket"), "married": Boolean()}
+    | {"day": Date("1900-01-01", "2099-12-31"), "at": Timestamp("2010-01-01", "2019-12-31", "hour")}
 )
 WORDS = """
     SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL TRUE FALSE LIKE
@@ -34,6 +38,12 @@ WORDS = """
     CONCAT UPPER LOWER SUBSTRING LEFT RIGHT TRIM BOTH LEADING LENGTH REPLACE ILIKE STARTS_WITH
     CONTAINS regexp_matches SIMILAR TO WIDTH_BUCKET IF IIF CORR COVAR_POP REGR_SLOPE COUNT_IF
     ROLLUP( CUBE( GROUPING SETS (( GROUPING( GROUPING_ID( () ),( (SELECT
+    day at opens decade trade quarter sector classes bonus words EXTRACT(month FROM
+    date_trunc('week', date_part('doy', DATE TIMESTAMP TIME '2013-01-31' '08:15' INTERVAL
+    7 DAY HOUR MONTH YEAR( ::date ::time epoch isodow USING (workclass) LEFT ON classes.sector INNER
+    UNION ALL INTERSECT EXCEPT (PARTITION BY ROWS UNBOUNDED PRECEDING FOLLOWING CURRENT ROW
+    LAG RANK() QUALIFY WINDOW w MEDIAN( QUANTILE_DISC( PERCENTILE_CONT(0.5) WITHIN TOP
+    FETCH FIRST ROWS ONLY SPEND
 """
 STRANGE = ("\0", "\u00a0", "\u202e", "\u017f", "\u00e9", "\uff10", "\U0001d4b6", "\ud800")
 PIECES = (*WORDS.split(), *STRANGE)
@@ -47,8 +57,19 @@ KINDS = (
     ("MOD", "POWER", "LEAST", "GREATEST", "COALESCE", "NULLIF", "LEFT", "RIGHT", "CONTAINS"),
     ("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT"),
     ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "TEXT", "INT", "DECIMAL", "DATE"),
-    ("WHERE", "HAVING", "GROUP", "ORDER", "FILTER"),
+    ("WHERE", "HAVING", "GROUP", "ORDER", "FILTER", "QUALIFY"),
+    ("DAY", "AT", "OPENS", "DECADE", "TRADE", "QUARTER", "WHO", "COUPLE"),
+    ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "HOUR", "MINUTE", "EPOCH"),
+    ("DATE", "TIMESTAMP", "TIME", "INTERVAL"),
+    ("LAG", "LEAD", "SUM", "RANK", "DENSE_RANK", "ROW_NUMBER", "FIRST_VALUE"),
+    ("PRECEDING", "FOLLOWING", "UNBOUNDED", "CURRENT"),
+    ("UNION", "INTERSECT", "EXCEPT", "ALL"),
+    ("ROLLUP", "CUBE", "GROUPING", "SETS"),
+    ("MEDIAN", "QUANTILE_DISC", "QUANTILE_CONT", "PERCENTILE_CONT", "APPROX_QUANTILE", "AVG"),
+    ("CLASSES", "BONUS", "SECTORS", "WORDS", "SCHOOLING"),
+    ("JOIN", "LEFT", "INNER", "USING", "ON"),
 )
+MOMENTS = ("'2013-01-31'", "'2013-01-31 05:00'", "'08:15'")
 SECOND = 1.0
 KNOWN = "SELECT COUNT(*) FROM adult WHERE " + " AND ".join(["age > 3"] * 500)
 KNOWN_SECONDS = 0.2  # an idle processor of today takes less
@@ -97,7 +118,7 @@ def gentle(rng: np.random.Generator, text: str) -> str:
         if kind is None and re.fullmatch(r"[\d.]+", tokens[at]):
             kind = ("0", "1", "2.5", "17", "35", "40", "1e3", "100")
         elif kind is None and tokens[at].startswith("'"):
-            kind = ("'Male'", "'Private'", "'Married%'", "'>50K'", "''")
+            kind = ("'Male'", "'Private'", "'>50K'", "''", *MOMENTS)
         if kind is not None:
             tokens[at] = kind[int(rng.integers(len(kind)))]
     return "".join(tokens)
@@ -142,6 +163,7 @@ def heavy(rng: np.random.Generator) -> str:
         f"SELECT {' / '.join(['COUNT(*)'] * n)} FROM t",
         f"WITH {', '.join(towers)} SELECT SUM(v{n % 40}) FROM x{n % 40}",
         *heavy_words(n, pairs),
+        *heavy_moments(n, pairs),
     )
     return choices[int(rng.integers(len(choices)))]
 
@@ -196,6 +218,33 @@ def heavy_words(n: int, pairs: list[tuple[str, str]]) -> list[str]:
     ]
 
 
+def heavy_moments(n: int, pairs: list[tuple[str, str]]) -> list[str]:
+    """The same with days, moments, windows, quantiles and several SELECTs."""
+    some, first = pairs[: n % 20 + 1], "DATE '2013-01-01'"
+    parts = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear")
+    days = [f"EXTRACT({parts[i % 9]} FROM day + {i}) = {i % 12 + 1}" for i in range(n % 60 + 1)]
+    hours = [f"date_trunc('{parts[i % 5]}', at) >= '2013-01-01'" for i in range(n % 60 + 1)]
+    moved = "day" + " + INTERVAL 1 MONTH - INTERVAL 31 DAY" * (n % 40)
+    windows = [f"SUM(COUNT(*)) OVER (ORDER BY {x} ROWS {i} PRECEDING)"
+               for i, (x, _) in enumerate(some)]  # fmt: skip
+    keys = ", ".join(dict.fromkeys(x for x, _ in some[:5]))
+    return [
+        f"SELECT COUNT(*) FROM t WHERE {' OR '.join(days)}",
+        f"SELECT COUNT(*) FROM t WHERE {' AND '.join(hours)}",
+        f"SELECT COUNT(*) FROM t WHERE {moved} > '2013-01-01'",
+        f"SELECT SUM({' + '.join(f'(day - {first}) % {i + 2}' for i in range(n % 40 + 1))}) FROM t",
+        f"SELECT COUNT(*) FROM t WHERE day IN ({', '.join(f'{first} + {i}' for i in range(n))})",
+        "SELECT EXTRACT(doy FROM day) AS d, HOUR(at) AS h, COUNT(*) FROM t GROUP BY d, h",
+        f"SELECT date_trunc('day', at) AS d, {some[0][0]}, COUNT(*) FROM t GROUP BY 1, 2",
+        f"SELECT {keys}, {', '.join(windows)} FROM t GROUP BY {keys}",
+        f"SELECT {keys}, COUNT(*) FROM t GROUP BY CUBE ({keys})",
+        f"SELECT {', '.join(f'MEDIAN({x} + {i})' for i, (x, _) in enumerate(some))} FROM t",
+        f"SELECT {', '.join(f'QUANTILE_DISC(age, 0.{i + 1})' for i in range(n))} FROM t",
+        " UNION ALL ".join(f"SELECT {x} AS k, COUNT(*) FROM t GROUP BY k" for x, _ in some),
+        f"SELECT {' + '.join(f'(SELECT COUNT(*) FROM t WHERE {x} > {y})' for x, y in some)} FROM t",
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Mix:
     """Shares of the kinds of texts: what is left of mutated, gentle and soup is heavy."""
@@ -214,8 +263,11 @@ QUICK = Mix(written=0.01, mutated=0.65, gentle=0.2, soup=0.1495)
 def texts(rng: np.random.Generator, number: int, mix: Mix = THOROUGH):
     """(domain, text): mutated roughly and gently, without order, and well-formed heavy ones."""
     corpus = [case.text for case in CASES]
-    adult = compact_domain()
-    writers = (Writer(rng), WordWriter(rng), UnionWriter(rng))
+    adult = dated_domain()
+    writers = [
+        *(Writer(rng), WordWriter(rng), UnionWriter(rng)),
+        *(WindowWriter(rng), SubqueryWriter(rng)),
+    ]
     for _ in range(number):
         first, second = (corpus[int(i)] for i in rng.integers(0, len(corpus), 2))
         if rng.random() < mix.written:

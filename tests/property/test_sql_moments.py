@@ -206,6 +206,13 @@ def test_moments_have_the_values_of_duckdb_on_the_raw_rows(log: Log) -> None:
     assert [r for r in refused if not any(reason in r for reason in KNOWN)] == []
 
 
+@pytest.mark.long
+def test_more_moments_have_the_values_of_duckdb(log: Log) -> None:
+    """600 generated questions, a hundred for each pair of rules."""
+    writer = MomentWriter(100 + log.seed)
+    check_statements(writer.statement, lambda text: differs(log, text, shown), 100)
+
+
 @pytest.mark.parametrize("sign", ["=", "<>", "<", "<=", ">", ">="])
 def test_every_comparison_is_about_the_beginning_of_a_step(log: Log, sign: str) -> None:
     hour = "'2012-02-29 05:00'"

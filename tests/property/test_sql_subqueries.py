@@ -12,6 +12,8 @@ from tests.sql_subqueries import SubqueryWriter
 
 STATEMENTS = 300
 PARTS = 3
+LONG = (pytest.param(part, marks=pytest.mark.long) for part in range(PARTS, PARTS + 6))
+PARTS_AND_LONG = [*range(PARTS), *LONG]
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +21,9 @@ def adult() -> Adult:
     return Adult(4000)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", PARTS_AND_LONG)
 def test_values_are_those_of_duckdb(adult, part):
-    """300 generated statements in all."""
+    """300 generated statements, 900 with the long ones."""
     writer = SubqueryWriter(np.random.default_rng([2010, part]))
     check_all(adult, writer.statement, STATEMENTS // PARTS)
 

@@ -18,19 +18,28 @@ from sqlglot.dialects.dialect import Dialect
 from eke.errors import SqlError
 from eke.sql import parse
 from eke.sql.parser import DIALECT
-from tests.sql_adult import compact_domain
+from tests.sql_public import dated_domain
 
 WORDS = sorted(
     word
     for word in Dialect.get_or_raise(DIALECT).tokenizer_class.KEYWORDS
     if word.replace(" ", "").isalpha()
 )
+DOMAIN = dated_domain()
 PLACES = (
     "SELECT COUNT(*) FROM adult {} WHERE age > 3",
     "SELECT COUNT(*) FROM adult {} other ON adult.age = other.age",
     "SELECT {} age FROM adult",
     "SELECT COUNT(*) FROM adult WHERE {} age > 3",
     "SELECT COUNT(*) FROM adult GROUP BY sex {}",
+    "SELECT COUNT(*) FROM adult WHERE day > {} DATE '2013-01-01' + INTERVAL 7 DAY",
+    "SELECT EXTRACT({} month FROM day) AS m, COUNT(*) FROM adult GROUP BY m",
+    "SELECT sex, SUM(COUNT(*)) OVER ({} ORDER BY sex) FROM adult GROUP BY sex",
+    "SELECT COUNT(*) FROM adult {} UNION ALL SELECT COUNT(*) FROM adult",
+    "SELECT PERCENTILE_CONT(0.5) {} WITHIN GROUP (ORDER BY age) FROM adult",
+    "SELECT sector, COUNT(*) FROM adult JOIN classes {} USING (workclass) GROUP BY sector",
+    "SELECT sex, COUNT(*) FROM adult GROUP BY ROLLUP ({} sex)",
+    "SELECT COUNT(*) / ({} SELECT COUNT(*) FROM adult) FROM adult",
 )
 SHAPES = ("{} ", "{} x ", "x {} ", "{} adult, ", "{} 1 ")
 TIMES = 24
@@ -72,7 +81,7 @@ def is_tangled(text: str, read: Callable[[str], object]) -> bool:
 
 
 def asked(text: str) -> object:
-    return parse(text, compact_domain())
+    return parse(text, DOMAIN)
 
 
 def tangled(words: list[str], texts_a_word: int, rng: np.random.Generator) -> list[str]:

@@ -15,6 +15,8 @@ from tests.sql_unions import UnionWriter
 
 STATEMENTS = 600
 PARTS = 4
+LONG = (pytest.param(part, marks=pytest.mark.long) for part in range(PARTS, PARTS + 6))
+PARTS_AND_LONG = [*range(PARTS), *LONG]
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +60,9 @@ def differ(adult: Adult, text: str) -> str | None:
     return None if same else f"{text}\n{ours}\n{theirs}"
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", PARTS_AND_LONG)
 def test_rows_are_those_of_duckdb(adult: Adult, part: int) -> None:
-    """600 generated statements in all."""
+    """600 generated statements, 1,500 with the long ones."""
     writer = UnionWriter(np.random.default_rng([2026, part]))
     for _ in range(STATEMENTS // PARTS):
         text = writer.statement()

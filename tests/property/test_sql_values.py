@@ -38,6 +38,7 @@ REASONS = (
     "no combination of declared values meets this FILTER",
     "a constant makes only one group",
     "CAST rounds halves",
+    "would cut through its bins",
 )
 
 

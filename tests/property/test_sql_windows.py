@@ -12,6 +12,8 @@ from tests.sql_windows import WindowWriter
 
 STATEMENTS = 400
 PARTS = 4
+LONG = (pytest.param(part, marks=pytest.mark.long) for part in range(PARTS, PARTS + 6))
+PARTS_AND_LONG = [*range(PARTS), *LONG]
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +21,9 @@ def adult() -> Adult:
     return Adult(4000)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", PARTS_AND_LONG)
 def test_windows_are_those_of_duckdb(adult, part):
-    """400 generated statements in all."""
+    """400 generated statements, 1,000 with the long ones."""
     writer = WindowWriter(np.random.default_rng([1711, part]))
     check_all(adult, writer.statement, STATEMENTS // PARTS)
 

@@ -21,6 +21,10 @@ class KnownTable:
     kinds: Classes  # (cells,)
     noises: tuple[ComposedNoise, ...]  # (kinds,)
 
+    def value(self, cell: int) -> float:
+        """The estimate of one cell: the value of its posterior."""
+        return float(self.values[cell])
+
     def posterior(self, cell: int) -> ExactPosterior:
         """What is known about one cell."""
         return ExactPosterior(float(self.values[cell]), self.noises[self.kinds[cell]])

@@ -213,5 +213,13 @@ class NewDataset(_FileOrView):
     unit: NewUnit | None = None
 
 
+class Promised(Body):
+    """A view over files in the server's folder, and whom a dataset of it would be about."""
+
+    view: NewView
+    neighbours: Literal["add_remove", "replace_one"] = "add_remove"
+    unit: NewUnit | None = None
+
+
 class Drafted(_FileOrView):
     """A file, or a view over several, whose domain is to be drafted."""

@@ -12,6 +12,8 @@ from eke.sql.diagram import Diagram
 from eke.sql.place import echo, strange_letters, suggestion
 from eke.sql.value import Reading, Value
 
+_ONE_DATASET = "a question is about one dataset: ask each by itself"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
@@ -98,11 +100,11 @@ class Tables:
         if self.name is None:
             self.name = written
         if key != self.name.casefold():
-            known = [self.name, *self.common]
+            advice = suggestion(written, [self.name, *self.common])
+            if not advice.startswith("did you mean"):
+                advice += f"; {_ONE_DATASET}"
             raise reading.error(
-                node,
-                f"there is no table {echo(written)!r}{strange_letters(written)}; "
-                + suggestion(written, known),
+                node, f"there is no table {echo(written)!r}{strange_letters(written)}; {advice}"
             )
         return self.protected.called(self._names(node, written))
 

@@ -166,12 +166,17 @@ def checked_tree(
     return tree
 
 
-def tree_of(text: SqlText, cleaned: str, dialect: str = DIALECT) -> exp.Expr:
-    """The tree of one statement, of whatever nodes the parser makes of it."""
+def tree_of(
+    text: SqlText, cleaned: str, dialect: str = DIALECT, *, example: str = _EXAMPLE
+) -> exp.Expr:
+    """The tree of one statement, of whatever nodes the parser makes of it.
+
+    What cannot be read is told beside an example of what can.
+    """
     try:
         trees = trees_of(cleaned, dialect)
     except SqlglotError as problem:
-        raise _unreadable(text, problem) from None
+        raise _unreadable(text, problem, example) from None
     except TooTangled:
         raise text.error(
             0,
@@ -212,7 +217,7 @@ def name_of(node: exp.Expr, otherwise: str) -> str:
     return node.sql(dialect=DIALECT)[:_LONGEST_NAME]
 
 
-def _unreadable(text: SqlText, problem: SqlglotError) -> SqlError:
+def _unreadable(text: SqlText, problem: SqlglotError, example: str) -> SqlError:
     details = getattr(problem, "errors", None) or [{}]
     line, column = details[0].get("line"), details[0].get("col")
     if line is None or column is None:
@@ -225,7 +230,7 @@ def _unreadable(text: SqlText, problem: SqlglotError) -> SqlError:
     offset = min(max(before + int(column) - max(len(highlight), 1), 0), len(text.characters))
     return text.error(
         offset,
-        f"the text cannot be read{near}; check the words and commas around it. " + _EXAMPLE,
+        f"the text cannot be read{near}; check the words and commas around it. " + example,
     )
 
 

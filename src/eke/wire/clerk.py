@@ -179,7 +179,12 @@ class Clerk:
         allowed = self.table.names | common_names(statement.words)
         for table in tables:
             if table[-1] not in allowed or not is_here(table, self.name):
-                raise Trouble("42P01", f'relation "{".".join(table)[:100]}" does not exist')
+                raise Trouble(
+                    "42P01",
+                    f'relation "{".".join(table)[:100]}" does not exist',
+                    f"a question is about one dataset, here {self.name}, and its lookups; ask "
+                    "another one in a connection to it",
+                )
         if not any(table[-1] == self.name.lower() for table in here):
             raise Trouble("42P01", f"a question is about {self.name}; lookups are joined with it")
         return True

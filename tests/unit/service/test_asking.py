@@ -11,7 +11,7 @@ import pytest
 
 import eke
 from eke.service.gate import SECURITY_HEADERS
-from tests.service import BY_SEX, COUNT, Server, serving
+from tests.service import BY_SEX, COUNT, DOMAIN, Server, people, serving
 
 PEOPLE = "/api/v1/datasets/people"
 
@@ -302,3 +302,26 @@ def test_a_table_of_more_cells_than_can_be_kept_one_by_one(folder: Path) -> None
             assert "5,120 groups and at most 4,096 can be asked at once" in message
             assert "ask for COUNT(*) alone by x, y, z (15,360 groups)" in message
         assert server.session.budget.spent == pytest.approx(found["cost"])
+
+
+@pytest.mark.parametrize(
+    ("sql", "advice"),
+    [
+        (f"{COUNT} UNION ALL SELECT COUNT(*) FROM other", "a question is about one dataset"),
+        ("SELECT COUNT(*) / (SELECT COUNT(*) FROM other) FROM people", "ask each by itself"),
+        (f"{COUNT} JOIN other USING (age)", "'other' is no declared lookup; records are joined"),
+        (f"{COUNT}, other", "join a declared lookup by its keys"),
+        (f"{COUNT} WHERE age IN (SELECT age FROM other)", "write the condition itself"),
+    ],
+)
+def test_two_datasets_in_one_statement_are_refused_with_advice(
+    server: Server, sql: str, advice: str
+) -> None:
+    """Both are served, and whoever asks may see both."""
+    other = eke.create(server.folder / "other.eke", people(), DOMAIN, epsilon=1.0)
+    server.app.state.eke.datasets.add("other", other)
+    refused = server.ask(sql, 40)
+    assert (refused.status, refused.json()["error"]) == (400, "SqlError")
+    assert advice in refused.json()["message"]
+    assert refused.json()["column"] > 1
+    assert server.session.budget.spent == other.budget.spent == 0

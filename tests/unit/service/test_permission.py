@@ -64,6 +64,12 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("PUT", "/api/v1/datasets/people/limit", {"limit": 1}, (403, 403, 403, 200)),
     ("PUT", "/api/v1/datasets/people/caps/zoe", {"cap": 1}, (403, 403, 403, 200)),
     ("GET", "/api/v1/files", None, (403, 403, 403, 200)),
+    (
+        "POST",
+        "/api/v1/promises",
+        {"view": {"sql": "SELECT x FROM t", "tables": {"t": "none.csv"}}},
+        (403, 403, 403, 422),
+    ),
     ("POST", "/api/v1/drafts", {"file": "none.csv"}, (403, 403, 403, 422)),
     (
         "POST",

@@ -49,6 +49,7 @@ WITHOUT_TARGET = {
     ("GET", "/api/v1/accounts"): "own",
     ("POST", "/api/v1/accounts"): "grant",
     ("GET", "/api/v1/files"): "server",
+    ("POST", "/api/v1/promises"): "server",
     ("POST", "/api/v1/drafts"): "server",
     ("POST", "/api/v1/datasets"): "server",
 }

@@ -16,12 +16,12 @@ from eke.errors import SqlError
 from eke.query import Query, constant, count, moment, table, total
 from eke.question import Aggregate
 from eke.sql import parse
-from tests.sql_adult import WORKCLASSES, compact_domain
-from tests.sql_public import with_functions
+from tests.sql_adult import WORKCLASSES
+from tests.sql_public import dated_domain
 from tests.sql_text import statement_text
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "sql"
-DOMAIN = with_functions(compact_domain())
+DOMAIN = dated_domain()
 NAMES = {
     "count": count,
     "total": total,
@@ -76,6 +76,6 @@ def test_case(case):
 
 
 def test_there_are_enough_cases():
-    assert len(CASES) >= 300
+    assert len(CASES) >= 1_000
     assert len({case.text for case in CASES}) == len(CASES)
     assert sum(case.kind == "!" for case in CASES) >= 100

@@ -7,29 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from eke.domain import Date, Domain, Time, Timestamp
 from eke.errors import SqlError
 from eke.sql import guard, parse
 from eke.sql.grouping import MOST_GROUPS
-from tests.sql_adult import compact_domain
-from tests.sql_public import LOOKUPS
+from tests.sql_public import dated_domain
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "sql.md").read_text("utf-8")
-DOMAIN = (
-    Domain(
-        dict(compact_domain().attributes),
-        day=Date("2012-01-01", "2013-12-31"),
-        at=Timestamp("2013-01-01", "2013-12-31", "hour"),
-        opens=Time(step="15 minutes"),
-    )
-    .with_lookups(*LOOKUPS)
-    .with_derived(quarter="EXTRACT(quarter FROM day)", trade="classes.sector")
-)
+DOMAIN = dated_domain({"trade": "classes.sector"})
 EXAMPLES = [
     statement
     for block in re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
     for statement in re.findall(r"^(?:WITH.*\n)?SELECT.*(?:\nFROM.*)?$", block, re.MULTILINE)
 ]
+GLANCE = re.findall(r"^\| \[[^`]+\]\(#(.+?)\) \| `(.+)` \|$", PAGE, re.MULTILINE)
 REFUSALS = re.findall(r"^\| `(.+?)` \| (.+?) \|$", PAGE, re.MULTILINE)
 
 
@@ -44,7 +34,17 @@ def test_no_example_is_left_out() -> None:
     assert len(REFUSALS) >= 25
 
 
-@pytest.mark.parametrize("text", EXAMPLES)
+def test_what_works_at_a_glance_leads_to_its_topic() -> None:
+    headings = re.findall(r"^##+ (.+)$", PAGE, re.MULTILINE)
+    topics = {re.sub(r"[^a-z ]", "", one.lower()).replace(" ", "-") for one in headings}
+    assert {topic for topic, _ in GLANCE} <= topics
+    table = PAGE[PAGE.index("## What works") : PAGE.index("## The shape")]
+    assert len(GLANCE) == table.count("\n| [")
+    assert headings[0].startswith("What works")
+    assert headings[-1] == "Refusals"
+
+
+@pytest.mark.parametrize("text", [*EXAMPLES, *(text for _, text in GLANCE)])
 def test_every_example_is_accepted(text: str) -> None:
     assert parse(text, DOMAIN).columns
 

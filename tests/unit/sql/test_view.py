@@ -44,6 +44,7 @@ JOINED = "SELECT v.patient, v.cost, d.ward FROM visits v JOIN doctors d ON v.doc
         ("SELECT DISTINCT a, COUNT(*) AS n FROM t GROUP BY a", "leave DISTINCT out"),
         ("SELECT row_number() OVER () AS r FROM t", "window"),
         ("SELECT a FROM t QUALIFY row_number() OVER () = 1", "QUALIFY"),
+        ("SELECT a FROM t WERE a > 1", "A view looks like SELECT v.patient"),
         ("SELECT a FROM t LIMIT 3", "LIMIT"),
         ("SELECT a FROM t LIMIT 3 OFFSET 1", "LIMIT|OFFSET"),
         ("SELECT a FROM t ORDER BY a", "no order"),

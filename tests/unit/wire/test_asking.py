@@ -10,7 +10,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.service import BY_SEX
+import eke
+from tests.service import BY_SEX, DOMAIN, people
 from tests.wire import Raw, Wire, results_of
 
 
@@ -250,3 +251,35 @@ def test_the_program_on_the_page_runs(wire: Wire) -> None:
 
 def _text(value: float) -> str:
     return repr(value).removesuffix(".0")
+
+
+@pytest.fixture(scope="module")
+def other(wire: Wire, tmp_path_factory: pytest.TempPathFactory) -> eke.Session:
+    """A second dataset of the same server, which is a database of its own to its clients."""
+    place = tmp_path_factory.mktemp("other") / "other.eke"
+    made = eke.create(place, people(), DOMAIN, epsilon=1.0)
+    wire.state.datasets.add("other", made)
+    return made
+
+
+_ONE = "a question is about one dataset, here people"
+
+
+@pytest.mark.parametrize(
+    ("sql", "advice"),
+    [
+        ("SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM other", _ONE),
+        ("SELECT COUNT(*) / (SELECT COUNT(*) FROM other) FROM people", _ONE),
+        ("SELECT COUNT(*) FROM people JOIN other USING (age)", _ONE),
+        ("SELECT COUNT(*) FROM people WHERE age IN (SELECT age FROM other)", _ONE),
+        ("SELECT COUNT(*) FROM people, other", "join a declared lookup by its keys"),
+    ],
+)
+def test_two_datasets_in_one_statement_are_refused_with_advice(
+    wire: Wire, other: eke.Session, sql: str, advice: str
+) -> None:
+    before = spent(wire)
+    with wire.connect() as client, pytest.raises(psycopg.Error) as refused:
+        client.execute(sql)
+    assert advice in f"{refused.value} {refused.value.diag.message_hint}"
+    assert (spent(wire), other.budget.spent) == (before, 0)

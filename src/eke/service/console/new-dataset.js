@@ -1,8 +1,10 @@
-// Making a dataset: which table, who is protected and how, how much may be told, and what is public.
+// Making a dataset: of which table or view, who is protected and how, how much may be told, and what is public.
 import { attributeEditor } from "./attributes.js";
 import { call } from "./api.js";
 import { el, failure, field } from "./dom.js";
-import { choice, form, input, select } from "./form.js";
+import { choice, form, input } from "./form.js";
+import { promiseField } from "./promise.js";
+import { sourceField } from "./source.js";
 
 const NAME = "[A-Za-z0-9][A-Za-z0-9_.\\-]*";
 
@@ -12,40 +14,45 @@ export async function newDataset(made) {
     return el("section", { class: "card" }, el("h2", {}, "Make a dataset"),
       el("p", {}, "There is no table in the server's folder yet. Put one there, as CSV, TSV, Parquet or DuckDB, and come back."));
   }
-  const file = select("file", files.map((name) => [name, name]), { required: true });
   const name = input("name", { required: true, pattern: NAME, maxlength: "64", title: "Letters, digits or any of . _ -", placeholder: "letters, digits, . _ -" });
   const attributes = attributeEditor();
   const whom = unitField(), what = neighboursField(), much = limitField();
+  const source = sourceField(files, () => { draft.mend(); draft.button.textContent = `Draft them from the ${source.isView() ? "view" : "table"}`; promise.look(); });
+  const draft = draftPart(source, attributes);
+  const promise = promiseField(source, () => ({ ...source.document(), ...whom.document(), ...what.document() }));
   whom.changed((several) => what.allow(!several));
+  for (const { field: one } of [whom, what]) for (const event of ["input", "change"]) one.addEventListener(event, promise.look);
 
   return form("Make a dataset", [
     el("p", { class: "quiet" }, "What you say here is public, and stays: only the limit can be changed later."),
-    el("div", { class: "row" }, field("Table", file), field("Name of the dataset", name)),
-    whom.field, what.field, much.field,
-    el("fieldset", {}, el("legend", {}, "Attributes that can be asked about"), draftPart(file, attributes), attributes.field),
+    el("div", { class: "row" }, field("Name of the dataset", name)), source.field,
+    whom.field, what.field, promise.field, much.field,
+    el("fieldset", {}, el("legend", {}, "Attributes that can be asked about"), draft.field, attributes.field),
     el("p", {}, el("label", {}, input("checked", { type: "checkbox", required: true }), " I have checked every value above against public knowledge")),
     el("button", { type: "submit" }, "Make it")],
   async () => {
-    await call("POST", "/api/v1/datasets", { name: name.value, file: file.value, domain: attributes.document(), ...whom.document(), ...what.document(), ...much.document() });
+    const body = { name: name.value, ...source.document(), domain: attributes.document(), ...whom.document(), ...what.document(), ...much.document() };
+    await promise.require();
+    await call("POST", "/api/v1/datasets", body);
     await made(name.value);
   });
 }
 
-function draftPart(file, attributes) {
+function draftPart(source, attributes) {
   const notes = el("div", {});
-  const draft = el("button", { type: "button", class: "plain", id: "draft" }, "Draft them from the table");
-  draft.addEventListener("click", async () => {
-    draft.disabled = true;
+  const button = el("button", { type: "button", class: "plain", id: "draft" }, "Draft them from the table");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
     try {
-      const found = await call("POST", "/api/v1/drafts", { file: file.value });
+      const found = await call("POST", "/api/v1/drafts", source.document());
       attributes.show(found.domain);
       notes.replaceChildren(el("p", { class: "caveat" }, "Drafted from the data itself, and as private as the data. Replace every value by what is publicly known."),
         el("ul", { class: "quiet" }, found.notes.map((note) => el("li", {}, note))));
     } catch (problem) { notes.replaceChildren(failure(problem)); }
-    draft.disabled = false;
+    button.disabled = false;
   });
-  file.addEventListener("change", () => notes.replaceChildren());
-  return [el("div", { class: "row" }, draft, attributes.add), notes];
+  return { button, field: [el("div", { class: "row" }, button, attributes.add), notes],
+    mend: () => { if (notes.querySelector(".error")) notes.replaceChildren(); } }; // what was drafted stays, and so does what was said of it
 }
 
 function unitField() {

@@ -27,6 +27,9 @@ from eke.service.body import (
     NewLimit,
     NewSettings,
     NewToken,
+    NewUnit,
+    NewView,
+    Promised,
 )
 from eke.service.dataset import NAME
 from eke.service.document import budget_document
@@ -159,9 +162,25 @@ def draft(request: Request, body: Drafted) -> dict[str, Any]:
     table = _table_of(state_of(request), body)
     try:
         drafted = draft_domain(table)
-    except DataError:
-        raise Problem(422, "InvalidRequest", "this file cannot be read as a table") from None
+    except DataError as error:
+        told = str(error) if isinstance(table, View) else "this file cannot be read as a table"
+        raise Problem(422, "InvalidRequest", told) from None
     return finite({"domain": domain_to_document(drafted.domain), "notes": list(drafted.notes)})
+
+
+@router.post("/promises", **roles(*CURATING, also=require_whole_server))
+def promise(request: Request, body: Promised) -> dict[str, Any]:
+    """What a dataset of a view would protect, and which of its tables would count as public.
+
+    Privacy: It follows from the text of the view alone; no table is read.
+    """
+    view = _view(state_of(request), body.view)
+    promised = view.promise(_unit(body.unit), body.neighbours)
+    return {
+        "sentence": promised.sentence(),
+        "protected": list(promised.protected),
+        "public": list(promised.public),
+    }
 
 
 @router.post("/datasets", status_code=201, **roles(*CURATING, also=require_whole_server))
@@ -182,7 +201,7 @@ def new_dataset(request: Request, who: Who, body: NewDataset) -> dict[str, Any]:
             epsilon=body.epsilon,
             rho=body.rho,
             neighbours=body.neighbours,
-            unit=None if body.unit is None else Unit(body.unit.column, body.unit.rows),
+            unit=_unit(body.unit),
             analyst=who.name,
         )
     except DataError as error:  # of the table that the curator names, not of one that is served
@@ -199,15 +218,25 @@ def _folder(state: State) -> FilePath:
 
 
 def _table_of(state: State, body: Drafted | NewDataset) -> FilePath | View:
-    """The file or the view that a curator names.
+    """The file or the view that a curator names."""
+    return _table(state, body.file or "") if body.view is None else _view(state, body.view)
+
+
+def _view(state: State, named: NewView) -> View:
+    """The view that a curator names.
 
     Privacy: The SQL of a view names tables, and each of these is a file in the folder that the
     curator could protect by itself; nothing in the text can name another.
     """
-    if body.view is None:
-        return _table(state, body.file or "")
-    tables = {name: _table(state, file) for name, file in body.view.tables.items()}
-    return View(body.view.sql, tables)
+    tables = {name: _table(state, file) for name, file in named.tables.items()}
+    try:
+        return View(named.sql, tables)
+    except DataError as error:  # of what the curator wrote: no table was read
+        raise Problem(422, "InvalidRequest", str(error)) from None
+
+
+def _unit(named: NewUnit | None) -> Unit | None:
+    return None if named is None else Unit(named.column, named.rows)
 
 
 def _table(state: State, name: str) -> FilePath:

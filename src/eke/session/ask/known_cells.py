@@ -40,6 +40,11 @@ class KnownCells:
             return table.posterior(self.cells[row])
         return exact_posterior(self.question.query(block, row), self.inference)
 
+    def value(self, block: int, row: int) -> float:
+        """The estimate of one block in one row, without the noise in it."""
+        table = self.tables.get(block)
+        return self.posterior(block, row).value if table is None else table.value(self.cells[row])
+
     def quantile(self, ladder: Ladder, block: int, row: int) -> QuantilePosterior:
         """What is known about a quantile of the records that a block counts in one row."""
         if id(ladder) not in self._surveys:

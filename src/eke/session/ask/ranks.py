@@ -41,7 +41,7 @@ def estimated_rows(demand: QuestionDemand, known: KnownCells) -> list[ResultRow]
             return None
         if block in ladders:
             return known.quantile(ladders[block], block, row).value
-        return known.posterior(block, row).value
+        return known.value(block, row)
 
     blocks = range(len(question.blocks))
     return [

@@ -21,6 +21,11 @@ from eke.sql.view.carrying import carriers
 from eke.sql.view.vocabulary import check_dialect, check_nodes
 from eke.sql.view.writer import ViewWriter
 
+_EXAMPLE = (
+    "A view looks like SELECT v.patient, v.cost, p.sex FROM visits v JOIN patients p "
+    "USING (patient)"
+)
+
 
 def read_view(
     statement: str, tables: Sequence[str] | None = None, dialect: Dialect = "duckdb"
@@ -36,7 +41,7 @@ def read_view(
     """
     text = SqlText(statement)
     tokens = single_statement(text, scanned(text))
-    tree = tree_of(text, cleaned(text, tokens), dialect)
+    tree = tree_of(text, cleaned(text, tokens), dialect, example=_EXAMPLE)
     check_nodes(text, tree, tokens)
     check_dialect(text, tree, dialect)
     names: list[str] = [] if tables is None else list(tables)
