@@ -20,6 +20,7 @@ from eke.errors import QueryError
 from eke.query import Query, Term
 from eke.query.numbers import whole_vector
 from eke.query.runs import WIDE, Runs, Vector, extremes
+from eke.question.calendar import Calendar, calendar_of_column
 
 MOST_DIGITS = 6
 """Of a share, as in 0.999999."""
@@ -30,7 +31,8 @@ class Ladder:
     """The steps that a quantile can be, each a number, and which codes of a column stand on them.
 
     `is_between` is for quantiles that lie between two records, as PERCENTILE_CONT has them: they
-    are interpolated, and the two may stand on different steps.
+    are interpolated, and the two may stand on different steps. With a calendar the numbers stand
+    for dates or times.
     """
 
     attribute: str
@@ -40,6 +42,7 @@ class Ladder:
     share: Fraction
     is_between: bool
     rising: int | None = None  # how many codes of a wide column stand on steps, if in their order
+    calendar: Calendar | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ladder) and self._identity == other._identity
@@ -50,7 +53,8 @@ class Ladder:
     @property
     def _identity(self) -> tuple[object, ...]:
         arrays = (self.values, self.halves, self.places)
-        return self.attribute, self.share, self.is_between, *(one.tobytes() for one in arrays)
+        told = self.attribute, self.share, self.is_between, self.calendar
+        return *told, *(one.tobytes() for one in arrays)
 
     @staticmethod
     def of(
@@ -61,6 +65,7 @@ class Ladder:
         *,
         is_between: bool,
         scale: Fraction = Fraction(1),
+        calendar: Calendar | None = None,
     ) -> Ladder:
         """The ladder of a column whose codes stand for these numbers; NaN for none.
 
@@ -78,16 +83,24 @@ class Ladder:
             np.maximum.at(off, steps, np.array([floats[id(half)] for half in halves])[known])
         in_order = bool((np.diff(places[: len(known)]) >= 0).all()) and len(places) > WIDE
         rising = len(known) if in_order and not (places[: len(known)] < 0).any() else None
-        return Ladder(attribute, values, off, places, checked_share(share), is_between, rising)
+        wanted = checked_share(share)
+        return Ladder(attribute, values, off, places, wanted, is_between, rising, calendar)
 
     @staticmethod
     def of_column(domain: Domain, attribute: str, share: Fraction, *, is_between: bool) -> Ladder:
         """The ladder of a column as it is."""
         column = domain[attribute]
-        whole, unit = whole_vector(column)
+        calendar = calendar_of_column(column)
+        if calendar is None:
+            whole, unit = whole_vector(column)
+        else:
+            whole, unit = np.array(column.step_numbers()[0], np.int64), 1
         numbers = whole.astype(np.float64) / unit
         numbers[column.size - column.has_bucket :] = math.nan
-        return Ladder.of(attribute, numbers, column.half_widths(), share, is_between=is_between)
+        halves = column.half_widths()
+        return Ladder.of(
+            attribute, numbers, halves, share, is_between=is_between, calendar=calendar
+        )
 
     @property
     def last(self) -> int:
