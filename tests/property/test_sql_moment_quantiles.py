@@ -83,10 +83,10 @@ def exact_ends(log: Log, ladder: Ladder, counted: Query) -> tuple[str, str]:
 
     if not ladder.is_between:
         step = least_step(ladder, lambda step: ranks(step) >= 0)
-        return (calendar.text(ladder.values[step]),) * 2
+        return (calendar.text(ladder.value(step)),) * 2
     first = least_step(ladder, lambda step: ranks(step) > below)
     last = least_step(ladder, lambda step: ranks(step) >= beyond)
-    return calendar.text(ladder.values[first]), calendar.text(ladder.values[last])
+    return calendar.text(ladder.value(first)), calendar.text(ladder.value(last))
 
 
 def between(value: Any, ends: tuple[str, str], calendar: Calendar) -> bool:

@@ -317,9 +317,7 @@ class Aggregates:
     def _placed(self, node: exp.Expr, draft: QuantileOf) -> Formula:
         """A quantile, whose records are a query of its own: the answer at its place is itself."""
         ladder = draft.ladder
-        numbers = ladder.values.tobytes(), ladder.places.tobytes()
-        place = ladder.attribute, ladder.share, ladder.is_between, ladder.calendar
-        key = draft.rows, *place, numbers
+        key = draft.rows, ladder
         if key not in self._quantiles:
             query = self._basics.query(draft.rows.weights, Fraction(0))
             if query.is_zero:

@@ -58,6 +58,17 @@ def ladder_of(
         raise reading.error(node, _ONE_COLUMN)
     (name,) = value.attributes
     attribute, line = reading.domain[name], number.line
+    if line is not None and line.attribute == name and not isinstance(of, Moment):
+        even = Ladder.even(
+            reading.domain,
+            name,
+            share,
+            is_between=is_between,
+            slope=line.slope,
+            shift=line.intercept,
+        )
+        if even is not None:
+            return even
     reading.effort.spend(attribute.size // 10 + 100)
     unit, whole = value.vector(reading.domain, name)
     calendar = Calendar.of(of.kind, attribute) if isinstance(of, Moment) else None

@@ -40,7 +40,7 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
 def _stepped(answer: Answer, question: Question) -> Answer:
     """The answer with quantiles as far from their steps as the table's own numbers may be."""
     ladders = [column.formula.ladder for column in question.columns]
-    if not any(ladder is not None and ladder.halves.any() for ladder in ladders):
+    if not any(ladder is not None and not ladder.rungs.is_exact for ladder in ladders):
         return answer
 
     def shown(ladder: Ladder | None, cell: Any) -> Any:
