@@ -133,12 +133,12 @@ class Uneven:
         if isinstance(vector, Runs):
             ends = np.array(vector.stops[:-1], np.intp)
             lower = np.minimum(places[ends - 1], places[ends])
-            return np.unique(lower[(lower >= 0) & (lower < self.count - 1)]).tolist()
+            return _listed(np.unique(lower[(lower >= 0) & (lower < self.count - 1)]))
         codes = np.zeros(self.count, np.intp)
         known = np.flatnonzero(places >= 0)
         codes[places[known][::-1]] = known[::-1]  # the first code of each step
         along = vector[codes]
-        return np.flatnonzero(along[1:] != along[:-1]).tolist()
+        return _listed(np.flatnonzero(along[1:] != along[:-1]))
 
     def _codes_up_to(self, step: int) -> int:
         """How many codes of a rising ladder stand on a step or below it."""
@@ -195,4 +195,9 @@ class Even:
         else:
             ends = np.flatnonzero(vector[1:] != vector[:-1]) + 1
         ends = ends[ends < self.count]
-        return (ends - 1 if self.between > 0 else self.count - 1 - ends[::-1]).tolist()
+        return _listed(ends - 1 if self.between > 0 else self.count - 1 - ends[::-1])
+
+
+def _listed(steps: NDArray[np.integer[Any]]) -> list[int]:
+    numbers: list[int] = steps.tolist()
+    return numbers
