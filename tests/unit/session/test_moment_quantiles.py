@@ -14,9 +14,12 @@ import pytest
 import eke
 import eke.dbapi
 from eke.cli.answer_picture import csv_text, present_answer
+from eke.cli.options import half_widths_or_shares
 from eke.codec.answer import answer_document, read_answer
 from eke.dbapi.kind import NUMBER, STRING
-from eke.errors import AccuracyError, SqlError
+from eke.errors import AccuracyError, ServiceError, SqlError
+from eke.service.answer_setting import checked_setting
+from eke.service.body import SqlQuestion
 from eke.sql import parse
 from eke.wire.kind import DATE, FLOAT8, TEXT, TIMESTAMP
 from eke.wire.table import Outline
@@ -227,3 +230,18 @@ def test_lengths_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(AccuracyError, match=problem):
         session.ask(text, within=within)
+
+
+def test_lengths_are_taken_by_commands_requests_and_settings() -> None:
+    assert half_widths_or_shares(["6 hours"]) == "6 hours"
+    assert half_widths_or_shares(["m=6 hours", "n=5", "k=2%"]) == {
+        "m": "6 hours",
+        "n": 5,
+        "k": "2%",
+    }
+    assert SqlQuestion(sql=MEDIAN, within="6 hours").within == "6 hours"
+    with pytest.raises(ValueError, match="within"):
+        SqlQuestion(sql=MEDIAN, within="hours")
+    assert checked_setting("eke.within", "6 hours") == "6 hours"
+    with pytest.raises(ServiceError, match="a length such as"):
+        checked_setting("eke.within", "6 fortnights")
