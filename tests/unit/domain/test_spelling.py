@@ -23,7 +23,7 @@ def test_a_decimal_is_a_grid_of_its_digits(scale: int, step: float) -> None:
     high = float(f"7e-{scale}")  # 7 * 0.1 is no seven tenths
     made = eke.Decimal(0, high, scale, outside="never")
     assert made == Numeric(0, high, step, outside="never")
-    assert made.progression == (0, Fraction(1, 10**scale))
+    assert made.progression == (Fraction(0), Fraction(1, 10**scale))
 
 
 def test_digits_are_two_if_not_given_and_bounds_must_have_them() -> None:

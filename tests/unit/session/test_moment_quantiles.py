@@ -239,9 +239,10 @@ def test_lengths_are_taken_by_commands_requests_and_settings() -> None:
         "n": 5,
         "k": "2%",
     }
-    assert SqlQuestion(sql=MEDIAN, within="6 hours").within == "6 hours"
+    body = SqlQuestion.model_validate({"sql": MEDIAN, "within": "6 hours"})
+    assert body.within == "6 hours"
     with pytest.raises(ValueError, match="within"):
-        SqlQuestion(sql=MEDIAN, within="hours")
+        SqlQuestion.model_validate({"sql": MEDIAN, "within": "hours"})
     assert checked_setting("eke.within", "6 hours") == "6 hours"
     with pytest.raises(ServiceError, match="a length such as"):
         checked_setting("eke.within", "6 fortnights")
