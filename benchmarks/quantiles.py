@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import eke
-from benchmarks.lab.quantiles import LEVELS, Column, asked, shares_held
+from benchmarks.lab.quantiles import LEVELS, Column, asked, coverage
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.pure import PURE
 
@@ -168,11 +168,12 @@ def main() -> None:
 
 def print_coverage(runs: int) -> None:
     """How often intervals hold, from the first look to the last step."""
-    print(f"{'asked':>14}" + "".join(f"{level:>9.0%}" for level in LEVELS))
+    print(f"{'asked':>16}" + "".join(f"{level:>9.0%}" for level in LEVELS))
     for name, measure in (("Laplace", PURE), ("Gaussian", CONCENTRATED)):
-        held = shares_held(runs, 3, measure=measure)
-        cells = "".join(f"{share:>9.1%}" for share in held)
-        print(f"{f'{name}, N {runs}':>14}" + cells, flush=True)
+        held, expected = coverage(runs, 3, measure=measure)
+        for title, shares in ((f"{name}, N {runs}", held), ("by whole values", expected)):
+            cells = "".join(f"{share:>9.1%}" for share in shares)
+            print(f"{title:>16}" + cells, flush=True)
 
 
 def print_errors(runs: int) -> None:

@@ -33,6 +33,11 @@ QUESTIONS = {
     "BETWEEN": ("SELECT COUNT(*) FROM t WHERE x BETWEEN {low} AND {high}", None),
     "STDDEV(x)": ("SELECT STDDEV(x) FROM t", 1 / 50),
     "AVG(x) by g": ("SELECT g, AVG(x) FROM t GROUP BY g", 1 / 10),
+    "MEDIAN(x)": ("SELECT MEDIAN(x) FROM t", 1 / 500),
+    "two of g = 1": (
+        "SELECT QUANTILE_DISC(x, 0.25), QUANTILE_DISC(x, 0.75) FROM t WHERE g = 1",
+        1 / 200,
+    ),
 }
 _WITHIN = 500
 

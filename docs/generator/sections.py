@@ -52,7 +52,16 @@ SECTIONS = (
     Section(
         "Describing a table",
         (
-            *("Domain", "Categorical", "Boolean", "Integer", "Numeric", "Binned"),
+            *(
+                "Domain",
+                "Categorical",
+                "Boolean",
+                "Integer",
+                "Numeric",
+                "Decimal",
+                "Real",
+                "Binned",
+            ),
             *("Date", "Timestamp", "Time"),
             *("domain.Attribute", "Replace", "Lookup", "read_lookup", "read_domain"),
             *("write_domain", "Unit"),

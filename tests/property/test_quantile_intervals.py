@@ -7,12 +7,25 @@ that the long test bounds the shares from both sides.
 
 from __future__ import annotations
 
+from fractions import Fraction
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
-from benchmarks.lab.quantiles import LEVELS, asked, shares_held, skewed
+from benchmarks.lab.quantiles import (
+    LEVELS,
+    Column,
+    asked,
+    room_by_values,
+    shares_held,
+    skewed,
+)
+from eke.domain import Domain, Integer
+from eke.inference import QuantilePosterior
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.pure import PURE
+from eke.question.ladder import Ladder
 
 
 def test_intervals_hold_as_often_as_they_promise():
@@ -47,3 +60,17 @@ def test_one_quantile_is_where_the_records_say_when_there_is_hardly_any_noise():
         (known,) = found.known
         assert known.interval(0.999999) == (column.quantile(wanted),) * 2
         assert known.value == column.quantile(wanted)
+
+
+def test_what_whole_values_let_expect():
+    """By hand: two cuts with ranks one deviation above and two below 0."""
+    counts = np.array([40, 30, 30])
+    column = Column(Domain(x=Integer(0, 2)), "x", counts)  # the median is 1, ranks -10 and 20
+    ladder = Ladder.of_column(column.domain, "x", Fraction(1, 2), is_between=False)
+    near = np.array([0, 1], np.intp), np.zeros(2), np.zeros(2), np.array([-10.0, 20.0])
+    known = QuantilePosterior(ladder, *near, np.array([5.0, 20.0]), 100.0)
+    normal = NormalDist()
+    surely = normal.inv_cdf(0.975)
+    expected = 1 - normal.cdf(-surely - 1) - normal.cdf(-surely - 2)
+    assert room_by_values(column, 0.5, known, 0.95) == pytest.approx(expected)
+    assert expected > 0.99

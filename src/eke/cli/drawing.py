@@ -88,6 +88,11 @@ def number(value: float | None, places: int) -> str:
     return text.removeprefix("-") if float(text.replace(",", "")) == 0.0 else text
 
 
+def shown(value: float | str | None, places: int) -> str:
+    """A value of a result: a number, or the text of a date or a time."""
+    return value if isinstance(value, str) else number(value, places)
+
+
 def label(key: object) -> str:
     """A key of a group: a value, a bin, or what has no value."""
     if key is None:

@@ -161,8 +161,13 @@ def half_widths(given: list[str] | None) -> float | dict[str, float] | None:
 def half_widths_or_shares(
     given: list[str] | None,
 ) -> float | str | dict[str, float | str] | None:
-    """The same where a share of the value, such as 2%, may be asked for."""
-    return _by_column(given, lambda text: text if text.endswith("%") else float(text))
+    """The same where a share of the value, such as 2%, or a length, 6 hours, may be asked for."""
+    return _by_column(given, lambda text: text if _is_told(text) else float(text))
+
+
+def _is_told(text: str) -> bool:
+    """True for a number with a sign or a word after it."""
+    return text.endswith("%") or (text[:1].isdigit() and text[-1:].isalpha())
 
 
 def _by_column(

@@ -17,6 +17,7 @@ from eke.cli.drawing import (
     label,
     labels_below,
     number,
+    shown,
     sparkline,
 )
 from eke.cli.screen import Screen
@@ -53,13 +54,16 @@ def show_caveats(screen: Screen, caveats: tuple[str, ...]) -> None:
 
 
 def _show_number(screen: Screen, answer: Answer) -> None:
-    low, high = answer.interval
-    places = decimals(answer.within)
-    first, last = number(low, places), number(high, places)
+    cell = answer.rows[0][0]
+    numbers, calendar, places = cell.numbers, cell.calendar, decimals(answer.within)
+    low, high = numbers.low, numbers.high
+    value, first, last = (shown(one, places) for one in (cell.value, cell.low, cell.high))
+    half = number(answer.within, places)
+    if calendar is not None:
+        half = calendar.length_text(answer.within)
     screen.print(
-        f"[bold]{number(answer.value, places)}[/]   {first} to {last} "
-        f"[dim]with probability {answer.confidence:.4g}"
-        f" ({screen.text('±')}{number(answer.within, places)})[/]",
+        f"[bold]{value}[/]   {first} to {last} "
+        f"[dim]with probability {answer.confidence:.4g} ({screen.text('±')}{half})[/]",
         indent=_INDENT,
     )
     support = answer.posterior.support()
@@ -69,7 +73,7 @@ def _show_number(screen: Screen, answer: Answer) -> None:
     heights = [float(h) for h in answer.posterior.density(scale.points())]
     lines = (
         sparkline(heights, unicode=screen.unicode),
-        interval_bar(low, answer.value, high, scale, unicode=screen.unicode),
+        interval_bar(low, numbers.value, high, scale, unicode=screen.unicode),
         labels_below(first, last, scale, (low, high)),
     )
     screen.print()
@@ -149,7 +153,9 @@ class _ShownColumn:
         cell = self.cells[row]
         if not _is_drawable(cell):
             return ""
-        half = (cell.high - cell.low) / 2.0
+        half = _half(cell)
+        if cell.calendar is not None:
+            return f" ±{cell.calendar.length_text(half)}"
         return f" ±{number(half, decimals(half))}"
 
     def bar(self, row: int, width: int, *, unicode: bool) -> str:
@@ -157,9 +163,10 @@ class _ShownColumn:
         cell = self.cells[row]
         if not _is_drawable(cell):
             return ""
-        drawable = [one for one in self.cells if _is_drawable(one)]
+        drawable = [one.numbers for one in self.cells if _is_drawable(one)]
         scale = Scale(min(c.low for c in drawable), max(c.high for c in drawable), width)
-        return interval_bar(cell.low, cell.value, cell.high, scale, unicode=unicode)
+        drawn = cell.numbers
+        return interval_bar(drawn.low, drawn.value, drawn.high, scale, unicode=unicode)
 
 
 def _key_column(name: str, keys: list[object]) -> _ShownColumn:
@@ -167,11 +174,11 @@ def _key_column(name: str, keys: list[object]) -> _ShownColumn:
 
 
 def _value_column(name: str, cells: list[Any]) -> _ShownColumn:
-    widths = [(cell.high - cell.low) / 2.0 for cell in cells if _is_drawable(cell)]
+    widths = [_half(cell) for cell in cells if _is_drawable(cell)]
     places = decimals(min(widths, default=0.0))
     return _ShownColumn(
         name,
-        [number(cell.value, places) for cell in cells],
+        [shown(cell.value, places) for cell in cells],
         [
             "undefined" if cell.value is None else _range(cell.low, cell.high, places)
             for cell in cells
@@ -180,13 +187,19 @@ def _value_column(name: str, cells: list[Any]) -> _ShownColumn:
     )
 
 
-def _range(low: float | None, high: float | None, places: int) -> str:
-    return f"{number(low, places)} to {number(high, places)}"
+def _range(low: Any, high: Any, places: int) -> str:
+    return f"{shown(low, places)} to {shown(high, places)}"
+
+
+def _half(cell: Any) -> float:
+    numbers = cell.numbers
+    return float(numbers.high - numbers.low) / 2.0
 
 
 def _is_drawable(cell: Any) -> bool:
-    numbers = (cell.value, cell.low, cell.high)
-    return all(one is not None and math.isfinite(one) for one in numbers)
+    numbers = cell.numbers
+    ends = (numbers.value, numbers.low, numbers.high)
+    return all(one is not None and math.isfinite(one) for one in ends)
 
 
 def _show_receipt(screen: Screen, receipt: Receipt) -> None:

@@ -11,6 +11,7 @@ from eke.codec.plain import finite, label_document, read_label, read_record
 from eke.errors import EstimateError
 from eke.inference import Posterior
 from eke.question import VALUE
+from eke.question.calendar import Calendar
 from eke.session import Answer, Cell, First, Receipt
 
 
@@ -30,6 +31,7 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
     if answer.is_number:
         low, high = answer.interval
         number = {"kind": "number", "value": answer.value, "low": low, "high": high}
+        number |= _calendar(answer.rows[0][0])
         named = {"column": answer.columns[0]} if answer.is_named else {}
         drawn = {"posterior": curve_document(answer)} if posterior else {}
         return finite({**number, "variance": answer.variance, **named, **shared, **drawn})
@@ -53,12 +55,27 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
         for row in answer.rows
     ]
     columns = [
-        {"name": name, "key": is_key}
-        for name, is_key in zip(answer.columns, answer.is_key, strict=True)
+        {"name": name, "key": is_key, **_calendar_of(answer, place)}
+        for place, (name, is_key) in enumerate(zip(answer.columns, answer.is_key, strict=True))
     ]
     unnamed = {} if answer.is_named else {"named": False}
     first = {} if answer.first is None else {"first": _first_document(answer.first)}
     return finite({"kind": "table", "columns": columns, "rows": rows, **unnamed, **first, **shared})
+
+
+def _calendar(cell: Cell) -> dict[str, Any]:
+    """What texts of dates or times stand for, if a value is one."""
+    return {} if cell.calendar is None else {"calendar": cell.calendar.to_document()}
+
+
+def _calendar_of(answer: Answer, column: int) -> dict[str, Any]:
+    cells = [row[column] for row in answer.rows[:1] if not answer.is_key[column]]
+    return _calendar(cells[0]) if cells else {}
+
+
+def _read_calendar(document: Mapping[str, Any]) -> Calendar | None:
+    told = document.get("calendar")
+    return None if told is None else read_record(Calendar, told)
 
 
 def _first_document(first: First) -> dict[str, Any]:
@@ -81,10 +98,11 @@ def read_answer(document: Mapping[str, Any]) -> Answer:
 def _read_answer(document: Mapping[str, Any]) -> Answer:
     receipt = read_record(Receipt, document["receipt"])
     if document["kind"] == "number":
-        cell = Cell(document["value"], document["low"], document["high"], document["variance"])
+        ends = (document["value"], document["low"], document["high"])
+        cell = Cell(*ends, document["variance"], calendar=_read_calendar(document))
         name, named = document.get("column", VALUE), "column" in document
         return Answer(
-            (name,), (False,), ((cell,),), receipt, named, _belief=drawn_posterior(document)
+            (name,), (False,), ((cell,),), receipt, named, _belief=drawn_posterior(document, cell)
         )
     if document["kind"] == "marginal":
         ends = (document["values"], document["intervals"], document["variances"])
@@ -97,10 +115,11 @@ def _read_answer(document: Mapping[str, Any]) -> Answer:
         is_key = (*(True for _ in names), False)
         return Answer((*names, VALUE), is_key, rows, receipt, False, True, _no_belief)
     is_key = tuple(bool(column["key"]) for column in document["columns"])
+    calendars = tuple(map(_read_calendar, document["columns"]))
     rows = tuple(
         tuple(
-            read_label(c) if key else read_record(Cell, c)
-            for key, c in zip(is_key, row, strict=True)
+            read_label(c) if key else replace(read_record(Cell, c), calendar=calendar)
+            for key, calendar, c in zip(is_key, calendars, row, strict=True)
         )
         for row in document["rows"]
     )

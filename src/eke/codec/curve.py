@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import AccuracyError, EstimateError
-from eke.session import Answer, Estimate
+from eke.session import Answer, Cell, Estimate
 
 _POINTS = 161
 
@@ -70,13 +70,15 @@ def curve_document(answer: Answer | Estimate) -> dict[str, list[float]]:
     belief = answer.posterior
     low, high = belief.support()
     if not high > low:
-        return {"points": [answer.value], "density": [1.0]}
+        return {"points": [belief.value], "density": [1.0]}
     points = np.linspace(low, high, _POINTS)
     return {"points": points.tolist(), "density": belief.density(points).tolist()}
 
 
-def drawn_posterior(document: Mapping[str, Any]) -> Callable[[int, int], Curve]:
-    """What draws the posterior, when somebody looks."""
+def drawn_posterior(
+    document: Mapping[str, Any], cell: Cell | None = None
+) -> Callable[[int, int], Curve]:
+    """What draws the posterior, when somebody looks; a cell has the value, as numbers."""
     drawn = document.get("posterior")
 
     def posterior(row: int = 0, column: int = 0) -> Curve:
@@ -84,6 +86,7 @@ def drawn_posterior(document: Mapping[str, Any]) -> Callable[[int, int], Curve]:
         if drawn is None:
             raise EstimateError("the server sent no posterior with this answer")
         points, heights = tuple(drawn["points"]), tuple(drawn["density"])
-        return Curve(document["value"], document.get("variance", np.nan), points, heights)
+        value = document["value"] if cell is None else cell.numbers.value
+        return Curve(value, document.get("variance", np.nan), points, heights)
 
     return posterior

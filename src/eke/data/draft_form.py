@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from eke.domain import Domain, domain_to_document
+from eke.domain.spelling import decimal_fields
 
 _HEADER = """\
 # DRAFT of a domain. Everything below was read off the data and is PRIVATE: bounds, categories, even
@@ -27,13 +28,14 @@ _CHECK = {
     "categorical": "every value that can occur, also if it did not, and none that only a few have",
     "integer": "the least and the largest number that can occur, not those that did",
     "numeric": "the least and the largest number that can occur, and the step they are told in",
+    "decimal": "the least and the largest number that can occur, and the digits after the point",
     "binned": "edges that somebody would choose who has not seen the data",
     "boolean": "the rules only",
     "date": "the first and the last day that can occur, not those that did",
     "timestamp": "the first and the last step that can occur, not those that did, and its length",
     "time": "the first and the last step of a day that can occur, and its length",
 }
-_CLAMPS = ("integer", "numeric", "binned", "date", "timestamp", "time")
+_CLAMPS = ("integer", "numeric", "decimal", "binned", "date", "timestamp", "time")
 _COMMENT_AT = 20  # the column where comments begin, where there is room
 _BREAKS = "\x85\u2028\u2029"  # Unicode's own, which end a line of YAML
 
@@ -47,7 +49,8 @@ def form_text(domain: Domain, notes: Sequence[str], missing: Sequence[str] = ())
         lines += [f"# Taken for missing: {texts}. Say so to `eke init` with --null.", ""]
     lines += [f"format: {document['format']}", "attributes:"]
     told = iter(notes)
-    for name, fields in document["attributes"].items():
+    for name, written in document["attributes"].items():
+        fields = decimal_fields(written)
         lines += ["", f"  # {_comment(next(told))}", f"  # Check: {_check(fields)}."]
         lines += [f"  {line}" for line in _entry(name, fields)]
     left_out = list(told)

@@ -146,16 +146,18 @@ class Cursor:
         self.answer, self._next = answer, 0
         self.messages = [(Warning, caveat) for caveat in answer.caveats]
         if answer.is_number:
-            self.description = tuple(map(_value_column, (name, f"{name}_low", f"{name}_high")))
             self._rows = [(answer.value, *answer.interval)]
+            names = (name, f"{name}_low", f"{name}_high")
+            self.description = tuple(_value_column(one, [answer.value]) for one in names)
         else:
             self._rows = answer.flat_rows()
-            names, described = iter(answer.flat_columns), list[Description]()
+            flat, described = iter(answer.flat_columns), list[Description]()
             for place, is_key in enumerate(answer.is_key):
                 if is_key:
-                    described.append(_key_column(next(names), [row[place] for row in answer.rows]))
+                    described.append(_key_column(next(flat), [row[place] for row in answer.rows]))
                 else:
-                    described += [_value_column(next(names)) for _ in range(3)]
+                    values = [row[place].value for row in answer.rows]
+                    described += [_value_column(next(flat), values) for _ in range(3)]
             self.description = tuple(described)
         self.rowcount = len(self._rows)
 
@@ -184,8 +186,10 @@ def _is_linear(question: Question) -> bool:
     return all(column.is_key or column.is_linear for column in question.columns)
 
 
-def _value_column(name: str) -> Description:
-    return (name, NUMBER, None, None, None, None, True)
+def _value_column(name: str, values: list[object]) -> Description:
+    """Dates and times are texts, as they are where they are keys."""
+    kind = STRING if any(isinstance(one, str) for one in values) else NUMBER
+    return (name, kind, None, None, None, None, True)
 
 
 def _key_column(name: str, labels: list[object]) -> Description:

@@ -15,6 +15,7 @@ from eke.domain.lookup_file import read_lookup
 from eke.domain.numeric import Numeric
 from eke.domain.product import Domain, described_columns
 from eke.domain.rule import Replace, Rule
+from eke.domain.spelling import Decimal, Real
 from eke.domain.timestamp import Timestamp
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ __all__ = [
     "Boolean",
     "Categorical",
     "Date",
+    "Decimal",
     "Domain",
     "Integer",
     "Label",
     "Lookup",
     "Numeric",
+    "Real",
     "Replace",
     "Rule",
     "Time",

@@ -10,6 +10,7 @@ from eke.domain.kinds import KINDS
 from eke.domain.lookup import Lookup
 from eke.domain.product import Domain
 from eke.domain.rule import Replace, Rule
+from eke.domain.spelling import SPELLINGS
 from eke.errors import DomainError
 
 FORMAT = "eke-domain/1"
@@ -65,13 +66,15 @@ def _attribute(name: object, document: object) -> Attribute:
     # YAML reads an unquoted `null:` as the key None.
     fields = {"null" if key is None else key: value for key, value in document.items()}
     kind = fields.pop("type", None)
-    if not isinstance(kind, str) or kind not in KINDS:
-        *others, last = KINDS
+    if not isinstance(kind, str) or kind not in KINDS.keys() | SPELLINGS.keys():
+        *others, last = (*KINDS, *SPELLINGS)
         raise DomainError(
             f"attribute {name!r} has type {kind!r}; use {', '.join(others)} or {last}"
         )
     try:
         rules = {key: _rule(fields[key]) for key in ("null", "outside") if key in fields}
+        if kind in SPELLINGS:
+            return SPELLINGS[kind](**{**fields, **rules})
         return KINDS[kind].of_fields({**fields, **rules})
     except KeyError as problem:
         raise DomainError(f"attribute {name!r} ({kind}) lacks {problem}; add it") from problem

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +22,9 @@ from eke.inference.posterior.exact import tails
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
 from eke.inference.state import Inference
 from eke.query import Query
-from eke.query.runs import Runs, Vector, content, dense
+from eke.query.runs import Vector, content, dense
 from eke.question.ladder import Ladder
+from eke.question.rungs import Side
 
 _FIRST_LOOKS, _LOOKS = 9, 48
 _ROUNDS = 4
@@ -60,7 +60,7 @@ class QuantilePosterior:
             high, after = int(self.cuts[crossed]), float(np.sort(self.excess)[crossed])
         part = -before / (after - before) if after > max(before, 0.0) else 0.5
         step = low + math.ceil(min(max(part, 0.0), 1.0) * (high - low))
-        return float(ladder.values[min(max(step, low + 1), high)])
+        return ladder.value(min(max(step, low + 1), high))
 
     @property
     def variance(self) -> float:
@@ -72,7 +72,7 @@ class QuantilePosterior:
     def interval(self, confidence: float) -> tuple[float, float]:
         """From the lowest to the highest step that is not excluded."""
         first, last = self.steps(confidence)
-        return float(self.ladder.values[first]), float(self.ladder.values[last])
+        return self.ladder.value(first), self.ladder.value(last)
 
     def halfwidth(self, confidence: float) -> float:
         """Half the width of the interval."""
@@ -139,21 +139,20 @@ class QuantilePosterior:
     @cached_property
     def _edges(self) -> FloatArray:
         """Ends of the parts that are told apart, half a step beyond the steps."""
-        values = self.ladder.values
-        gaps = np.diff(values) if len(values) > 1 else np.ones(1)
-        middles = values[:-1] + 0.5 * np.diff(values)
-        first, last = values[0] - 0.5 * gaps[0], values[-1] + 0.5 * gaps[-1]
-        return np.concatenate([[first], middles[self.cuts], [last]])
+        value, end = self.ladder.value, self.ladder.last
+        gaps = (value(1) - value(0), value(end) - value(end - 1)) if end else (1.0, 1.0)
+        middles = [value(cut) + 0.5 * (value(cut + 1) - value(cut)) for cut in self.cuts.tolist()]
+        return np.array([value(0) - 0.5 * gaps[0], *middles, value(end) + 0.5 * gaps[1]])
 
     @cached_property
     def _masses(self) -> tuple[FloatArray, FloatArray]:
         edges = self._edges
         return np.diff(self._rising), 0.5 * (edges[1:] + edges[:-1])
 
-    def _up_to(self, number: float, side: str) -> float:
+    def _up_to(self, number: float, side: Side) -> float:
         """The belief that it is at most a number; below it, with the side left."""
-        values, ends = self.ladder.values, np.concatenate([[-1], self.cuts, [self.ladder.last]])
-        step = int(np.searchsorted(values, number, side)) - 1  # type: ignore[call-overload]
+        ends = np.concatenate([[-1], self.cuts, [self.ladder.last]])
+        step = self.ladder.rungs.rank(number, side) - 1
         return float(np.interp(step, ends, self._rising))
 
 
@@ -246,19 +245,16 @@ class Survey:
 
     def _changes(self) -> Iterator[tuple[dict[str, Vector], list[int]]]:
         """Where answers of the history change along the ladder, with their other conditions."""
-        name, places = self._ladder.attribute, self._ladder.places
-        codes = np.zeros(self._ladder.last + 1, np.intp)
-        known = np.flatnonzero(places >= 0)
-        codes[places[known][::-1]] = known[::-1]  # the first code of each step
+        name = self._ladder.attribute
         for row in self._inference.rows:
             for term in row.query.terms:
                 rest = dict(term.vectors)
                 vector = rest.pop(name, None)
                 if vector is None:
                     continue
-                cuts = _cuts(vector, places, codes)
-                if cuts.size:
-                    yield rest, cuts.tolist()
+                cuts = self._ladder.rungs.cuts(vector)
+                if cuts:
+                    yield rest, list(cuts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,21 +284,6 @@ def _spread(cuts: Sequence[int], most: int) -> list[int]:
     """So many of the cuts, evenly spread, or all of them."""
     places = np.unique(np.linspace(0, len(cuts) - 1, most).round().astype(int))
     return [cuts[place] for place in places] if cuts else []
-
-
-def _cuts(
-    vector: Vector, places: NDArray[np.int64], codes: NDArray[np.intp]
-) -> NDArray[np.integer[Any]]:
-    """The steps after which an answer changes; of one kept as runs, those after which a run ends.
-
-    Within a run it may change at every step, as a sum does, which tells little of any one of them.
-    """
-    if isinstance(vector, Runs):
-        ends = np.array(vector.stops[:-1], np.intp)
-        lower = np.minimum(places[ends - 1], places[ends])
-        return np.unique(lower[(lower >= 0) & (lower < len(codes) - 1)])
-    along = vector[codes]
-    return np.flatnonzero(along[1:] != along[:-1])
 
 
 def _key(group: dict[str, Vector]) -> tuple[tuple[str, bytes], ...]:

@@ -13,12 +13,14 @@ import numpy as np
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query.canonical import Term
-from eke.query.runs import Runs, Vector
+from eke.query.runs import WIDE, Runs, Vector
 from eke.query.vector import SAFE
 
 _FRACTION = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 _LARGEST = Fraction(10) ** 300
+_SPARSE = 64
+"""Entries for each run, on average, from which on a long vector is never written out."""
 
 
 def read_number(text: object) -> Fraction:
@@ -87,7 +89,7 @@ def read_runs(runs: Sequence[Sequence[int]], domain: Domain, name: str) -> Vecto
     repeats = [run[1] for run in runs]
     if sum(repeats) != size:
         raise QueryError(f"a factor of a query document needs {size} coefficients here")
-    if lengths == {2}:
+    if lengths == {2} and not WIDE < size >= _SPARSE * len(runs):
         return np.repeat(np.array(numbers[::2], np.int64), repeats)
     starts = [0, *accumulate(repeats)]
     pieces = []

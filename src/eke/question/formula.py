@@ -20,6 +20,7 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import AccuracyError
+from eke.question.calendar import Calendar
 from eke.question.ladder import Ladder
 from eke.question.ratio import Ratio, joined, scaled_average, unit
 
@@ -142,6 +143,11 @@ class Formula(ABC):
     def ladder(self) -> Ladder | None:
         """The steps of a quantile; None for everything else."""
         return None
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """What tells the value as a date or a time, if it is one."""
+        return None if self.ladder is None else self.ladder.calendar
 
     def scale(self) -> tuple[int, float] | None:
         """(aggregate, factor) of a formula that is one answer, scaled and shifted."""

@@ -8,49 +8,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Query, Term
 from eke.query.numbers import whole_vector
-from eke.query.runs import WIDE, Runs, Vector, extremes
+from eke.query.runs import WIDE, Vector, extremes
+from eke.question.calendar import Calendar, calendar_of_column
+from eke.question.rungs import Even, Rungs, Uneven
 
 MOST_DIGITS = 6
 """Of a share, as in 0.999999."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Ladder:
     """The steps that a quantile can be, each a number, and which codes of a column stand on them.
 
     `is_between` is for quantiles that lie between two records, as PERCENTILE_CONT has them: they
-    are interpolated, and the two may stand on different steps.
+    are interpolated, and the two may stand on different steps. With a calendar the numbers stand
+    for dates or times.
     """
 
     attribute: str
-    values: FloatArray  # (steps,) ascending
-    halves: FloatArray  # (steps,) how far the table's own numbers may be from them
-    places: NDArray[np.int64]  # (codes,) the step of each code; -1 for none
+    rungs: Rungs = field(compare=False)
     share: Fraction
     is_between: bool
-    rising: int | None = None  # how many codes of a wide column stand on steps, if in their order
+    calendar: Calendar | None = None
+    key: Any = field(init=False, repr=False)
+    """What tells its rungs from those of other ladders of the column."""
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ladder) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[object, ...]:
-        arrays = (self.values, self.halves, self.places)
-        return self.attribute, self.share, self.is_between, *(one.tobytes() for one in arrays)
+    def __post_init__(self) -> None:
+        checked_share(self.share)
+        object.__setattr__(self, "key", self.rungs.key)
 
     @staticmethod
     def of(
@@ -61,60 +57,72 @@ class Ladder:
         *,
         is_between: bool,
         scale: Fraction = Fraction(1),
+        calendar: Calendar | None = None,
     ) -> Ladder:
         """The ladder of a column whose codes stand for these numbers; NaN for none.
 
         `halves` times the scale is how far the table's own numbers may be from them.
         """
-        known = np.flatnonzero(~np.isnan(numbers))
-        values, steps = np.unique(numbers[known], return_inverse=True)
-        places = np.full(len(numbers), -1, np.int64)
-        places[known] = steps
-        off = np.zeros(len(values))
-        if halves is not None:
-            # One Fraction may stand for a million codes: it is worked out once.
-            far = {id(half): half for half in halves}
-            floats = {key: float(scale * half) for key, half in far.items()}
-            np.maximum.at(off, steps, np.array([floats[id(half)] for half in halves])[known])
-        in_order = bool((np.diff(places[: len(known)]) >= 0).all()) and len(places) > WIDE
-        rising = len(known) if in_order and not (places[: len(known)] < 0).any() else None
-        return Ladder(attribute, values, off, places, checked_share(share), is_between, rising)
+        rungs = Uneven.of(numbers, halves, scale)
+        return Ladder(attribute, rungs, share, is_between, calendar)
+
+    @staticmethod
+    def even(
+        domain: Domain,
+        attribute: str,
+        share: Fraction,
+        *,
+        is_between: bool,
+        slope: Fraction = Fraction(1),
+        shift: Fraction = Fraction(0),
+    ) -> Ladder | None:
+        """That of slope · column + shift for a wide column of numbers; None for other columns."""
+        column = domain[attribute]
+        spaced = column.progression
+        if spaced is None or column.size <= WIDE or not slope:
+            return None
+        first, between = slope * spaced[0] + shift, slope * spaced[1]
+        half = abs(slope) * column.widest_half()
+        declared = column.size - column.has_bucket
+        rungs = Even(first, between, declared, column.size, half)
+        return Ladder(attribute, rungs, share, is_between)
 
     @staticmethod
     def of_column(domain: Domain, attribute: str, share: Fraction, *, is_between: bool) -> Ladder:
         """The ladder of a column as it is."""
+        even = Ladder.even(domain, attribute, share, is_between=is_between)
+        if even is not None:
+            return even
         column = domain[attribute]
-        whole, unit = whole_vector(column)
+        calendar = calendar_of_column(column)
+        if calendar is None:
+            whole, unit = whole_vector(column)
+        else:
+            whole, unit = np.array(column.step_numbers()[0], np.int64), 1
         numbers = whole.astype(np.float64) / unit
         numbers[column.size - column.has_bucket :] = math.nan
-        return Ladder.of(attribute, numbers, column.half_widths(), share, is_between=is_between)
+        halves = column.half_widths()
+        return Ladder.of(
+            attribute, numbers, halves, share, is_between=is_between, calendar=calendar
+        )
 
     @property
     def last(self) -> int:
         """The last step."""
-        return len(self.values) - 1
+        return self.rungs.count - 1
+
+    def value(self, step: int) -> float:
+        """The number of a step."""
+        return self.rungs.value(step)
 
     def between(self, counted: Query, first: int, last: int) -> Query:
         """Of the records counted, those on the steps from the first to the last of these."""
-        if self.rising is not None:
-            start, stop = self._codes_up_to(first - 1), self._codes_up_to(last)
-            inside = [(0, start), (1, stop), (0, len(self.places))]
-            return self._of(counted, Runs.of_stretches(inside))
-        chosen = (self.places >= first) & (self.places <= last)
-        return self._of(counted, chosen.astype(np.int64))
+        return self._of(counted, self.rungs.weighted(first, last, 1, 0))
 
     def tilted(self, counted: Query, step: int) -> Query:
         """G at a step, times the denominator of the share, so that coefficients are whole."""
         below, above = self.share.denominator - self.share.numerator, -self.share.numerator
-        if self.rising is not None:
-            stops = [(below, self._codes_up_to(step)), (above, self.rising), (0, len(self.places))]
-            return self._of(counted, Runs.of_stretches(stops))
-        vector = np.where(self.places <= step, below, above)
-        return self._of(counted, np.where(self.places < 0, 0, vector))
-
-    def _codes_up_to(self, step: int) -> int:
-        """How many codes of a rising ladder stand on a step or below it."""
-        return int(np.searchsorted(self.places[: self.rising], step, side="right"))
+        return self._of(counted, self.rungs.weighted(0, step, below, above))
 
     def _of(self, counted: Query, vector: Vector) -> Query:
         if extremes(vector) == (0, 0):
@@ -124,11 +132,8 @@ class Ladder:
 
     def outwards(self, low: float, high: float) -> tuple[float, float]:
         """An interval that allows for how far the table's own numbers may be from the steps."""
-        first, last = np.searchsorted(self.values, [low, high])
-        return (
-            low - float(self.halves[min(first, self.last)]),
-            high + float(self.halves[min(last, self.last)]),
-        )
+        first, last = (min(self.rungs.rank(end, "left"), self.last) for end in (low, high))
+        return low - self.rungs.half(first), high + self.rungs.half(last)
 
 
 def checked_share(share: Fraction) -> Fraction:

@@ -77,7 +77,7 @@ class Quantile(Formula):
     def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
         if self.steps is None:
             return -math.inf, math.inf
-        return float(self.steps.values[0]), float(self.steps.values[-1])
+        return self.steps.value(0), self.steps.value(self.steps.last)
 
     @property
     def named(self) -> str:

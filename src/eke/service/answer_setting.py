@@ -10,8 +10,10 @@ import math
 from collections.abc import Callable
 from types import MappingProxyType
 
+from eke.domain.zone import DAY
 from eke.errors import AccuracyError, ServiceError
 from eke.planning.online.policy import POLICIES
+from eke.question.calendar import Calendar
 from eke.session.ask.aim import half_width
 
 ANSWER_SETTINGS = MappingProxyType(
@@ -55,16 +57,17 @@ def checked_setting(name: str, value: str) -> str:
 
 
 def within_of(text: str) -> float | str | None:
-    """What `within` of a question is: a number, or a share of the value; None for nothing."""
+    """What `within` of a question is: a number, a share or a length; None for nothing."""
     if not text:
         return None
-    return text if "%" in text else float(text)
+    return text if text[-1] == "%" or text[-1].isalpha() else float(text)
 
 
+_BY_DAYS = Calendar("day", DAY)  # any will do to tell whether a text is a length
 _SENSIBLE: dict[str, tuple[Callable[[str], bool], str]] = {
     "eke.within": (
-        lambda text: 0.0 < half_width(within_of(text) or 0.0)[0] < math.inf,
-        "is a positive number, or a share of the value such as '2 %'",
+        lambda text: 0.0 < half_width(within_of(text) or 0.0, _BY_DAYS)[0] < math.inf,
+        "is a positive number, a share of the value such as '2 %', or a length such as '6 hours'",
     ),
     "eke.confidence": (
         lambda text: 0.0 < float(text) < 1.0,

@@ -11,7 +11,7 @@ from eke.service.account import Role
 from eke.sql.guard import MOST_CHARACTERS
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-_HalfWidth = _Positive | Annotated[str, Field(pattern=r"^[0-9.]{1,20} ?%$")]
+_HalfWidth = _Positive | Annotated[str, Field(pattern=r"^[0-9.]{1,20} ?(%|[a-z]{3,7})$")]
 
 
 class Body(BaseModel):
@@ -61,8 +61,8 @@ class SqlQuestion(Body):
     sql: str = Field(min_length=1, max_length=MOST_CHARACTERS)
     within: _HalfWidth | dict[str, _HalfWidth] | None = Field(
         None,
-        description='Half-width: a number, or "2 %" of the value; or one for each column; or in '
-        "the SQL itself.",
+        description='Half-width: a number, "2 %" of the value, or "6 hours" of a quantile of dates '
+        "or times; or one for each column; or in the SQL itself.",
     )
     confidence: float | None = Field(None, gt=0, lt=1)
     spend: _Positive | None = Field(
@@ -92,8 +92,8 @@ class QuestionBody(_SqlOrQuery):
 
     within: _HalfWidth | dict[str, _HalfWidth] | None = Field(
         None,
-        description='Half-width: a number, or "2 %" of the value; or one for each column; or in '
-        "the SQL itself.",
+        description='Half-width: a number, "2 %" of the value, or "6 hours" of a quantile of dates '
+        "or times; or one for each column; or in the SQL itself.",
     )
     confidence: float | None = Field(None, gt=0, lt=1)
     spend: _Positive | None = Field(

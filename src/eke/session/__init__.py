@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
-    from eke.session.answer.answer import Answer, Cell, First, simultaneous
+    from eke.session.answer.answer import Answer, First, simultaneous
+    from eke.session.answer.cell import Cell
     from eke.session.answer.receipt import Receipt
     from eke.session.answer.report import write_report
     from eke.session.ask.aim import Aim, Within
@@ -70,7 +71,8 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
-            "answer.answer": "Answer Cell First simultaneous",
+            "answer.answer": "Answer First simultaneous",
+            "answer.cell": "Cell",
             "answer.receipt": "Receipt",
             "answer.report": "write_report",
             "ask.estimate": "Estimate EstimateMethod TableEstimate",

@@ -96,7 +96,8 @@ class Dataset(ABC):
         Args:
             query: SQL, or an expression such as `eke.count(sex="F")`.
             within: the half-width of the interval that you can accept: a number, a share of the
-                value such as "2 %", or a mapping from columns to half-widths.
+                value such as "2 %", for quantiles of dates and times a length such as "6 hours",
+                or a mapping from columns to these.
             confidence: the probability with which each interval holds the true answer; 0.95 if not
                 given.
             key: a text of your own. The same request under it gets the same stored answer, however

@@ -5,13 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 from eke.question.accuracy import Accuracy
+from eke.question.calendar import unit_seconds
 from eke.sql.guard import SqlToken
 from eke.sql.place import SqlText
 
 _FORM = "write ERROR WITHIN 60 AT CONFIDENCE 0.95 at the end of the statement"
 _FORM_OF_GROUPS = "write ERROR WITHIN 1 FOR GROUPS OF 1000 at the end of the statement"
 _FORM_OF_SHARES = "write ERROR WITHIN 2 PERCENT at the end of the statement"
+_FORM_OF_LENGTHS = "write ERROR WITHIN 6 HOURS at the end of the statement"
 _FORM_OF_PRICE = "write SPEND 0.05 at the end of the statement"
+_INCOMPLETE = f"the accuracy is not complete or not at the end; {_FORM}"
 _LARGEST = 1e300
 _MOST_RECORDS = 10**15
 # A number; with a confidence, with a size of groups, with both.
@@ -32,9 +35,18 @@ def without_accuracy(
     is_share = not is_price and len(suffix) > 1 and suffix[1].says("PERCENT", "%")
     if is_share:
         suffix = (suffix[0], *suffix[2:])
+    length = None if is_price or is_share else _length(suffix)
+    if length is not None:
+        given, taken = length
+        _number(text, given, "the length after WITHIN", _LARGEST, _FORM_OF_LENGTHS)
+        rest = suffix[taken:]
+        if len(rest) + 1 not in _LENGTHS:
+            raise text.error(suffix[taken - 1].start, _INCOMPLETE)
+        unit = suffix[taken - 1].text.lower()
+        return tokens[:at], Accuracy(f"{given.text} {unit}", *_rest(text, rest))
     if len(suffix) not in _LENGTHS:
         wrong = suffix[-1] if suffix else tokens[at]
-        raise text.error(wrong.start, f"the accuracy is not complete or not at the end; {_FORM}")
+        raise text.error(wrong.start, _INCOMPLETE)
     if is_price:
         price = _number(text, suffix[0], "the price after SPEND", _LARGEST, _FORM_OF_PRICE)
         return tokens[:at], Accuracy(None, *_rest(text, suffix[1:]), price)
@@ -43,6 +55,15 @@ def without_accuracy(
         return tokens[:at], Accuracy(f"{suffix[0].text} %", *_rest(text, suffix[1:]))
     within = _number(text, suffix[0], "the half-width after WITHIN", _LARGEST)
     return tokens[:at], Accuracy(within, *_rest(text, suffix[1:]))
+
+
+def _length(suffix: tuple[SqlToken, ...]) -> tuple[SqlToken, int] | None:
+    """(number, tokens) of 6 HOURS or INTERVAL 6 HOURS; None where no length is given."""
+    start = 1 if suffix and suffix[0].says("INTERVAL") else 0
+    if len(suffix) < start + 2 or suffix[start].kind != "number":
+        return None
+    unit = suffix[start + 1]
+    return (suffix[start], start + 2) if unit_seconds(unit.text) is not None else None
 
 
 def _begins(first: SqlToken, second: SqlToken) -> bool:
@@ -71,9 +92,7 @@ def _rest(text: SqlText, suffix: tuple[SqlToken, ...]) -> tuple[float | None, in
         elif len(suffix) == 3:
             raise text.error(suffix[0].start, f"the accuracy cannot be read; {_FORM}")
         else:
-            raise text.error(
-                suffix[-1].start, f"the accuracy is not complete or not at the end; {_FORM}"
-            )
+            raise text.error(suffix[-1].start, _INCOMPLETE)
     return confidence, groups
 
 

@@ -20,7 +20,7 @@ from eke.question.quantile import Quantile
 from eke.question.square_root import Root
 from eke.sql.asked import Asked
 from eke.sql.basics import Basics
-from eke.sql.casts import type_name
+from eke.sql.casts import moment_type, type_name
 from eke.sql.diagram import Diagram
 from eke.sql.draft import (
     SPREADS,
@@ -34,11 +34,12 @@ from eke.sql.draft import (
     related,
     rooted,
     spread,
+    told_as,
 )
 from eke.sql.finishing import FUNCTIONS, advice, has_aggregate, is_guarded, power_of, unwrapped
 from eke.sql.people import with_people
 from eke.sql.polynomial import TooLarge, constant
-from eke.sql.quantiles import asked_quantile, ladder_of
+from eke.sql.quantiles import asked_quantile, ladder_of, ranked_number
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation
 from eke.sql.subquery import Subqueries, in_all_rows
@@ -169,6 +170,9 @@ class Aggregates:
             return power
         if isinstance(node, exp.Cast) and type_name(node) in ("FLOAT", "DOUBLE"):
             return self._draft(node.this)
+        kind = moment_type(node)
+        if kind is not None:
+            return told_as(reading, node, self._draft(node.this), kind)
         if isinstance(node, exp.Coalesce):  # a count or a sum is never NULL
             draft = self._draft(node.this)
             if isinstance(draft, Linear) and not has_window(node):
@@ -211,9 +215,10 @@ class Aggregates:
 
     def _quantile(self, node: exp.Expr, kept: Diagram) -> QuantileOf:
         of, share, is_between = asked_quantile(self._reading, node)
-        number = number_of(self._reading, self._relation, of)
+        value = value_of(self._reading, self._relation, of)
+        number = ranked_number(self._reading, of, value)
         known = self._reading.diagrams.joined(both, kept, number.known)
-        ladder = ladder_of(self._reading, node, number, share, is_between=is_between)
+        ladder = ladder_of(self._reading, node, value, share, is_between=is_between)
         return QuantileOf(self._basics.sum(constant(Fraction(1)), known), ladder)
 
     def _related(self, node: exp.Expr, kept: Diagram) -> Draft:
@@ -324,8 +329,7 @@ class Aggregates:
     def _placed(self, node: exp.Expr, draft: QuantileOf) -> Formula:
         """A quantile, whose records are a query of its own: the answer at its place is itself."""
         ladder = draft.ladder
-        numbers = ladder.values.tobytes(), ladder.places.tobytes()
-        key = draft.rows, ladder.attribute, ladder.share, ladder.is_between, numbers
+        key = draft.rows, ladder
         if key not in self._quantiles:
             query = self._basics.query(draft.rows.weights, Fraction(0))
             if query.is_zero:

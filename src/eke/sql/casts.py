@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
+from eke.question.calendar import label_text, written_number
 from eke.question.groups import MomentKind
 from eke.sql import numeric
 from eke.sql.diagram import Diagram, Leaf
@@ -17,9 +18,7 @@ from eke.sql.moments import (
     as_moment,
     clock_of,
     day_of,
-    label_text,
     literal_moment,
-    written_number,
 )
 from eke.sql.place import echo
 from eke.sql.polynomial import TooLarge
@@ -224,6 +223,12 @@ def label_of(reading: Reading, node: exp.Expr, text: str, kind: MomentKind) -> s
         literal_moment(reading, node, text, kind).number.steps or reading.diagrams.unknown
     )
     return label_text(number, kind)
+
+
+def moment_type(node: exp.Expr) -> MomentKind | None:
+    """The kind of dates or times that a cast makes; None for others and for what is no cast."""
+    is_cast = isinstance(node, (exp.Cast, exp.TryCast))
+    return _MOMENTS.get(type_name(node)) if is_cast else None
 
 
 def type_name(node: exp.Expr) -> str:

@@ -18,12 +18,12 @@ from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import DomainError, EkeError, SqlError
+from eke.question.calendar import value_at
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.joining import looked_up
 from eke.sql.lookup import rows_of
-from eke.sql.moments import value_at
 from eke.sql.place import SqlText
 from eke.sql.polynomial import TooLarge
 from eke.sql.scalar import value_of

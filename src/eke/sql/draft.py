@@ -13,10 +13,18 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from eke.question.formula import Sign
+from eke.question.groups import MomentKind
 from eke.question.ladder import Ladder
 from eke.question.quantile import NOT_CALCULATED_WITH
 from eke.sql.value import Reading
 
+NO_OTHER_TYPE = (
+    "a noisy number becomes DOUBLE, INTEGER, DECIMAL or TEXT, and no other type; leave it out"
+)
+_CAST_WITHIN = (
+    "a quantile of dates or times is one of them already; cast what it is of, as in "
+    "MEDIAN(CAST(t AS DATE))"
+)
 _MOST_LEVELS = 40
 _MOST_BITS = 400
 SPREADS = (exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop, exp.StddevSamp)
@@ -101,6 +109,16 @@ def rooted(reading: Reading, node: exp.Expr, of: Draft) -> Draft:
 def _check_alone(reading: Reading, node: exp.Expr, *parts: Draft) -> None:
     if any(isinstance(part, QuantileOf) for part in parts):
         raise reading.error(node, NOT_CALCULATED_WITH)
+
+
+def told_as(reading: Reading, node: exp.Expr, draft: Draft, kind: MomentKind) -> Draft:
+    """The draft cast to dates or times, if that is what it is of."""
+    calendar = draft.ladder.calendar if isinstance(draft, QuantileOf) else None
+    if calendar is None:
+        raise reading.error(node, NO_OTHER_TYPE)
+    if calendar.kind != kind:
+        raise reading.error(node, _CAST_WITHIN)
+    return draft
 
 
 def spread(reading: Reading, node: exp.Expr, rows: Linear, total: Linear, squares: Linear) -> Draft:

@@ -11,7 +11,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from eke.question.finish import AS_TEXT, Finish
-from eke.sql.casts import TEXTS, decimal_digits, type_name
+from eke.question.formula import Formula
+from eke.sql.casts import TEXTS, decimal_digits, moment_type, type_name
+from eke.sql.draft import NO_OTHER_TYPE
 from eke.sql.scalar import AGGREGATES, literal_fraction
 from eke.sql.value import Reading
 from eke.sql.vocabulary import ARGUMENTS
@@ -31,6 +33,10 @@ _MOST_DIGITS = 20
 _MOST_FINISHES = 20
 _MOST_POWER = 8
 FUNCTIONS: tuple[type[exp.Expr], ...] = tuple(ARGUMENTS)
+_NO_FUNCTION = (
+    "a quantile of dates or times is one of them, and nothing is done to it here; leave the "
+    "function out, or cut the column, as in MEDIAN(date_trunc('month', d))"
+)
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -46,7 +52,7 @@ def taken_off(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, tuple[Finish,
             node = node.this
         if not isinstance(node, FUNCTIONS):
             return node, tuple(reversed(finishes_inwards))
-        if isinstance(node, (exp.Pow, exp.Nullif)):
+        if isinstance(node, (exp.Pow, exp.Nullif)) or moment_type(node) is not None:
             return node, tuple(reversed(finishes_inwards))
         inner, finishes = _one(reading, node)
         if finishes_inwards and AS_TEXT in finishes:
@@ -55,6 +61,15 @@ def taken_off(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, tuple[Finish,
         if len(finishes_inwards) > _MOST_FINISHES:
             raise reading.error(node, f"at most {_MOST_FINISHES} functions around an aggregate")
         node = inner
+
+
+def checked_finishes(
+    reading: Reading, node: exp.Expr, formula: Formula, finishes: tuple[Finish, ...]
+) -> tuple[Finish, ...]:
+    """The functions around an aggregate, if they can be applied to what it is."""
+    if finishes and formula.calendar is not None:
+        raise reading.error(node, _NO_FUNCTION)
+    return finishes
 
 
 def power_of(reading: Reading, node: exp.Expr) -> int:
@@ -167,5 +182,5 @@ def _cast(reading: Reading, node: exp.Expr) -> list[Finish]:
         return [AS_TEXT]
     raise reading.error(
         node,
-        "a noisy number becomes DOUBLE, INTEGER, DECIMAL or TEXT, and no other type; leave it out",
+        NO_OTHER_TYPE,
     )

@@ -18,11 +18,11 @@ from sqlglot import exp
 
 from eke.query import Query, Term
 from eke.query.runs import WIDE, Runs
+from eke.question.calendar import label_text
 from eke.question.groupings import Following, Groupings
 from eke.question.groups import GroupKey, grouped
 from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
-from eke.sql.moments import label_text
 from eke.sql.polynomial import MOST_TERMS, TooLarge
 from eke.sql.value import Missing, Moment, Number, Reading, Value, is_constant_key, weighted_boxes
 

@@ -25,9 +25,9 @@ from eke.domain.lookup import Cell
 from eke.errors import DomainError
 from eke.query.canonical import DENSE_CELLS
 from eke.query.vector import SAFE
+from eke.question.calendar import written_number
 from eke.question.groups import MomentKind
 from eke.sql.diagram import Diagram, Label
-from eke.sql.moments import written_number
 from eke.sql.polynomial import tabled
 from eke.sql.value import (
     Missing,

@@ -12,15 +12,15 @@ of hours, or a comparison with a moment within an hour, is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 
 import numpy as np
 from sqlglot import exp
 
-from eke.domain.moment_text import written_clock, written_day, written_moment
+from eke.domain.moment_text import written_day, written_moment
 from eke.domain.step import UNITS, step_text
 from eke.domain.zone import DAY
+from eke.question.calendar import label_text, written_number
 from eke.question.groups import MomentKind
 from eke.sql import arithmetic
 from eke.sql.day_parts import FIRSTS, PARTS, Days, checked, months_later
@@ -40,7 +40,6 @@ from eke.sql.value import (
     written,
 )
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of the wall's clock
 _NAMES = {"day": "dates", "moment": "timestamps", "clock": "times of day"}
 _ONE = {"day": "a date", "moment": "a timestamp", "clock": "a time of day"}
 _DECLARED = {"day": "Date", "moment": "Timestamp", "clock": "Time"}
@@ -85,33 +84,6 @@ def literal_moment(reading: Reading, node: exp.Expr, text: str, kind: MomentKind
             f"seconds, as in < {after!r}",
         )
     return Moment(literal_number(reading, number, whole=True), kind)
-
-
-def written_number(text: str, kind: MomentKind) -> Fraction | None:
-    """The number of what a text spells; None if it spells none of this kind."""
-    if kind == "day":
-        day = written_day(text)
-        return None if day is None else Fraction((day - _EPOCH.date()).days)
-    if kind == "moment":
-        moment = written_moment(text)
-        return None if moment is None else _seconds(moment - _EPOCH)
-    clock = written_clock(text)
-    return None if clock is None else _seconds(datetime.combine(_EPOCH, clock) - _EPOCH)
-
-
-def _seconds(length: timedelta) -> Fraction:
-    return length.days * DAY + length.seconds + Fraction(length.microseconds, 10**6)
-
-
-def value_at(number: Fraction, kind: MomentKind) -> date | time:
-    """The date, the timestamp or the time of day of a number."""
-    moment = _EPOCH + timedelta(seconds=int(number) * (DAY if kind == "day" else 1))
-    return moment if kind == "moment" else moment.date() if kind == "day" else moment.time()
-
-
-def label_text(number: Fraction, kind: MomentKind) -> str:
-    """The label of a date, a timestamp or a time of day, as people and JSON write it."""
-    return str(value_at(number, kind))
 
 
 # -- kinds ---------------------------------------------------------------------------------------

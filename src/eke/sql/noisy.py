@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -14,7 +15,7 @@ from eke.question.rank import Ranking, RankOf
 from eke.sql.aggregate import Aggregates
 from eke.sql.casts import label_of, written_label
 from eke.sql.comparison import COMPARISONS
-from eke.sql.finishing import has_aggregate, taken_off
+from eke.sql.finishing import checked_finishes, has_aggregate, taken_off
 from eke.sql.keys import Items, Keys
 from eke.sql.place import echo, number_of_rows
 from eke.sql.scalar import AGGREGATES
@@ -121,6 +122,8 @@ class NoisyClauses:
 
     def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
         operands = self._operand(left), self._operand(right)
+        if any(one.calendar is not None for one in operands):
+            return Compared(sign, *self._dates(node, sign, operands))
         first, second = (self._beside(node, *pair) for pair in (operands, operands[::-1]))
         kinds = self._kind(node, first), self._kind(node, second)
         if kinds[0] != kinds[1]:
@@ -128,6 +131,31 @@ class NoisyClauses:
                 node, f"{sign} compares {kinds[0]} with {kinds[1]}; compare values of one kind"
             )
         return Compared(sign, first, second)
+
+    def _dates(
+        self, node: exp.Expr, sign: str, operands: tuple[Formula, Formula]
+    ) -> tuple[Formula, Formula]:
+        """Quantiles of dates or times, and texts beside them, as numbers of one calendar."""
+        calendars = {one.calendar for one in operands if one.calendar is not None}
+
+        def number(operand: Formula) -> Formula:
+            """The quantile itself, or the number of what a text beside it spells."""
+            (calendar,) = calendars
+            if operand.calendar is not None:
+                return operand
+            told = label_of(self._reading, node, str(operand.value(())), calendar.kind)
+            return Constant(Fraction(calendar.number(told)))
+
+        beside = [one for one in operands if one.calendar is None]
+        labels = [key.labels for key in self._keys.found]
+        are_texts = all(one.key is None and type(one.example(labels)) is str for one in beside)
+        if len(calendars) > 1 or not are_texts:
+            raise self._reading.error(
+                node,
+                f"{sign} compares a quantile of dates or times with something else; write a date "
+                "as DATE '2013-01-31'",
+            )
+        return number(operands[0]), number(operands[1])
 
     def _beside(self, node: exp.Expr, operand: Formula, other: Formula) -> Formula:
         """The operand; a text beside a key of dates or times as that key would show it."""
@@ -160,7 +188,8 @@ class NoisyClauses:
                 return Key(key)
         inner, finishes = taken_off(self._reading, meant)
         check_order(self._reading, node, finishes)
-        return finished(self._aggregates.formula(inner, names=self._items), finishes)
+        formula = self._aggregates.formula(inner, names=self._items)
+        return finished(formula, checked_finishes(self._reading, node, formula, finishes))
 
     def _selected(self, node: exp.Expr) -> int | None:
         """The place of the selected expression that a bare name means."""

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
+from eke.question.calendar import Calendar
 from eke.question.ladder import Ladder, checked_share
 from eke.sql.finishing import constant_of
-from eke.sql.value import Number, Reading
+from eke.sql.value import Moment, Number, Reading, Value, as_number, reached_codes
 
 _ORDER = (
     "a percentile is of what it is ordered by: write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY "
@@ -42,26 +43,56 @@ def asked_quantile(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, Fraction
     return node.this, _share(reading, given), is_between
 
 
+def ranked_number(reading: Reading, node: exp.Expr, value: Value) -> Number:
+    """The number that records are ranked by: of a date or a time, its day or second."""
+    return value.number if isinstance(value, Moment) else as_number(reading, node, value)
+
+
 def ladder_of(
-    reading: Reading, node: exp.Expr, number: Number, share: Fraction, *, is_between: bool
+    reading: Reading, node: exp.Expr, of: Value, share: Fraction, *, is_between: bool
 ) -> Ladder:
     """The numbers that the quantile may be, from the values of the one column behind them."""
+    number = ranked_number(reading, node, of)
     value = number.polynomial(reading.diagrams)
     if len(value.attributes) != 1:
         raise reading.error(node, _ONE_COLUMN)
     (name,) = value.attributes
     attribute, line = reading.domain[name], number.line
+    if line is not None and line.attribute == name and not isinstance(of, Moment):
+        even = Ladder.even(
+            reading.domain,
+            name,
+            share,
+            is_between=is_between,
+            slope=line.slope,
+            shift=line.intercept,
+        )
+        if even is not None:
+            return even
     reading.effort.spend(attribute.size // 10 + 100)
     unit, whole = value.vector(reading.domain, name)
+    calendar = Calendar.of(of.kind, attribute) if isinstance(of, Moment) else None
+    if calendar is not None:
+        unit /= calendar.unit
     numbers = np.asarray(whole, np.float64) * unit.numerator / unit.denominator
-    numbers[attribute.size - attribute.has_bucket :] = math.nan
+    if attribute.has_bucket and not _is_last_reached(reading, number, name):
+        numbers[-1] = math.nan
     halves = attribute.half_widths()
     scale = Fraction(1)
     if halves is not None and line is not None and line.attribute == name:
         scale = abs(line.slope)
     elif halves is not None:
         halves = (max(number.blur.values(), default=Fraction(0)),) * len(halves)
-    return Ladder.of(name, numbers, halves, share, is_between=is_between, scale=scale)
+    return Ladder.of(
+        name, numbers, halves, share, is_between=is_between, scale=scale, calendar=calendar
+    )
+
+
+def _is_last_reached(reading: Reading, number: Number, name: str) -> bool:
+    """Whether what is missing has a number, as COALESCE gives it one."""
+    codes = reading.domain[name].size
+    reached = reached_codes(reading.diagrams, number.known, name, codes)
+    return bool(reached) and reached[-1] == codes - 1
 
 
 def _share(reading: Reading, node: exp.Expr) -> Fraction:

@@ -30,7 +30,7 @@ from eke.sql.aggregate import Aggregates
 from eke.sql.derived import protected_table
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
-from eke.sql.finishing import has_aggregate, taken_off
+from eke.sql.finishing import checked_finishes, has_aggregate, taken_off
 from eke.sql.grouping import MOST_GROUPS, possible_rows
 from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.keys import Keys
@@ -183,7 +183,7 @@ def _column(
         formula = aggregates.formula(inner)
         if not (any(True for _ in formula.fragile()) or has_window(inner)):  # it has a value
             finishes = tuple(finish for finish in finishes if finish.word != "coalesce")
-        return Column(name, formula, finishes)
+        return Column(name, formula, checked_finishes(reading, node, formula, finishes))
     place = keys.place(node)
     return Column(name, aggregates.formula(node) if place is None else Key(place))
 

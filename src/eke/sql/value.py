@@ -304,11 +304,11 @@ def is_literal(value: Value) -> bool:
 
 
 _NO_SUMS = {
-    "day": "a date is no number to be summed, averaged or ranked; take a part, as in "
-    "AVG(EXTRACT(month FROM d)), or a number of days, as in MEDIAN(d - DATE '2013-01-01')",
-    "moment": "a timestamp is no number to be summed, averaged or ranked; take a part, as in "
-    "AVG(EXTRACT(hour FROM t)), or a number of days, as in MEDIAN(CAST(t AS DATE) - DATE "
+    "day": "a date is no number to be summed or averaged; take MEDIAN(d), a part, as in "
+    "AVG(EXTRACT(month FROM d)), or a number of days, as in AVG(d - DATE '2013-01-01')",
+    "moment": "a timestamp is no number to be summed or averaged; take MEDIAN(t), a part, as in "
+    "AVG(EXTRACT(hour FROM t)), or a number of days, as in AVG(CAST(t AS DATE) - DATE "
     "'2013-01-01')",
-    "clock": "a time of day is no number to be summed, averaged or ranked; take a part, as in "
-    "AVG(EXTRACT(hour FROM t))",
+    "clock": "a time of day is no number to be summed or averaged; take MEDIAN(t), or a part, as "
+    "in AVG(EXTRACT(hour FROM t))",
 }

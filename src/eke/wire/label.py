@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from eke.domain import Attribute, Binned, Boolean, Date, Integer, Numeric, Timestamp, plain_label
+from eke.question.calendar import Calendar
 from eke.wire.kind import BOOL, DATE, FLOAT8, INT8, TEXT, TIMESTAMP
 
 _MOMENTS = {"day": DATE, "moment": TIMESTAMP}
@@ -51,6 +52,11 @@ def key_kind(moment: str | None, labels: Sequence[Any]) -> int:
     """
     kind = _MOMENTS.get(moment or "", TEXT)
     return kind if kind != TEXT and _all_read(labels, kind) else kind_of(labels)
+
+
+def value_kind(calendar: Calendar | None) -> int:
+    """The type of a value: a number, or a date or a timestamp where it is told as such."""
+    return FLOAT8 if calendar is None else _MOMENTS.get(calendar.kind, TEXT)
 
 
 def _all_read(labels: Sequence[Any], kind: int) -> bool:

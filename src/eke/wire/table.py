@@ -19,8 +19,8 @@ from eke.question import Question
 from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
-from eke.wire.kind import DATE, FLOAT8, TEXT, encoded, literal, shown
-from eke.wire.label import ATTRIBUTE_KINDS, key_kind, kind_of, shown_label
+from eke.wire.kind import DATE, TEXT, encoded, literal, shown
+from eke.wire.label import ATTRIBUTE_KINDS, key_kind, kind_of, shown_label, value_kind
 from eke.wire.parameter import Typical
 
 LOW, HIGH = "_low", "_high"
@@ -54,8 +54,9 @@ class Outline:
                 columns.append(CatalogueColumn(name, self._kind(key, [row[key] for row in rows])))
                 continue
             endings = (LOW, HIGH) if self.intervals else ()
-            columns.append(CatalogueColumn(name, TEXT if column.is_text else FLOAT8))
-            columns += [CatalogueColumn(name + end, FLOAT8) for end in endings]
+            ends = value_kind(column.formula.calendar)
+            columns.append(CatalogueColumn(name, TEXT if column.is_text else ends))
+            columns += [CatalogueColumn(name + end, ends) for end in endings]
         return tuple(columns)
 
     def _kind(self, key: int, labels: Sequence[Any]) -> int:
@@ -77,12 +78,19 @@ class Outline:
             if is_key:
                 by_column.append([(shown_label(cell, kind),) for cell in cells])
                 continue
+            is_told = any(cell.calendar is not None for cell in cells)
             values = [
-                shown(cell.value) if kind == TEXT and cell.value is not None else cell.value
+                shown_label(cell.value, kind)
+                if is_told
+                else shown(cell.value)
+                if kind == TEXT and cell.value is not None
+                else cell.value
                 for cell in cells
             ]
             if self.intervals:
                 ends = [(cell.low, cell.high) for cell in cells]
+                if is_told:
+                    ends = [tuple(shown_label(end, kind) for end in pair) for pair in ends]
                 by_column.append([(one, *two) for one, two in zip(values, ends, strict=True)])
                 next(kinds), next(kinds)
             else:

@@ -77,7 +77,7 @@ def one(**fields):
     return {"attributes": {"a": fields}}
 
 
-_USE = "use categorical, integer, numeric, binned, boolean, date, timestamp or time"
+_USE = "use categorical, integer, numeric, binned, boolean, date, timestamp, time, decimal or real"
 
 
 @pytest.mark.parametrize(

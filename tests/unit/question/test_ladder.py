@@ -11,8 +11,11 @@ import pytest
 
 import eke
 from eke.errors import QueryError
+from eke.query.runs import dense
 from eke.question import formula_from_document
 from eke.question.ladder import Ladder
+from eke.question.rungs import Uneven
+from eke.sql import parse
 
 HALF = Fraction(1, 2)
 DOMAIN = eke.Domain(
@@ -31,17 +34,23 @@ def rows_of(query, name):
     return table
 
 
+def uneven(ladder: Ladder) -> Uneven:
+    """The rungs of a ladder that lists them."""
+    assert isinstance(ladder.rungs, Uneven)
+    return ladder.rungs
+
+
 def test_steps_are_the_numbers_of_a_column_without_its_bucket():
     ladder = Ladder.of_column(DOMAIN, "age", HALF, is_between=False)
-    assert ladder.values.tolist() == list(range(10))
-    assert ladder.places.tolist() == [*range(10), -1]
+    assert uneven(ladder).values.tolist() == list(range(10))
+    assert uneven(ladder).places.tolist() == [*range(10), -1]
 
 
 def test_numbers_in_any_order_are_sorted_and_equal_ones_share_a_step():
     numbers = np.array([3, np.nan, -1, 3])
     ladder = Ladder.of("age", numbers, None, HALF, is_between=False)
-    assert ladder.values.tolist() == [-1, 3]
-    assert ladder.places.tolist() == [1, -1, 0, 1]
+    assert uneven(ladder).values.tolist() == [-1, 3]
+    assert uneven(ladder).places.tolist() == [1, -1, 0, 1]
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(9, 10), Fraction(1, 3)])
@@ -63,7 +72,7 @@ def test_parts_are_disjoint_and_make_up_all_that_have_a_number():
 
 def test_bins_widen_an_interval_each_by_itself():
     ladder = Ladder.of_column(DOMAIN, "income", HALF, is_between=True)
-    assert ladder.values.tolist() == [5, 20, 65]
+    assert uneven(ladder).values.tolist() == [5, 20, 65]
     assert ladder.outwards(5, 20) == (0, 30)
     assert ladder.outwards(65, 65) == (30, 100)
 
@@ -109,17 +118,64 @@ def test_documents_that_are_no_quantile_are_refused(document):
         formula_from_document(document, 1)
 
 
+def listed(ladder: Ladder, column: eke.domain.Attribute, slope: Fraction) -> Ladder:
+    """The same ladder with a step in a list for each code: the slow twin."""
+    whole, unit = column.whole_numbers()
+    numbers = np.array([float(slope * Fraction(one, unit)) for one in whole])
+    numbers[column.size - column.has_bucket :] = np.nan
+    rungs = Uneven.of(numbers, column.half_widths(), abs(slope))
+    return replace(ladder, rungs=replace(rungs, rising=None))
+
+
 @pytest.mark.parametrize("bucket", ["bucket", "never"])
-def test_wide_ladders_in_runs_count_what_others_count(bucket: Literal["bucket", "never"]) -> None:
+@pytest.mark.parametrize("slope", [Fraction(1), Fraction(-3, 7)])
+def test_wide_ladders_in_runs_are_what_lists_are(
+    bucket: Literal["bucket", "never"], slope: Fraction
+) -> None:
     """The slow twin looks at every code; N = 60 cuts."""
     domain = eke.Domain(x=eke.Numeric(-1, 699.5, step=0.01, null=bucket), g=eke.Integer(0, 1))
-    ladder = Ladder.of_column(domain, "x", Fraction(1, 3), is_between=True)
-    assert ladder.rising is not None
-    twin, counted = replace(ladder, rising=None), eke.count(g=1).on(domain)
+    ladder = Ladder.even(domain, "x", Fraction(1, 3), is_between=True, slope=slope)
+    assert ladder is not None
+    twin, counted = listed(ladder, domain["x"], slope), eke.count(g=1).on(domain)
+    assert (ladder.last, ladder.rungs.codes) == (twin.last, twin.rungs.codes)
     rng = np.random.default_rng(4)
     ends = [(0, 0), (0, ladder.last), (ladder.last, ladder.last), (5, 4)]
     for first, last in [*ends, *np.sort(rng.integers(0, ladder.last + 1, (56, 2))).tolist()]:
         assert ladder.between(counted, first, last) == twin.between(counted, first, last)
         assert ladder.tilted(counted, last) == twin.tilted(counted, last)
-    falling = Ladder.of("x", -ladder.values[ladder.places], None, Fraction(1, 3), is_between=True)
-    assert falling.rising is None
+        assert ladder.value(first) == twin.value(first)
+        for number in (ladder.value(first), ladder.value(first) + 1e-4, float(first)):
+            for side in ("left", "right"):
+                assert ladder.rungs.rank(number, side) == twin.rungs.rank(number, side)
+        assert ladder.outwards(ladder.value(first), ladder.value(last)) == twin.outwards(
+            twin.value(first), twin.value(last)
+        )
+    for text in ("x BETWEEN 3 AND 500.25", "x < 7 OR x > 600", "x IN (1, 2, 5)", "x <= 699.5"):
+        query = parse(f"SELECT COUNT(*) FROM t WHERE {text}", domain).query(0, 0)
+        vectors = [vector for term in query.terms for _, vector in term.vectors]
+        for vector in vectors:
+            assert list(ladder.rungs.cuts(vector)) == list(twin.rungs.cuts(dense(vector)))
+    assert ladder == replace(ladder)
+    assert ladder != Ladder.even(domain, "x", Fraction(1, 3), is_between=True, shift=Fraction(1))
+
+
+def test_narrow_columns_and_constants_have_no_even_ladders() -> None:
+    domain = eke.Domain(x=eke.Integer(0, 65_535), y=eke.Integer(0, 70_000))
+    assert Ladder.even(domain, "x", HALF, is_between=False) is None
+    assert Ladder.even(domain, "y", HALF, is_between=False, slope=Fraction(0)) is None
+    assert Ladder.even(domain, "y", HALF, is_between=False) is not None
+
+
+def test_a_wide_ladder_whose_steps_rise_more_slowly_is_kept_in_runs_as_well() -> None:
+    domain = eke.Domain(x=eke.Integer(0, 99_999), g=eke.Integer(0, 1))
+    numbers = np.repeat(np.arange(100.0), 1000)
+    rising = Ladder.of("x", numbers, None, HALF, is_between=False)
+    twin, counted = (
+        replace(rising, rungs=replace(uneven(rising), rising=None)),
+        eke.count().on(domain),
+    )
+    for first, last in [(0, 0), (0, 99), (3, 50), (99, 99), (5, 4)]:
+        assert rising.between(counted, first, last) == twin.between(counted, first, last)
+        assert rising.tilted(counted, last) == twin.tilted(counted, last)
+    falling = Ladder.of("x", -numbers, None, HALF, is_between=False)
+    assert uneven(falling).rising is None

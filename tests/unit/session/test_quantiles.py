@@ -230,3 +230,13 @@ def test_few_steps_find_a_quantile_whatever_was_asked_before(tmp_path, rows, fir
     steps = {entry.sequence for entry in made.history} - {0}
     assert len(steps) <= 14  # those of the first question among them
     assert made.budget.spent - before < 6  # of 10; noise decides how fine the last step must be
+
+
+def test_missing_values_that_are_given_a_number_count_by_it(tmp_path):
+    """They were left out of the ranks, though not of the number of records."""
+    for number in (0, 9, 42, 99):
+        sql = f"SELECT QUANTILE_DISC(COALESCE(age, {number}), 0.5) FROM people"
+        made = tmp_path / f"{number}"
+        made.mkdir()
+        answer = session(made).ask(sql, within=0.1, confidence=0.999999)
+        assert [(answer.value,)] == truth(sql)

@@ -110,3 +110,27 @@ def test_the_median_of_a_wide_column(table: pd.DataFrame, tmp_path: Path) -> Non
     session = eke.create(tmp_path / "wide.eke", table, DOMAIN, epsilon=100)
     low, high = session.ask("SELECT MEDIAN(x) FROM t", within=100, confidence=0.999).interval
     assert low <= table.x.median() <= high
+
+
+def test_medians_of_a_million_values(tmp_path: Path) -> None:
+    """Several in one statement, falling and filtered ones; N = 1,999 rows, next to no noise."""
+    rng = np.random.Generator(np.random.PCG64(5))
+    cents = np.minimum(rng.lognormal(11, 1.2, ROWS - 1), 999_999).astype(int)
+    rows = pd.DataFrame({"x": (cents / 100).round(2), "g": rng.integers(0, 2, ROWS - 1)})
+    domain = eke.Domain(x=eke.Numeric(0, 9999.99, step=0.01, outside="never"), g=eke.Integer(0, 1))
+    session = eke.create(tmp_path / "million.eke", rows, domain, epsilon=1e7)
+    sql = (
+        "SELECT QUANTILE_DISC(x, 0.25) AS a, QUANTILE_DISC(x, 0.9) FILTER (WHERE g = 1) AS b, "
+        "QUANTILE_DISC(100 - x, 0.5) AS c, MEDIAN(x) AS d, COUNT(*) AS n FROM t"
+    )
+    widths = {"a": 5, "b": 50, "c": 5, "d": 5, "n": 0.5}
+    (found,) = session.ask(sql, within=widths, confidence=0.999999).rows
+    true = [
+        np.quantile(rows.x, 0.25, method="inverted_cdf"),
+        np.quantile(rows.x[rows.g == 1], 0.9, method="inverted_cdf"),
+        100 - rows.x.quantile(0.5, "higher"),
+        rows.x.median(),
+        ROWS - 1,
+    ]
+    for cell, number in zip(found, true, strict=True):
+        assert cell.low - 1e-6 <= number <= cell.high + 1e-6

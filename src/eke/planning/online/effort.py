@@ -26,8 +26,8 @@ TOGETHER = 3
 looked at as if those before it were known, and for that they are taken in."""
 PARTS_OF_A_QUANTILE = 64
 """Counts by which a quantile is found in a group, and places in which it is sought."""
-PER_CODE = 2**5
-"""Steps for a code of a column in one of these counts."""
+PER_ENTRY = 2**5
+"""Steps for an entry of a vector, a code of a column, in one of these counts."""
 MOST_STEPS = 2**33
 """Of one request: some seconds of a processor."""
 LIGHT_STEPS = 2**26
@@ -41,15 +41,15 @@ def steps_for(answers: int, rows: int, *, together: bool) -> int:
     return answers * (PER_ANSWER + TOGETHER * (rows + answers) ** 2)
 
 
-def quantile_steps(groups: int, codes: int, rows: int) -> int:
-    """The steps for a quantile in every group, of a column with so many codes.
+def quantile_steps(groups: int, entries: int, rows: int) -> int:
+    """The steps for a quantile in every group, of a column whose vectors have so many entries.
 
     Each group is looked at in some sixty places and counted in as many parts until it is found, and
     every part is a vector over the column.
     """
     measured = groups * PARTS_OF_A_QUANTILE
     looks = steps_for(measured, rows + measured, together=False)
-    return looks + measured * codes * PER_CODE
+    return looks + measured * entries * PER_ENTRY
 
 
 def table_steps(cells: int, kinds: int, rows: int) -> int:

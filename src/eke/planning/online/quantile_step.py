@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -108,10 +109,10 @@ class _Zone:
     @staticmethod
     def of(known: QuantilePosterior, confidence: float) -> _Zone:
         first, last = known.steps(1.0 - _WIDER * (1.0 - confidence))
-        values = known.ladder.values
+        value, end = known.ladder.value, known.ladder.last
         records, deviation = known.records_between(first, last)
-        gap = (values[-1] - values[0]) / max(known.ladder.last, 1)
-        width = float(values[last] - values[first]) + float(gap)
+        gap = (value(end) - value(0)) / max(end, 1)
+        width = value(last) - value(first) + gap
         told = max(_TELLING * deviation, 1.0)
         return _Zone(first, last, width, max(records, told), known, confidence, records < told)
 
@@ -186,15 +187,15 @@ def plan_of_steps(
     Several quantiles of one column share their parts: the cuts of all of them are made at once.
     """
     noise_scale = measure.scale_of(deviation**2)
-    together: dict[tuple[str, str, bytes], tuple[Doubt, set[int]]] = {}
+    together: dict[tuple[str, str, Any], tuple[Doubt, set[int]]] = {}
     for doubt, step in zip(doubts, steps, strict=True):
         ladder = doubt.known.ladder
-        key = doubt.counted.digest, ladder.attribute, ladder.places.tobytes()
+        key = doubt.counted.digest, ladder.attribute, ladder.key
         together.setdefault(key, (doubt, {-1, ladder.last}))[1].update(step.cuts)
     parts: list[Part] = []
-    alike: dict[tuple[str, str, bytes, tuple[int, ...]], list[Doubt]] = {}
-    for (_, name, places), (doubt, cuts) in together.items():
-        kind = doubt.block.inside.digest, name, places, tuple(sorted(cuts))
+    alike: dict[tuple[str, str, Any, tuple[int, ...]], list[Doubt]] = {}
+    for (_, name, rungs), (doubt, cuts) in together.items():
+        kind = doubt.block.inside.digest, name, rungs, tuple(sorted(cuts))
         alike.setdefault(kind, []).append(doubt)
     for (*_, edges), group in alike.items():
         block, ladder = group[0].block, group[0].known.ladder

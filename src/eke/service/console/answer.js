@@ -23,11 +23,12 @@ function groups(found) {
   const keys = found.columns.map((column, i) => (column.key ? i : -1)).filter((i) => i >= 0);
   const measured = found.columns.map((column, i) => (column.key ? -1 : i)).filter((i) => i >= 0);
   const labels = found.rows.map((row, n) => keys.map((i) => label(row[i])).join(" · ") || `row ${n + 1}`);
-  const charts = found.rows.length ? measured.slice(0, 3).map((i) => bars(labels, found.rows.map((row) => row[i]), found.columns[i].name)) : [];
+  const drawn = measured.filter((i) => !found.columns[i].calendar); // a bar of a date would begin in 1970
+  const charts = found.rows.length ? drawn.slice(0, 3).map((i) => bars(labels, found.rows.map((row) => row[i]), found.columns[i].name)) : [];
   const heads = found.columns.flatMap((column) => column.key ? [{ name: column.name }] : [
     { name: column.name, number: true }, { name: "low", number: true }, { name: "high", number: true }]);
   const rows = found.rows.map((row) => row.flatMap((cell, i) => found.columns[i].key ? [label(cell)] : [cell.value, cell.low, cell.high].map((value) => sized(value, (cell.high - cell.low) / 4))));
-  return [el("div", {}, charts.map((chart, n) => el("div", {}, measured.length > 1 ? el("h2", {}, found.columns[measured[n]].name) : null, chart)),
+  return [el("div", {}, charts.map((chart, n) => el("div", {}, measured.length > 1 ? el("h2", {}, found.columns[drawn[n]].name) : null, chart)),
     rows.length ? table(heads, rows, "The same as a table") : el("p", {}, "No group is left by the conditions.")), charts];
 }
 

@@ -49,6 +49,7 @@ export function number(value, digits = 6) {
 // A value with the digits that its uncertainty leaves worth reading, the same for all of one width.
 export function sized(value, error) {
   if (value === null || value === undefined) return "–";
+  if (typeof value === "string") return value; // a date or a time
   if (!(error > 0)) return number(value);
   const digits = Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(error))));
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -61,6 +62,13 @@ export function label(key) {
   if (key === null) return "missing";
   if (typeof key === "object") return `${number(key.from)} to ${number(key.to)}`;
   return String(key);
+}
+
+// Where the text of a date or a time lies on a line of numbers: in steps of its calendar.
+export function place(calendar, value) {
+  if (!calendar || value === null) return value;
+  const [day, clock] = calendar.kind === "clock" ? ["1970-01-01", value] : [value.slice(0, 10), value.slice(11) || "00:00:00"];
+  return Date.parse(`${day}T${clock}Z`) / 1000 / calendar.step;
 }
 
 export function moment(text) {

@@ -1,5 +1,5 @@
 // Drawings in SVG, with classes instead of colours so that light and dark both work.
-import { label, near, number, sized } from "./dom.js";
+import { label, near, number, place, sized } from "./dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 
@@ -24,12 +24,13 @@ export function posterior(answer) {
   const { points, density } = answer.posterior;
   const drawn = canvas(width, height, `Posterior: ${near(answer, answer.value)}, between ${near(answer, answer.low)} and ${near(answer, answer.high)}`);
   if (points.length < 2) return drawn;
+  const [low, value, high] = [answer.low, answer.value, answer.high].map((one) => place(answer.calendar, one));
   // The interval may reach beyond the points, where bins leave something open or confidence is high.
-  const left = Math.min(points[0], answer.low), right = Math.max(points.at(-1), answer.high), top = Math.max(...density);
-  const x = (value) => 30 + ((value - left) / (right - left)) * (width - 60);
-  const y = (value) => floor - (value / top) * (floor - roof);
+  const left = Math.min(points[0], low), right = Math.max(points.at(-1), high), top = Math.max(...density);
+  const x = (at) => 30 + ((at - left) / (right - left)) * (width - 60);
+  const y = (height) => floor - (height / top) * (floor - roof);
   const all = points.map((point, i) => [x(point), y(density[i])]);
-  const inside = all.filter((_, i) => points[i] >= answer.low && points[i] <= answer.high);
+  const inside = all.filter((_, i) => points[i] >= low && points[i] <= high);
   if (inside.length) {
     drawn.append(shape("path", { class: "area",
       d: path([[inside[0][0], floor], ...inside, [inside.at(-1)[0], floor]]) + "Z" }));
@@ -37,10 +38,10 @@ export function posterior(answer) {
   drawn.append(shape("path", { class: "curve", d: path(all) }));
   drawn.append(shape("line", { class: "axis", x1: 20, x2: width - 20, y1: floor, y2: floor }));
   const within = (place) => Math.min(width - 40, Math.max(40, place)); // a label is never cut off
-  for (const value of [answer.low, answer.value, answer.high]) {
-    const middle = value === answer.value;
-    drawn.append(shape("line", { class: "here", x1: x(value), x2: x(value), y1: middle ? roof - 8 : floor - 40, y2: floor }));
-    drawn.append(shape("text", { x: within(x(value)), y: middle ? roof - 14 : floor + 20, "text-anchor": "middle" }, near(answer, value)));
+  for (const [at, told] of [[low, answer.low], [value, answer.value], [high, answer.high]]) {
+    const middle = at === value;
+    drawn.append(shape("line", { class: "here", x1: x(at), x2: x(at), y1: middle ? roof - 8 : floor - 40, y2: floor }));
+    drawn.append(shape("text", { x: within(x(at)), y: middle ? roof - 14 : floor + 20, "text-anchor": "middle" }, near(answer, told)));
   }
   return drawn;
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eke.domain import plain_label
 from eke.errors import AccuracyError, QueryError
 from eke.inference import Posterior
 from eke.session.answer import html
+from eke.session.answer.cell import Cell
 from eke.session.answer.receipt import Receipt, Receipted
 
 if TYPE_CHECKING:
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
 
 Belief = Callable[[int, int], Posterior]
 """What is known about the true value in a row and a column, computed when somebody looks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One value of a result with its interval; all None where a formula has no value."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    variance: float | None = field(default=None, compare=False)
-
-    def widened(self, by: float) -> Cell:
-        """The same value, when it may be off by so much besides the noise."""
-        if not by or self.low is None or self.high is None:
-            return self
-        return replace(self, low=self.low - by, high=self.high + by)
-
-    def to_dict(self) -> dict[str, float | None]:
-        return {"value": self.value, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +58,8 @@ class Answer(Receipted):
         columns: their names.
         is_key: which of them are keys.
         rows: a key is its label (a bin is the pair of its edges), a value has `value`, `low` and
-            `high`, None where a formula such as a division by zero has none.
+            `high`, None where a formula such as a division by zero has none. A quantile of dates or
+            times has texts, such as "2013-06-14".
         receipt: what it cost and why, in all details.
         is_named: True when its values have names of their own, as SQL gives them.
         is_block: True for a linear question or a marginal as it is.
@@ -118,14 +101,14 @@ class Answer(Receipted):
         return self.is_key == (False,) and len(self.rows) == 1 and self.rows[0][0].low is not None
 
     @property
-    def value(self) -> float:
-        """The estimate of the true answer."""
-        return self._number[0]
+    def value(self) -> Any:
+        """The estimate of the true answer: a number, or the text of a date or a time."""
+        return self._number.value
 
     @property
-    def interval(self) -> tuple[float, float]:
+    def interval(self) -> tuple[Any, Any]:
         """Where the true answer lies, with probability `confidence`."""
-        return self._number[1:]
+        return self._number.low, self._number.high
 
     @property
     def variance(self) -> float:
@@ -135,17 +118,28 @@ class Answer(Receipted):
 
     @property
     def within(self) -> float:
-        """Half the width of the interval: at most what was asked for, and what bins leave open."""
-        return (self.interval[1] - self.interval[0]) / 2.0
+        """Half the width of the interval: at most what was asked for, and what bins leave open.
+
+        Of dates in days, of timestamps and times of day in steps of the column.
+        """
+        numbers = self._number.numbers
+        return float(numbers.high - numbers.low) / 2.0
 
     @property
     def posterior(self) -> Posterior:
-        """The belief about the true answer: density, any interval, any probability."""
+        """The belief about the true answer: density, any interval, any probability.
+
+        About dates and times it is one about numbers: of days since 1970, or of the column's steps
+        since 1970 or midnight.
+        """
         self._require_number()
         return self.belief(0, 0)
 
-    def probability(self, *, above: float | None = None, below: float | None = None) -> float:
+    def probability(self, *, above: Any = None, below: Any = None) -> float:
         """The probability of a claim: that the true answer is above, below or between."""
+        calendar = self._number.calendar
+        if calendar is not None:
+            above, below = (None if x is None else calendar.number(x) for x in (above, below))
         return self.posterior.probability(above=above, below=below)
 
     # -- a table -------------------------------------------------------------------------------
@@ -191,17 +185,19 @@ class Answer(Receipted):
             raise QueryError("this answer came without what is known about each of its values")
         return self._belief(row, column)
 
-    def simultaneous(self, confidence: float) -> list[tuple[float, float]]:
+    def simultaneous(self, confidence: float) -> list[tuple[Any, Any]]:
         """Intervals that hold all at once with this confidence: one for each value, row by row."""
         places = [(row, column) for row in range(len(self)) for column in self._value_columns]
-        return simultaneous([self.belief(*place) for place in places], confidence)
+        intervals = simultaneous([self.belief(*place) for place in places], confidence)
+        cells = [self.rows[row][column] for row, column in places]
+        return [_told(cell, ends) for cell, ends in zip(cells, intervals, strict=True)]
 
     # -- shown ---------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         if self.is_number:
-            low, high = self.interval
-            return f"Answer({self.value:,.6g}, {low:,.6g} to {high:,.6g}, {self.source})"
+            value, low, high = map(html.shown, (self.value, *self.interval))
+            return f"Answer({value}, {low} to {high}, {self.source})"
         return f"Answer({len(self)} rows of {', '.join(self.columns)}; {self.source})"
 
     def explain(self) -> str:
@@ -212,10 +208,12 @@ class Answer(Receipted):
     def _sentence(self) -> str:
         if not self.is_number:
             return f"{len(self)} rows."
-        low, high = self.interval
+        calendar = self._number.calendar
+        value, low, high = map(html.shown, (self.value, *self.interval))
+        width = f"{self.within:.4g}" if calendar is None else calendar.length_text(self.within)
         return (
-            f"{self.value:,.6g}, and with probability {self.confidence:.4g} "
-            f"between {low:,.6g} and {high:,.6g} (±{self.within:.4g})."
+            f"{value}, and with probability {self.confidence:.4g} between {low} and {high} "
+            f"(±{width})."
         )
 
     @property
@@ -287,7 +285,9 @@ class Answer(Receipted):
         if self.is_number:
             paid = f"{'free' if self.free else 'paid'}, cost {self.receipt.measure} {self.cost:.6g}"
             shown = html.number(self.value, self.interval, self.confidence)
-            body = f"{shown} · {paid}{html.curve(self.posterior, self.interval)}"
+            numbers, calendar = self._number.numbers, self._number.calendar
+            curve = html.curve(self.posterior, (numbers.low, numbers.high), calendar)
+            body = f"{shown} · {paid}{curve}"
         else:
             body = html.table(self.flat_columns, self.flat_rows())
         below = " ".join([self.receipt.sentence(), *self.caveats])
@@ -296,11 +296,11 @@ class Answer(Receipted):
     # -- inside --------------------------------------------------------------------------------
 
     @property
-    def _number(self) -> tuple[float, float, float]:
-        """(value, low, high) of an answer that is one number."""
+    def _number(self) -> Cell:
+        """The cell of an answer that is one number."""
         self._require_number()
-        cell = self.rows[0][0]
-        return cell.value, cell.low, cell.high
+        cell: Cell = self.rows[0][0]
+        return cell
 
     def _require_number(self) -> None:
         if not self.is_number:
@@ -330,6 +330,12 @@ class Answer(Receipted):
                 yield from (cell.value, cell.low, cell.high)
 
 
+def _told(cell: Cell, ends: tuple[float, float]) -> tuple[Any, Any]:
+    """The ends of an interval as its cell is told."""
+    told = Cell(None, *ends).told(cell.calendar)
+    return told.low, told.high
+
+
 def _distinct(name: str, taken: set[str]) -> str:
     """The name, or with a number after it if it is taken; from now on it is."""
     numbered = (f"{name}_{number}" for number in range(2, len(taken) + 3))
@@ -338,9 +344,7 @@ def _distinct(name: str, taken: set[str]) -> str:
     return free
 
 
-def simultaneous(
-    answers: Sequence[Answer | Posterior], confidence: float
-) -> list[tuple[float, float]]:
+def simultaneous(answers: Sequence[Answer | Posterior], confidence: float) -> list[tuple[Any, Any]]:
     """Intervals for a declared family of questions that all hold together with this confidence.
 
     A union bound: each of k intervals is taken at 1 - (1 - confidence)/k, whatever their
@@ -366,5 +370,9 @@ def simultaneous(
     if not 0.0 < confidence < 1.0:
         raise AccuracyError("confidence must lie strictly between 0 and 1, for example 0.95")
     each = 1.0 - (1.0 - confidence) / len(answers)
-    beliefs = [a.posterior if isinstance(a, Answer) else a for a in answers]
-    return [belief.interval(each) for belief in beliefs]
+    return [
+        _told(one._number, one.posterior.interval(each))  # noqa: SLF001 - its own
+        if isinstance(one, Answer)
+        else one.interval(each)
+        for one in answers
+    ]

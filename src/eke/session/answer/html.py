@@ -9,17 +9,22 @@ from typing import Any
 import numpy as np
 
 from eke.inference import Posterior
+from eke.question.calendar import Calendar
 
 _WIDTH, _HEIGHT, _LABELS = 360, 90, 18
 MOST_ROWS = 50
 
 
-def number(value: float, interval: tuple[float, float], confidence: float) -> str:
+def shown(value: Any) -> str:
+    """A number as people read it; a date or a time is a text already."""
+    return value if isinstance(value, str) else f"{value:,.6g}"
+
+
+def number(value: Any, interval: tuple[Any, Any], confidence: float) -> str:
     """A number with its interval."""
-    low, high = interval
+    low, high = map(shown, interval)
     return (
-        f"<span style='font-size:1.4em'>{value:,.6g}</span> "
-        f"({low:,.6g} to {high:,.6g} at {confidence:.4g})"
+        f"<span style='font-size:1.4em'>{shown(value)}</span> ({low} to {high} at {confidence:.4g})"
     )
 
 
@@ -57,7 +62,9 @@ def bar(text: str, share: float) -> str:
     )
 
 
-def curve(posterior: Posterior, interval: tuple[float, float]) -> str:
+def curve(
+    posterior: Posterior, interval: tuple[float, float], calendar: Calendar | None = None
+) -> str:
     """The posterior as a small drawing with the interval shaded."""
     low, high = posterior.support()
     if not high > low:
@@ -72,6 +79,9 @@ def curve(posterior: Posterior, interval: tuple[float, float]) -> str:
             f"{(x - low) / (high - low) * _WIDTH:.1f},{_HEIGHT - 4 - y / top * (_HEIGHT - 12):.1f}"
         )
 
+    def mark(x: float) -> str:
+        return f"{x:,.{digits}f}" if calendar is None else calendar.text(x)
+
     line = " ".join(place(x, y) for x, y in zip(points, heights, strict=True))
     inside = (points >= interval[0]) & (points <= interval[1])
     shade = " ".join(place(x, y) for x, y in zip(points[inside], heights[inside], strict=True))
@@ -80,7 +90,7 @@ def curve(posterior: Posterior, interval: tuple[float, float]) -> str:
         shade = f"{place(first, 0)} {shade} {place(last, 0)}"
     marks = "".join(
         f"<text x='{(x - low) / (high - low) * _WIDTH:.1f}' y='{_HEIGHT + 12}' font-size='11' "
-        f"text-anchor='middle' fill='currentColor'>{x:,.{digits}f}</text>"
+        f"text-anchor='middle' fill='currentColor'>{mark(x)}</text>"
         for x in (*interval, posterior.value)
     )
     tall = _HEIGHT + _LABELS

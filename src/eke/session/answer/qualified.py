@@ -9,7 +9,8 @@ from eke.inference import Posterior, WidenedPosterior
 from eke.question import Question, bias, caveats
 from eke.question.finish import finished_interval
 from eke.question.ladder import Ladder
-from eke.session.answer.answer import Answer, Cell
+from eke.session.answer.answer import Answer
+from eke.session.answer.cell import Cell
 
 
 def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) -> Answer:
@@ -22,7 +23,7 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
     said = tuple(dict.fromkeys((*more, *caveats(question), *answer.caveats)))
     answer = _stepped(answer, question)
     if not any(off):
-        return _finished(replace(answer, caveats=said), question)
+        return _told(_finished(replace(answer, caveats=said), question), question)
 
     def belief(row: int, column: int) -> Posterior:
         posterior = answer.belief(row, column)
@@ -33,13 +34,13 @@ def qualified(answer: Answer, question: Question, more: tuple[str, ...] = ()) ->
         for row in answer.rows
     ]
     widened = replace(answer, rows=tuple(rows), caveats=said, _belief=belief)
-    return _finished(widened, question)
+    return _told(_finished(widened, question), question)
 
 
 def _stepped(answer: Answer, question: Question) -> Answer:
     """The answer with quantiles as far from their steps as the table's own numbers may be."""
     ladders = [column.formula.ladder for column in question.columns]
-    if not any(ladder is not None and ladder.halves.any() for ladder in ladders):
+    if not any(ladder is not None and not ladder.rungs.is_exact for ladder in ladders):
         return answer
 
     def shown(ladder: Ladder | None, cell: Any) -> Any:
@@ -50,6 +51,21 @@ def _stepped(answer: Answer, question: Question) -> Answer:
 
     rows = [
         tuple(shown(ladder, cell) for ladder, cell in zip(ladders, row, strict=True))
+        for row in answer.rows
+    ]
+    return replace(answer, rows=tuple(rows))
+
+
+def _told(answer: Answer, question: Question) -> Answer:
+    """The answer with quantiles of dates and times as texts of these."""
+    calendars = [column.formula.calendar for column in question.columns]
+    if not any(calendars):
+        return answer
+    rows = [
+        tuple(
+            cell if calendar is None else cell.told(calendar)
+            for calendar, cell in zip(calendars, row, strict=True)
+        )
         for row in answer.rows
     ]
     return replace(answer, rows=tuple(rows))

@@ -10,7 +10,7 @@ from typing import Any
 from eke.planning import Facts
 from eke.privacy.law import Charged, Refinement, noise_in
 from eke.question import Question
-from eke.session.answer.answer import Cell
+from eke.session.answer.cell import Cell
 from eke.session.answer.receipt import Receipt, Source
 
 

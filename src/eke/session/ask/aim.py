@@ -11,13 +11,16 @@ from eke.errors import AccuracyError, PrivacyError
 from eke.privacy.budget import nano_floor
 from eke.privacy.record_loss import NANO
 from eke.question import Accuracy
+from eke.question.calendar import Calendar, unit_seconds
 
 HalfWidth: TypeAlias = float | str
-"""A number, or a share of the value such as "2 %"."""
+"""A number, a share of the value such as "2 %", or of dates and times a length: "6 hours"."""
 Within: TypeAlias = HalfWidth | Mapping[str, HalfWidth] | None
 """A half-width for all values, one for each column of values, or none given."""
 
-_SHARE = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*%\s*")
+_NUMBER = r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*"
+_SHARE = re.compile(_NUMBER + r"%\s*")
+_LENGTH = re.compile(_NUMBER + r"([A-Za-z]{3,7})\s*")
 _MOST_LETTERS = 40
 _EXAMPLE = (
     "pass within=…, for example within=60 or within='2 %', or end SQL with ERROR WITHIN 60 AT "
@@ -91,14 +94,31 @@ def price_of_nano(nano: int) -> float:
     return next((price for price in prices if nano_floor(price) == nano), nano / NANO)
 
 
-def half_width(given: HalfWidth) -> tuple[float, bool]:
-    """A half-width as a number, and whether that is a share of the value."""
+def half_width(given: HalfWidth, calendar: Calendar | None = None) -> tuple[float, bool]:
+    """A half-width as a number, and whether that is a share of the value.
+
+    With a calendar the number is one of its steps, and the text may be a length of time.
+    """
     if not isinstance(given, str):
         return given, False
-    match = _SHARE.fullmatch(given) if len(given) <= _MOST_LETTERS else None
+    is_short = len(given) <= _MOST_LETTERS
+    length = _LENGTH.fullmatch(given) if is_short else None
+    seconds = unit_seconds(length[2]) if length else None
+    if length is not None and seconds is not None:
+        if calendar is None:
+            raise AccuracyError(
+                f"{given!r} is a length of time, which is the accuracy of quantiles of dates and "
+                "times only; give a number, or within={'column': …} for each column"
+            )
+        steps = calendar.steps(float(length[1]) * seconds)
+        if not steps > 0.0:
+            raise AccuracyError("within must be a length above 0, such as '2 days' or '6 hours'")
+        return steps, False
+    match = _SHARE.fullmatch(given) if is_short else None
     percent = float(match[1]) if match else 0.0
     if not 0.0 < percent < 100.0:
         raise AccuracyError(
-            'within must be a number, or a share of the value between 0 and 100 such as "2 %"'
+            'within must be a number, a share of the value between 0 and 100 such as "2 %", or of '
+            "a quantile of dates or times a length such as '2 days' or '6 hours'"
         )
     return percent / 100.0, True

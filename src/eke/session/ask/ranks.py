@@ -19,7 +19,8 @@ from eke.planning import QuestionDemand
 from eke.question import Formula, Question, ResultRow
 from eke.question.outcome import Ordering
 from eke.question.rank import Ranking, possible_ranks
-from eke.session.answer.answer import Cell, First
+from eke.session.answer.answer import First
+from eke.session.answer.cell import Cell
 from eke.session.ask.known_cells import KnownCells
 
 _ANYTHING = (-math.inf, math.inf)

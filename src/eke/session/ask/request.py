@@ -29,7 +29,8 @@ from eke.planning import (
     spend_on_quantiles,
 )
 from eke.question import Question
-from eke.session.answer.answer import Answer, Cell
+from eke.session.answer.answer import Answer
+from eke.session.answer.cell import Cell
 from eke.session.answer.qualified import qualified
 from eke.session.answer.record import (
     Finding,
@@ -331,7 +332,10 @@ def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Re
     sure = DEFAULT_CONFIDENCE if aim.confidence is None else aim.confidence
     nano = aim.spend_nano
     given = _by_column(question, 1.0 if aim.within is None else aim.within)
-    read = [(None, False) if one is None else half_width(one) for one in given]
+    read = [
+        (None, False) if one is None else half_width(one, column.formula.calendar)
+        for one, column in zip(given, question.columns, strict=True)
+    ]
     widths: tuple[Any, ...] = tuple(width for width, _ in read)
     relative = tuple(place for place, (_, is_share) in enumerate(read) if is_share)
     if question.is_block:  # the digests of such requests have always been made of plain floats

@@ -76,7 +76,7 @@ def work_of(demand: QuestionDemand, inference: Inference, *, spends: bool) -> Wo
         steps *= plans_for(demand, rows) if several else 2
     steps += intervals
     for _, _, ladder, _ in demand.quantiles:
-        steps += quantile_steps(groups, len(ladder.places), rows)
+        steps += quantile_steps(groups, ladder.rungs.entries, rows)
     return Work(answers, steps, less_to_ask(question, len(curved)))
 
 
@@ -94,7 +94,7 @@ def looking_work(demand: QuestionDemand, inference: Inference) -> Work | None:
     answers = len(question.places) * len(question.blocks)
     steps = steps_for(answers, rows, together=False) + _steps_for_intervals(demand)
     for _, _, ladder, _ in demand.quantiles:
-        steps += quantile_steps(len(question.places), len(ladder.places), rows)
+        steps += quantile_steps(len(question.places), ladder.rungs.entries, rows)
     return Work(answers, steps, less_to_ask(question, len(demand.curved)))
 
 
