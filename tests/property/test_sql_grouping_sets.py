@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eke.sql.groupings import KeySets
+from tests.parts import parts
 from tests.property.test_sql_values import check_all, compare
 from tests.sql_adult import Adult
 from tests.sql_sets import SetWriter
@@ -19,7 +20,7 @@ def adult() -> Adult:
     return Adult(4000)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_rows_are_those_of_duckdb(adult, part):
     """400 generated statements in all."""
     writer = SetWriter(np.random.default_rng([1908, part]))

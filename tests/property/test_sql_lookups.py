@@ -11,6 +11,7 @@ import pytest
 
 from eke.errors import SqlError
 from eke.sql import parse
+from tests.parts import parts
 from tests.property.test_sql_values import agreeing, compare
 from tests.sql_grammar import as_asked
 from tests.sql_public import LOOKUPS, Joined
@@ -130,7 +131,7 @@ def adult() -> Joined:
     return Joined(6_000)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_joins_have_the_values_of_duckdb(adult: Joined, part: int) -> None:
     """600 generated questions in all."""
     refused = agreeing(adult, JoinWriter(part), QUESTIONS // PARTS)

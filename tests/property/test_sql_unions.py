@@ -9,6 +9,7 @@ import pytest
 
 from eke.question import Combination
 from eke.sql import parse
+from tests.parts import parts
 from tests.property.test_sql_values import agree, shown_label
 from tests.sql_adult import Adult
 from tests.sql_unions import UnionWriter
@@ -58,7 +59,7 @@ def differ(adult: Adult, text: str) -> str | None:
     return None if same else f"{text}\n{ours}\n{theirs}"
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_rows_are_those_of_duckdb(adult: Adult, part: int) -> None:
     """600 generated statements in all."""
     writer = UnionWriter(np.random.default_rng([2026, part]))

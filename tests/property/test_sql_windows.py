@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eke.sql import frame
+from tests.parts import parts
 from tests.property.test_sql_values import check_all, compare
 from tests.sql_adult import Adult
 from tests.sql_windows import WindowWriter
@@ -19,7 +20,7 @@ def adult() -> Adult:
     return Adult(4000)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_windows_are_those_of_duckdb(adult, part):
     """400 generated statements in all."""
     writer = WindowWriter(np.random.default_rng([1711, part]))
