@@ -1,8 +1,8 @@
 """One sealed engine for the tables in memory of all tests here: a start takes longer than they do.
 
 Each table has a connection of its own, as it has an engine of its own elsewhere, and connections do
-not see each other's tables. Engines that may read files, and those of all other
-tests, are started as they are elsewhere.
+not see each other's tables. Engines that may read files, and those of tests elsewhere, are started
+as they are for users.
 """
 
 from __future__ import annotations
