@@ -28,6 +28,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """Libraries look for what is left over when the interpreter ends."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Server]:
     """A PostgreSQL server, started when the first test asks for it."""

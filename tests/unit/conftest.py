@@ -8,7 +8,6 @@ as they are for users.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import duckdb
 import pytest
@@ -18,18 +17,19 @@ from eke.data import sealed
 _start = sealed._locked_connection
 
 
-@cache
-def _started() -> duckdb.DuckDBPyConnection:
-    return _start(())
-
-
-def _connected(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnection:
-    """A connection to the common engine, or an engine that may read these files."""
-    return _start(allowed_paths) if allowed_paths else _started().cursor()
+@pytest.fixture(scope="session")
+def common_engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    with _start(()) as started:
+        yield started
 
 
 @pytest.fixture(scope="module", autouse=True)
-def engines() -> Iterator[None]:
+def engines(common_engine: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """A connection to the common engine, or an engine that may read some files."""
+
+    def connected(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnection:
+        return _start(allowed_paths) if allowed_paths else common_engine.cursor()
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sealed, "_locked_connection", _connected)
+        patch.setattr(sealed, "_locked_connection", connected)
         yield
