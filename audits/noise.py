@@ -21,6 +21,7 @@ from audits.claim import no_inference
 from audits.place import memory_folder
 from audits.row import Row, Scale, number
 from eke.mechanism import Secret, choose_with_noise, draw, reveal_with_noise
+from eke.mechanism.noise import MANY
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
 from eke.privacy.measure import Measure
@@ -137,6 +138,8 @@ def noise_paths(count: int, folder: Path) -> Iterator[tuple[str, Fit]]:
         for steps in (10, WIDE):
             law: DiscreteLaw = family(steps, -3)
             yield f"drawn {law}", drawn_fit(law, draw(law, count))
+            few = [draw(law, MANY - 1) for _ in range(count // (MANY - 1))]
+            yield f"drawn {law}, few at once", drawn_fit(law, np.concatenate(few))
         law = family(WIDE, -20)
         noisy = np.array(reveal_with_noise(Secret([-7] * count, 2), law)) + (7 << 22)
         yield f"revealed {law}", drawn_fit(law, noisy)

@@ -16,7 +16,7 @@ from eke.ledger.failpoint import FAILPOINTS
 from tests.postgresql_server import running_server
 from tests.system.driving import drive_disk, drive_ledger, drive_releases
 
-LONG = 2900.0
+LONG = 2900
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,21 @@ from tests.postgresql_server import Server, running_server
 # measure the load of the machine.
 settings.register_profile("eke", deadline=None)
 settings.load_profile("eke")
+
+# Twelve thousand tests and the libraries they load are three quarters of a million objects that
+# live to the end: looking for garbage among them takes longer than collecting the tests.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on only what tests make is looked through."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Libraries look for what is left over when the interpreter ends."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

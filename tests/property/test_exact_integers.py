@@ -30,6 +30,7 @@ from eke.privacy.noise_grid import MOST_STEPS
 from eke.privacy.pure import PURE
 from eke.query import Block, Kronecker, Marginal, Query, Term, kronecker
 from eke.query.vector import SAFE
+from tests.parts import in_long
 from tests.unit.privacy.loss_twin import LossTwin, contributions, every_cell
 
 _EDGES = [0, 1, 2, 3, 2**31, 2**32, 2**52, 2**60, 2**61, 2**62 - 1, 2**62, 2**63 - 1]
@@ -166,7 +167,7 @@ def _old_height(matrix: NDArray[np.int64]) -> int:
     "break_it",
     [
         lambda patch: patch.setattr(Kronecker, "exact", _old_exact),
-        lambda patch: patch.setattr(kronecker, "height", _old_height),
+        in_long(lambda patch: patch.setattr(kronecker, "height", _old_height)),
     ],
     ids=["sums that overflow", "no absolute value of -2^63"],
 )

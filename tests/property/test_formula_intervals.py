@@ -13,6 +13,7 @@ from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from tests.formula_lab import carried_out, demanded, interval, truth
+from tests.parts import in_long
 
 RUNS = 150
 # Four standard deviations of a share of 0.95 over 150 runs are 0.071.
@@ -51,7 +52,7 @@ def share_held(text: str, within: float, runs: int, measure: Measure = PURE, str
     return held / runs, narrow / runs
 
 
-@pytest.mark.parametrize("name", ["average", "share"])
+@pytest.mark.parametrize("name", ["average", in_long("share")])
 def test_intervals_hold_as_often_as_they_promise(name):
     """N = 150 runs at confidence 0.95, Laplace noise."""
     held, narrow = share_held(*CASES[name], RUNS)
@@ -71,10 +72,7 @@ def test_intervals_hold_as_often_as_they_promise_in_many_runs(name, measure):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "average",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("covariance", "correlation")),
-    ],
+    ["average", in_long("covariance"), in_long("correlation")],
 )
 def test_noise_that_is_larger_than_told_is_noticed(name):
     """Positive control, N = 150: with noise × 2 the intervals hold too rarely."""

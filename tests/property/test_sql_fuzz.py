@@ -13,6 +13,7 @@ from eke.domain import Boolean, Categorical, Date, Domain, Integer, Timestamp
 from eke.errors import SqlError
 from eke.question import Question
 from eke.sql import parse
+from tests.parts import parts
 from tests.sql_adult import compact_domain
 from tests.sql_grammar import Writer, as_asked
 from tests.sql_public import dated_domain
@@ -328,7 +329,7 @@ def fuzz(seed: list[int], number: int, mix: Mix = THOROUGH) -> int:
     return accepted
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", parts(4))
 def test_five_thousand_texts(part):
     fuzz([2203, part], 1_250)
 

@@ -11,13 +11,12 @@ import pytest
 
 from eke.errors import SqlError
 from eke.sql import parse
+from tests.parts import parts
 from tests.property.test_sql_values import agreeing, compare
 from tests.sql_grammar import as_asked
 from tests.sql_public import LOOKUPS, Joined
 
-QUESTIONS, PARTS = 600, 4
-LONG = (pytest.param(part, marks=pytest.mark.long) for part in range(PARTS, PARTS + 6))
-PARTS_AND_LONG = [*range(PARTS), *LONG]
+QUESTIONS, PARTS = 1500, 10
 
 # The text of a join, and what may be asked once it is there: texts, numbers, truth values.
 JOINS = {
@@ -132,9 +131,9 @@ def adult() -> Joined:
     return Joined(6_000)
 
 
-@pytest.mark.parametrize("part", PARTS_AND_LONG)
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_joins_have_the_values_of_duckdb(adult: Joined, part: int) -> None:
-    """600 generated questions, 1,500 with the long ones."""
+    """150 generated questions, 1,500 with the long ones."""
     refused = agreeing(adult, JoinWriter(part), QUESTIONS // PARTS)
     assert refused < QUESTIONS // PARTS / 3
 

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from eke.sql import aggregate
+from tests.parts import parts
 from tests.property.test_sql_values import check_all, compare
 from tests.sql_adult import Adult
 from tests.sql_subqueries import SubqueryWriter
 
-STATEMENTS = 300
-PARTS = 3
-LONG = (pytest.param(part, marks=pytest.mark.long) for part in range(PARTS, PARTS + 6))
-PARTS_AND_LONG = [*range(PARTS), *LONG]
+STATEMENTS = 900
+PARTS = 9
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +20,9 @@ def adult() -> Adult:
     return Adult(4000)
 
 
-@pytest.mark.parametrize("part", PARTS_AND_LONG)
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_values_are_those_of_duckdb(adult, part):
-    """300 generated statements, 900 with the long ones."""
+    """100 generated statements, 900 with the long ones."""
     writer = SubqueryWriter(np.random.default_rng([2010, part]))
     check_all(adult, writer.statement, STATEMENTS // PARTS)
 

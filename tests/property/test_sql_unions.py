@@ -9,14 +9,13 @@ import pytest
 
 from eke.question import Combination
 from eke.sql import parse
+from tests.parts import parts
 from tests.property.test_sql_values import agree, shown_label
 from tests.sql_adult import Adult
 from tests.sql_unions import UnionWriter
 
-STATEMENTS = 600
-PARTS = 4
-LONG = (pytest.param(part, marks=pytest.mark.long) for part in range(PARTS, PARTS + 6))
-PARTS_AND_LONG = [*range(PARTS), *LONG]
+STATEMENTS = 1500
+PARTS = 10
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +59,9 @@ def differ(adult: Adult, text: str) -> str | None:
     return None if same else f"{text}\n{ours}\n{theirs}"
 
 
-@pytest.mark.parametrize("part", PARTS_AND_LONG)
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_rows_are_those_of_duckdb(adult: Adult, part: int) -> None:
-    """600 generated statements, 1,500 with the long ones."""
+    """150 generated statements, 1,500 with the long ones."""
     writer = UnionWriter(np.random.default_rng([2026, part]))
     for _ in range(STATEMENTS // PARTS):
         text = writer.statement()

@@ -20,6 +20,7 @@ from eke.errors import SqlError
 from eke.query import Query
 from eke.question import Constant, Question
 from eke.sql import functions, grouping, numeric, parse
+from tests.parts import parts
 from tests.sql_adult import Adult
 from tests.sql_grammar import Writer, as_asked, for_duckdb
 from tests.sql_words import WordWriter
@@ -138,11 +139,9 @@ def _without_constants(statement: Question, values):
     ]
 
 
-@pytest.mark.parametrize(
-    "part", [0, 1, 2, *(pytest.param(part, marks=pytest.mark.long) for part in range(3, PARTS))]
-)
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_values_equal_those_of_duckdb(adult, part):
-    """750 generated questions, 2,000 with the long ones; four in five of them are accepted."""
+    """250 generated questions, 2,000 with the long ones; four in five of them are accepted."""
     refused = agreeing(adult, Writer(np.random.default_rng([1107, part])), QUESTIONS // PARTS)
     assert refused < QUESTIONS // PARTS / 4
 
@@ -163,7 +162,7 @@ def agreeing(adult: Adult, writer: Writes, number: int) -> int:
     return len(refused)
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", parts(4))
 def test_functions_are_those_of_duckdb(adult, part):
     """400 generated questions in all."""
     assert agreeing(adult, WordWriter(np.random.default_rng([2411, part])), 100) < 100

@@ -21,6 +21,7 @@ def comp(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return run_comp(["--quick", "--out", str(out)]) | {"out": out}
 
 
+@pytest.mark.long
 def test_pictures_and_results_are_written(comp):
     for name in ("figure1", "figure2", "figure3", "figure4"):
         assert (comp["out"] / f"{name}.png").stat().st_size > 2000
@@ -28,6 +29,7 @@ def test_pictures_and_results_are_written(comp):
     assert {"figure 1", "figure 2", "lda accuracy", "divergence"} <= set(results)
 
 
+@pytest.mark.long
 def test_figure_1_a_component_needs_less_noise_than_two_attributes(comp):
     for _, attributes, component in comp["1"]["rows"]:
         assert component < attributes / 2
@@ -39,6 +41,7 @@ def error(comp: dict[str, Any], epsilon: float, name: str) -> tuple[float, float
     return float(raw), float(decoded)
 
 
+@pytest.mark.long
 def test_figure_2_few_components_beat_the_baselines_and_more_cost_more(comp):
     raw = [error(comp, 1.5, f"PCA {k}")[0] for k in (1, 2, 5, 10)]
     assert raw == sorted(raw)
@@ -48,6 +51,7 @@ def test_figure_2_few_components_beat_the_baselines_and_more_cost_more(comp):
         assert error(comp, 1.5, "PCA auto, shrunk")[1] < error(comp, 1.5, baseline)[1]
 
 
+@pytest.mark.long
 def test_squared_distances_meet_exact_moments_and_absolute_ones_do_not(comp):
     squared, absolute = comp["sampler"]["rows"]
     assert squared[2] < 20 < absolute[2]
@@ -58,6 +62,7 @@ def outcome(comp: dict[str, Any], name: str) -> Any:
     return comp["3"]["outcomes"][name][1.0][0]
 
 
+@pytest.mark.long
 def test_figures_3_and_4_lda_keeps_what_diffgen_loses(comp):
     """6,000 records only: the full run has five times as many."""
     mine = outcome(comp, "LDA (eke)")

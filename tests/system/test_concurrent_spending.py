@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.parts import in_long
+
 
 def check_race(figures: dict) -> None:
     assert figures["errors"] == [], "nobody gets an error other than a refusal"
@@ -15,7 +17,7 @@ def check_race(figures: dict) -> None:
     assert figures["spent"] > 0.9 * figures["limit"], "the limit was the thing that stopped them"
 
 
-@pytest.mark.parametrize("measure", ["epsilon", "rho"])
+@pytest.mark.parametrize("measure", ["epsilon", in_long("rho")])
 def test_eight_processes_at_the_limit_never_overspend(drive_releases, measure):
     """N = 8 processes × 12 questions, of which about 20 fit into the limit."""
     check_race(drive_releases(f"race_{measure}", 12))
@@ -34,4 +36,4 @@ def test_one_key_asked_by_all_at_once_is_charged_and_answered_once(drive_release
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])
 def test_long_races_never_overspend(drive_releases, measure):
     """N = 8 processes × 200 questions."""
-    check_race(drive_releases(f"race_{measure}", 200, timeout=3000))
+    check_race(drive_releases(f"race_{measure}", 200, most=3000))

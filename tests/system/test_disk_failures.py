@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts import in_long
 from tests.postgresql_server import Server
 from tests.system.driving import drive_disk
 
 MOST_WRITES = 60
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", in_long("postgresql")])
 def place(request: pytest.FixtureRequest, folder: Path) -> str:
     if request.param == "sqlite":
         return str(folder)

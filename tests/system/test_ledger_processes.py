@@ -31,8 +31,8 @@ def drive(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[.
             disk = Path("/dev/shm") if Path("/dev/shm").is_dir() else tmp_path
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=disk))
 
-        def run(scenario: str, number: int, timeout: float = 300) -> dict:
-            return drive_ledger(place, scenario, number, timeout)
+        def run(scenario: str, number: int, most: int = 300) -> dict:
+            return drive_ledger(place, scenario, number, most)
 
         run.claims_file = request.param == "sqlite"  # type: ignore[attr-defined]
         yield run
@@ -103,12 +103,12 @@ def test_releasing_before_the_commit_would_be_caught(drive):
 @pytest.mark.long
 def test_sixty_four_processes_at_the_limit_never_overspend(drive):
     """N = 64 processes × 200 attempts."""
-    check_race(drive("race64", 200, timeout=3000))
+    check_race(drive("race64", 200, most=3000))
 
 
 @pytest.mark.long
 def test_killed_at_a_thousand_random_instants(drive):
     """N = 1,000 kills."""
-    figures = drive("random_kills", 1000, timeout=3000)
+    figures = drive("random_kills", 1000, most=3000)
     assert figures["problems"] == []
     assert figures["killed"] == 1000

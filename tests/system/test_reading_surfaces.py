@@ -278,7 +278,10 @@ def served(session: eke.Session, folder: Path) -> Iterator[Server]:
 
 
 BOTH = ("tables", "everything")
-LONG = ("everything", "mixed blocks", "singles, then tables")
+LONG = (
+    *("everything", "mixed blocks", "singles, then tables"),
+    *("empty", "pca", "lda", "caps and limits"),
+)
 SLOW = {("tables", "pure, private n")}
 PUBLIC = ("pca", "max_entropy", "caps and limits")
 CASES = [

@@ -36,6 +36,7 @@ def test_shrinkage_is_closer_than_the_noise_and_a_prior_helps(
         assert (tmp_path / name).stat().st_size > 2000
 
 
+@pytest.mark.long
 def test_published_data_keep_joint_distributions_that_randomised_responses_lose(
     tmp_path: Path,
 ) -> None:

@@ -63,6 +63,7 @@ def online(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return results | {"out": out}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("paper", ["bayes", "online"])
 def test_a_run_leaves_a_picture_and_numbers_for_every_figure(
     paper: str, request: pytest.FixtureRequest
@@ -77,6 +78,7 @@ def test_a_run_leaves_a_picture_and_numbers_for_every_figure(
 # -- BAYES ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_bayes_5_and_6_time_every_size_that_was_asked_for(bayes: dict[str, Any]) -> None:
     """How the times compare is for the pictures: a busy machine must not fail a test."""
     for figure, kinds in (
@@ -88,6 +90,7 @@ def test_bayes_5_and_6_time_every_size_that_was_asked_for(bayes: dict[str, Any])
             assert all(point[kind] > 0.0 for point in points for kind in kinds)
 
 
+@pytest.mark.long
 def test_bayes_7_the_error_of_convolving_does_not_grow_with_beta(bayes: dict[str, Any]) -> None:
     points = bayes["7"]["points"]
     coarse = [point["error"] for point in points if point["beta"] >= 1000]
@@ -96,11 +99,13 @@ def test_bayes_7_the_error_of_convolving_does_not_grow_with_beta(bayes: dict[str
     assert all(point["eke_error"] < 0.01**2 for point in points)
 
 
+@pytest.mark.long
 def test_bayes_7_whole_cells_break_the_papers_bound_for_small_beta(bayes: dict[str, Any]) -> None:
     """Theorem 4.5 counts lost mass only; parts narrower than a cell are rounded away."""
     assert bayes["7"]["points"][0]["error"] > 100 * 0.01**2
 
 
+@pytest.mark.long
 def test_bayes_8_the_error_of_sampling_falls_with_its_size(bayes: dict[str, Any]) -> None:
     """N = 50,000 and 200,000 draws, two vectors each of about a hundred cells."""
     small, large = bayes["8"]["points"]
@@ -110,6 +115,7 @@ def test_bayes_8_the_error_of_sampling_falls_with_its_size(bayes: dict[str, Any]
         assert point["error"] < point["bound"]
 
 
+@pytest.mark.long
 def test_bayes_9_inference_from_a_tree_saves_budget_and_error(bayes: dict[str, Any]) -> None:
     """N = 100 questions; the tree's own 0.3 is counted."""
     summary = bayes["9"]
@@ -121,6 +127,7 @@ def test_bayes_9_inference_from_a_tree_saves_budget_and_error(bayes: dict[str, A
     assert final(summary, "eke top_up", "spent") < final(summary, "eke direct", "spent")
 
 
+@pytest.mark.long
 def test_bayes_10_inference_answers_more_and_better(bayes: dict[str, Any]) -> None:
     """N = 300 questions, budget 1."""
     summary = bayes["10"]
@@ -131,6 +138,7 @@ def test_bayes_10_inference_answers_more_and_better(bayes: dict[str, Any]) -> No
     assert final(summary, "BLUE (BAYES)", "error") < final(summary, "least squares", "error")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("figure", ["9", "10"])
 def test_the_papers_rule_in_eke_pays_what_the_paper_pays(
     bayes: dict[str, Any], figure: str
@@ -145,6 +153,7 @@ def test_the_papers_rule_in_eke_pays_what_the_paper_pays(
 # -- ONLINE --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_online_5_the_worked_example(online: dict[str, Any]) -> None:
     """The printed mean and interval belong to a sensitivity of 2 where eq. 12 says 4."""
     example = online["5"]
@@ -160,6 +169,7 @@ def test_online_5_the_worked_example(online: dict[str, Any]) -> None:
     assert example["cell_losses"] == pytest.approx(printed, abs=1e-3)
 
 
+@pytest.mark.long
 def test_online_6_dynamic_allocation_keeps_every_promise(online: dict[str, Any]) -> None:
     """N = 1000 questions, twice; R_i of 0.95 has a standard deviation of 0.005."""
     summary = online["6"]
@@ -170,6 +180,7 @@ def test_online_6_dynamic_allocation_keeps_every_promise(online: dict[str, Any])
     assert final(summary, "static 0.002", "reliability") < 0.935
 
 
+@pytest.mark.long
 def test_online_7_inference_from_a_tree_reduces_the_error(online: dict[str, Any]) -> None:
     """N = 60 questions."""
     summary = online["7"]
@@ -179,6 +190,7 @@ def test_online_7_inference_from_a_tree_reduces_the_error(online: dict[str, Any]
         assert final(summary, system, "error") < 0.6 * final(summary, BASELINE, "error")
 
 
+@pytest.mark.long
 def test_online_8_the_bounded_system(online: dict[str, Any]) -> None:
     """N = 200 questions, budget 1: one posterior from all of history beats disjoint products."""
     summary = online["8"]
@@ -192,6 +204,7 @@ def test_online_8_the_bounded_system(online: dict[str, Any]) -> None:
     assert errors[0] == pytest.approx(-1.0 / math.log(0.2), rel=0.2)
 
 
+@pytest.mark.long
 def test_online_8_each_interval_is_right_but_a_run_may_be_lucky(online: dict[str, Any]) -> None:
     """N = 2000 draws of the noise of one run of 200 questions at 80 %.
 
@@ -203,6 +216,7 @@ def test_online_8_each_interval_is_right_but_a_run_may_be_lucky(online: dict[str
     assert found["deviation"] > 0.03  # independent answers would give 0.028
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("figure", ["9", "10"])
 def test_online_9_and_10_more_budget_or_less_accuracy_answers_more(
     online: dict[str, Any], figure: str

@@ -75,6 +75,7 @@ def test_a_kill_in_the_middle_of_a_release_is_charged_and_answered_once(
         assert secret not in log
 
 
+@pytest.mark.long
 def test_a_kill_in_the_middle_of_a_publication_is_reported_and_finished_by_its_key(
     folder: Path, token: str
 ) -> None:

@@ -46,13 +46,13 @@ def test_releasing_before_the_answer_is_stored_would_be_caught(drive_shared):
 @pytest.mark.long
 def test_two_servers_with_sixty_four_clients_never_overspend(drive_shared):
     """N = 2 servers, 64 clients, two questions each."""
-    check_pair(drive_shared("two_servers", 64, timeout=3000))
+    check_pair(drive_shared("two_servers", 64, most=3000))
 
 
 @pytest.mark.long
 def test_killed_at_two_hundred_random_instants(drive_shared):
     """N = 200 kills."""
-    figures = drive_shared("two_servers_killed", 200, timeout=3000)
+    figures = drive_shared("two_servers_killed", 200, most=3000)
     assert figures["problems"] == []
     assert figures["failed"] == []
     assert figures["killed"] > 150

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -134,7 +135,7 @@ class SealedEngine:
         listed = pa.table({"place": range(len(texts)), "text": texts})
         shielded(lambda: self._connection.register(f"listed{number}", listed))
         in_order = f"SELECT text FROM listed{number} ORDER BY place"  # noqa: S608 - ours
-        self.run(f"CREATE TYPE listing{number} AS ENUM ({in_order})")
+        self.run(f"CREATE TEMP TYPE listing{number} AS ENUM ({in_order})")
         self.run(
             f"CREATE TEMP MACRO place{number}(word) AS "
             f"CAST(enum_code(TRY_CAST(word AS listing{number})) AS BIGINT)"
@@ -215,7 +216,16 @@ def _locked_connection(allowed_paths: Sequence[str]) -> duckdb.DuckDBPyConnectio
 
 
 def _sql(expression: Any) -> str:
-    return str(ibis.to_sql(expression, dialect="duckdb"))
+    return _written(expression.op())
+
+
+@lru_cache(maxsize=128)
+def _written(node: Any) -> str:
+    """The SQL of an expression; writing it takes longer than reading a small table.
+
+    Equal nodes are written alike: they hold names, types and constants, and no rows.
+    """
+    return str(ibis.to_sql(node.to_expr(), dialect="duckdb"))
 
 
 def _plain(schema: pa.Schema) -> tuple[pa.Schema, frozenset[str]]:

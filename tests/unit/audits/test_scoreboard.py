@@ -19,8 +19,11 @@ from audits.measured import in_runs, mutant_row
 from audits.row import FULL, ROOT, TINY, Check, Row, broken
 
 ELSEWHERE = {"tested", "measured"}
-# What these run has tests of its own in `tests/system` and `tests/unit/data`, of the same scale.
-TWICE = {"kills", "failpoints", "disk-failures", "rows", "writers"}
+# What these run has tests of its own, of the same scale, in `tests/system`, `tests/unit/data`,
+# `tests/privacy` and `tests/unit/service`;
+# the load, which takes its seconds whatever it does, shares its parts with them.
+TWICE = {"kills", "failpoints", "disk-failures", "rows", "writers", "load"}
+TWICE |= {"replay", "draws", "publications", "openapi"}
 # The driver of Spark leaves its sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 

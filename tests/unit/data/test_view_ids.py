@@ -105,6 +105,7 @@ def check_duckdb(path: Path, column: str, form: str = FORMS[0]) -> str:
     return outcome(everybody, others, column, own, form)
 
 
+@pytest.mark.long
 def test_ids_of_views_of_duckdb_files(database: Path) -> None:
     found = counted(COLUMNS, partial(check_duckdb, database))
     assert found["right"] > 20, found

@@ -16,6 +16,7 @@ from eke.inference.joint import Joint
 from eke.privacy.law import DiscreteLaplace
 from eke.privacy.refinement import Earlier
 from eke.query import Block, Query, count, marginal
+from tests.parts import in_long
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
 ASKED = [
@@ -175,7 +176,7 @@ def covariances(history: list[Measurement]) -> np.ndarray:
     return np.where(same, np.minimum.outer(variances, variances), 0.0)
 
 
-@pytest.mark.parametrize("resolution", [regression.RESOLUTION, 0.3, 0.6])
+@pytest.mark.parametrize("resolution", [in_long(regression.RESOLUTION), in_long(0.3), 0.6])
 def test_errors_are_never_told_too_small(
     monkeypatch: pytest.MonkeyPatch, resolution: float
 ) -> None:

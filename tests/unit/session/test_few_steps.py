@@ -22,7 +22,7 @@ def delays() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("value", "within", "most"),
     [
-        ("CORR(dep_delay, arr_delay)", 0.1, 0.9),
+        pytest.param("CORR(dep_delay, arr_delay)", 0.1, 0.9, marks=pytest.mark.long),
         ("REGR_SLOPE(arr_delay, dep_delay)", 0.1, 0.9),
         ("STDDEV(dep_delay)", 2, 0.6),
     ],

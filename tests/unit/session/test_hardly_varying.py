@@ -73,8 +73,9 @@ def test_roots_of_nothing_have_an_interval(session: eke.Session) -> None:
     assert answer.interval[0] <= answer.value <= answer.interval[1] < 4.0
 
 
-def test_roots_cover_as_their_radicands_do() -> None:
-    """N = 2,000 counts of 4 with Laplace noise, at 80 %: at least that.
+@pytest.mark.parametrize("size", [500, pytest.param(2000, marks=pytest.mark.long)])
+def test_roots_cover_as_their_radicands_do(size: int) -> None:
+    """N = 500 or 2,000 counts of 4 with Laplace noise, at 80 %: at least that.
 
     What is too low by noise keeps half of its interval above 0, and holds the truth nevertheless,
     which makes it 90 % here. The positive control has intervals of 60 %.
@@ -82,7 +83,7 @@ def test_roots_cover_as_their_radicands_do() -> None:
     draw = np.random.default_rng(5)
     covered = {0.8: 0, 0.6: 0}
     beyond = 0
-    for noise in draw.laplace(scale=3.0, size=2000):
+    for noise in draw.laplace(scale=3.0, size=size):
         joint = Joint(
             np.array([4.0 + noise]), np.ones((1, 1)), *map(np.array, ([3.0], [0], [0], [1]))
         )
@@ -95,10 +96,10 @@ def test_roots_cover_as_their_radicands_do() -> None:
             assert 0.0 <= low <= high
             assert high > 0.0, "a point at 0 would look like certainty"
             covered[confidence] += low <= 2.0 <= high
-    error = 4.0 * math.sqrt(0.8 * 0.2 / 2000)
+    error = 4.0 * math.sqrt(0.8 * 0.2 / size)
     assert beyond > 10
-    assert 0.8 - error < covered[0.8] / 2000 < 0.9 + error
-    assert covered[0.6] / 2000 < 0.8 - error
+    assert 0.8 - error < covered[0.8] / size < 0.9 + error
+    assert covered[0.6] / size < 0.8 - error
 
 
 @pytest.mark.parametrize("formula", ["SUM(a) / SUM(a * 0)", "AVG(a) / (COUNT(*) - COUNT(*))"])

@@ -1,0 +1,28 @@
+"""Long searches in parts: the first belong to `make test`, all of them to `make test-long`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def parts(number: int, kept: int = 1) -> list[Any]:
+    """The numbers of the parts; from `kept` on they are long."""
+    return [part if part < kept else in_long(part) for part in range(number)]
+
+
+def among(names: Iterable[str], kept: Iterable[str]) -> list[Any]:
+    """The names of some cases; those that are not kept are long."""
+    return [name if name in kept else in_long(name) for name in names]
+
+
+def every(step: int, cases: Iterable[Any]) -> list[Any]:
+    """Some cases; those between every so many are long."""
+    return [case if place % step == 0 else in_long(case) for place, case in enumerate(cases)]
+
+
+def in_long(value: Any) -> Any:
+    """A parameter whose test is long."""
+    return pytest.param(value, marks=pytest.mark.long)
