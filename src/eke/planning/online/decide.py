@@ -4,7 +4,8 @@ A linear column is a demand on its question. A formula (AVG, a ratio, a variance
 whose width depends on the answers themselves, so it is approached in steps, each of them planned
 from what is known by then and paid for by itself:
 
-1. as long as nothing is known about a denominator, the aggregates are measured coarsely;
+1. as long as nothing is known about a denominator, it is looked at: at first with so much noise
+   that it costs next to nothing, then with less and less; then the sums are;
 2. then the formula is nearly linear in its small errors, and what is measured is that linear
    question, and what the formula bends in, as far as that is cheaper;
 3. until the interval is narrow enough, or the budget does not allow the next step.
@@ -18,8 +19,8 @@ from dataclasses import replace
 from eke.planning.online.bending import bend_of, steadying
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts
-from eke.planning.online.known_formulas import KnownFormulas
-from eke.planning.online.look import coarse, looked
+from eke.planning.online.known_formulas import KnownFormulas, small_groups
+from eke.planning.online.look import first_looks, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand, linear_demands
 from eke.planning.online.requirement import Demand
@@ -28,6 +29,8 @@ _MORE = range(1, 25)
 _STRAIGHT = 0.05  # of the half-width asked for: formulas that bend less are taken as straight
 _SHARES = (1.0, 0.5, 0.25)
 _SAFETY = 1.1
+_NEARLY = 1.1  # times the half-width asked for, of averages; then a little more is asked for,
+_BEYOND = 0.95  # so that the last step is not followed by ever smaller ones
 _LEAST_ROOM = 0.25  # of the half-width asked for, that must be left to the derivative
 
 
@@ -48,10 +51,7 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
             return _whole(Decision("history", 0, None, known_share=share), demand)
         return _whole(free, demand)
     if known is None:
-        first = looked(
-            decide_demands(coarse(demand, facts, demand.curved_blocks()), facts, policy), facts
-        )
-        return _whole(replace(first, known_share=None), demand)
+        return _whole(replace(_first(demand, linear, facts, policy), known_share=None), demand)
     worst = known.worst()
     if not known.clear():
         hoped = known.linearised(known.hopeful())
@@ -65,16 +65,32 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
     return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
 
 
+def _first(demand: QuestionDemand, linear: list[Demand], facts: Facts, policy: Policy) -> Decision:
+    """A look at what history does not know, unless even the least that follows is too much."""
+    looks = first_looks(demand, facts, demand.curved_blocks())
+    if looks.least:
+        whole = decide_demands([*linear, *looks.least], facts, policy)
+        if whole.action == "refuse":
+            return replace(whole, hint=small_groups(demand))
+    return looked(decide_demands(looks.next, facts, policy), facts)
+
+
 def _accurate(linear: list[Demand], known: KnownFormulas, facts: Facts, policy: Policy) -> Decision:
     """The cheapest step after which formulas should be accurate enough.
 
-    A formula bends, which its derivative does not tell. Either the derivative is measured so much
+    Averages are measured around themselves, or around the middle of what they can be. A formula
+    bends, which its derivative does not tell. Either the derivative is measured so much
     better, or what it bends in, so that it bends less; the first is the case of a share of 1.
     """
-    bend, straight = bend_of(known), known.linearised()
+    bend, straight, middle = bend_of(known), known.linearised(), known.centred()
     if bend <= _STRAIGHT:
         bend = 0.0
+    if middle and known.worst() < _NEARLY:
+        straight = [one.relaxed(_BEYOND) for one in straight]
+        middle = [one.relaxed(_BEYOND) for one in middle]
     tried: list[Decision] = []
+    if middle:
+        tried.append(decide_demands([*linear, *middle], facts, policy))
     for share in _SHARES if bend else _SHARES[:1]:
         room = 1.0 - _SAFETY * bend * share**2
         if room < _LEAST_ROOM:
