@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pytest
@@ -117,10 +118,10 @@ def caught(columns: Iterable[str], check: Callable[[str], None]) -> set[str]:
     return found
 
 
-def classes_of(numbers: Sequence[Any], places: Sequence[int] | None = None) -> Classes:
+def classes_of(numbers: Iterable[Any], places: Iterable[int] | None = None) -> Classes:
     """The rows that have equal values, for values that Python compares as their source does."""
     rows: dict[Any, set[int]] = {}
-    for row, number in zip(range(len(numbers)) if places is None else places, numbers, strict=True):
+    for row, number in zip(count() if places is None else places, numbers, strict=False):
         rows.setdefault(number, set()).add(row)
     return [frozenset(some) for some in rows.values()]
 

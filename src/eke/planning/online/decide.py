@@ -59,7 +59,7 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
         if decision.action != "refuse":
             decision = looked(decide_demands(known.clarifying(), facts, policy), facts)
         if decision.action != "history":
-            hint = decision.hint or known.hint()
+            hint = _joined(decision.hint, known.hint())
             return _whole(replace(decision, known_share=worst, hint=hint), demand)
     decision = _accurate(linear, known, facts, policy)
     return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
@@ -72,7 +72,12 @@ def _first(demand: QuestionDemand, linear: list[Demand], facts: Facts, policy: P
         whole = decide_demands([*linear, *looks.least], facts, policy)
         if whole.action == "refuse":
             return replace(whole, hint=small_groups(demand))
-    return looked(decide_demands(looks.next, facts, policy), facts)
+    decision = looked(decide_demands(looks.next, facts, policy), facts)
+    return replace(decision, hint=_joined(decision.hint, small_groups(demand)))
+
+
+def _joined(*hints: str) -> str:
+    return "; ".join(dict.fromkeys(filter(None, hints)))
 
 
 def _accurate(linear: list[Demand], known: KnownFormulas, facts: Facts, policy: Policy) -> Decision:
