@@ -15,6 +15,11 @@ from eke.query import Query
 from eke.question.formula import Formula
 from eke.question.question import Question
 
+_MISSED = (
+    "Who has more records than are counted may be missed where only some of them meet a condition: "
+    "numbers of people are too small then, never too large."
+)
+
 
 def caveats(question: Question) -> tuple[str, ...]:
     """Sentences on what the domain leaves open of this question; none if it is exact."""
@@ -25,9 +30,11 @@ def caveats(question: Question) -> tuple[str, ...]:
     named = {key.attribute for key in by if key.attribute is not None}
     used = {name for inside in insides for name in (*inside.attributes, *inside.blur)}
     used |= {ladder.attribute for one in question.columns if (ladder := one.formula.ladder)}
+    chosen = keys | named | {name for inside in insides for name in inside.attributes}
     return (
         *_rolled_up(question),
         *_blurred(question, insides),
+        *([_MISSED] if chosen and any(inside.people for inside in insides) else []),
         *as_values(question.domain, used | keys | named | question.reads),
         *left_out(question.domain),
     )

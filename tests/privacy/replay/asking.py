@@ -83,11 +83,17 @@ def random_sql(rng: np.random.Generator, *, linear: bool = False) -> str:
     join = pick(rng, ("", "", "", " JOIN towns USING (town)", " LEFT JOIN towns USING (town)"))
     where = join + where
     if linear or rng.random() < 0.4:
-        aggregate = pick(rng, ("COUNT(*)", "COUNT(*)", "SUM(age)", "SUM(pay)"))
+        aggregate = pick(rng, ("COUNT(*)", "COUNT(DISTINCT id)", "SUM(age)", "SUM(pay)"))
         return f"SELECT {aggregate} FROM people{where}"
     keys = pick(rng, ("town", "rich", "town, rich", "age", "pay", "old"))
     keys = "country" if join and rng.random() < 0.5 else keys
-    aggregate = pick(rng, ("COUNT(*) AS n", "SUM(age) AS n", "AVG(age) AS n", "MEDIAN(age) AS n"))
+    aggregate = pick(
+        rng,
+        (
+            *("COUNT(*) AS n", "SUM(age) AS n", "AVG(age) AS n", "MEDIAN(age) AS n"),
+            *("COUNT(DISTINCT id) AS n", "SUM(age) / COUNT(DISTINCT id) AS n"),
+        ),
+    )
     if rng.random() < 0.2:
         formula = pick(rng, ("AVG(age)", "MEDIAN(age)", "QUANTILE_DISC(pay, 0.9)"))
         return f"SELECT {formula} AS n FROM people{where}"

@@ -70,6 +70,9 @@ def test_an_id_that_has_more_rows_than_are_kept_is_counted_by_those(clinic, tmp_
     for month, people in answer.rows or ():
         assert surely[month] - 4 < people.value < all_of_them[month] + 4
     assert any("at most 12 records are counted" in caveat for caveat in answer.caveats)
+    missed = [caveat for caveat in answer.caveats if "too small then" in caveat]
+    assert len(missed) == 1
+    assert missed[0] not in clinic.ask(eke.people(), within=5).caveats
 
 
 def test_a_question_asked_again_more_accurately_costs_the_difference(clinic):
