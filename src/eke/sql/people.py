@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from eke.question.logic import both
 from eke.sql.diagram import Diagram
+from eke.sql.place import echo
 from eke.sql.refusal import count_distinct
 from eke.sql.scalar import condition_of
 from eke.sql.scope import Relation, behind, matching
@@ -38,10 +39,10 @@ def with_people(reading: Reading, relation: Relation, node: exp.Distinct, kept: 
     return kept
 
 
-def passed_on(relation: Relation, item: exp.Expr) -> str | None:
+def passed_on(reading: Reading, relation: Relation, item: exp.Expr) -> str | None:
     """The name under which a projecting SELECT hands the id on; None if it is not about it."""
     column = item.this if isinstance(item, exp.Alias) else item
-    if not isinstance(column, exp.Column) or not _named(relation, column):
+    if not _is_id(reading, relation, column):
         return None
     return str(item.args["alias"].this if isinstance(item, exp.Alias) else column.this.this)
 
@@ -61,14 +62,17 @@ def _chosen(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
 def _is_id(reading: Reading, relation: Relation, node: exp.Expr) -> bool:
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
         return False
+    written, quoted = str(node.this.this), bool(node.this.args.get("quoted"))
+    if not matching(relation.people, written, quoted=quoted):
+        return False
     if node.args.get("table") is not None:
         behind(reading, relation, node)  # an error if nothing is called like that
-    return _named(relation, node)
-
-
-def _named(relation: Relation, node: exp.Column) -> bool:
-    identifier = node.this
-    if not isinstance(identifier, exp.Identifier):
-        return False
-    written, quoted = str(identifier.this), bool(identifier.args.get("quoted"))
-    return bool(matching(relation.people, written, quoted=quoted))
+        return str(node.args["table"].this).casefold() in relation.carriers
+    lookups = {name for name in relation.tables if name not in relation.carriers}
+    others = [name for name in lookups if matching(relation.tables[name], written, quoted=False)]
+    if others:
+        ways = " or ".join(f"{name}.{written}" for name in (*relation.carriers, *others))
+        raise reading.error(
+            node, f"several tables have a column {echo(written)!r}; write {echo(ways)}"
+        )
+    return True

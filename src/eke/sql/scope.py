@@ -27,9 +27,13 @@ class Relation:
     """In lower case: names that several joined tables have."""
     people: frozenset[str] = frozenset()
     """The names of the id that is protected, which is no column (`people.py`)."""
+    carriers: frozenset[str] = frozenset()
+    """What may stand before the dot and the id, in lower case."""
 
     def called(self, names: Iterable[str]) -> Relation:
-        return replace(self, tables={n.casefold(): self.columns for n in names})
+        called = [name.casefold() for name in names]
+        carriers = frozenset(called if self.people else ())
+        return replace(self, tables=dict.fromkeys(called, self.columns), carriers=carriers)
 
     def keeping(self, kept: Diagram) -> Relation:
         return replace(self, kept=kept)

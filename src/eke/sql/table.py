@@ -15,7 +15,7 @@ from eke.sql.joining import joined
 from eke.sql.people import passed_on
 from eke.sql.place import echo
 from eke.sql.scalar import AGGREGATES, condition_of, value_of
-from eke.sql.scope import LazyColumns, Relation, Tables, behind, named_column
+from eke.sql.scope import LazyColumns, Relation, Tables, behind, matching, named_column
 from eke.sql.value import Reading, Value
 
 Maker = Callable[[], Value]
@@ -79,16 +79,27 @@ def _projected(reading: Reading, tables: Tables, select: exp.Select) -> Relation
     columns: dict[str, Maker] = {}
     people: set[str] = set()
     for item in select.expressions:
-        if (handed_on := passed_on(relation, item)) is not None:
+        handed_on = passed_on(reading, relation, item)
+        if handed_on is not None:
             people.add(handed_on)
-            continue
-        if isinstance(item, exp.Star) or isinstance(item.this, exp.Star):
+            if not _is_column(relation, item):
+                continue
+        elif isinstance(item, exp.Star) or isinstance(item.this, exp.Star):
             people |= relation.people
         for name, maker in _items(reading, relation, item).items():
             if name in columns:
                 raise reading.error(item, f"two columns are called {echo(name)!r}; rename one")
             columns[name] = maker
+    unclear = {name for name in people - relation.people if name in columns}
+    if unclear and not unclear <= relation.people:
+        raise reading.error(select, f"two columns are called {echo(min(unclear))!r}; rename one")
     return Relation(LazyColumns(columns), relation.kept, people=frozenset(people))
+
+
+def _is_column(relation: Relation, item: exp.Expr) -> bool:
+    """Whether the id is an attribute as well."""
+    column = item.this if isinstance(item, exp.Alias) else item
+    return matching(relation.columns, str(column.this.this), quoted=False) is not None
 
 
 def _items(reading: Reading, relation: Relation, item: exp.Expr) -> dict[str, Maker]:

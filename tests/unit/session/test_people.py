@@ -265,3 +265,64 @@ def test_a_limit_refuses_people_with_advice_that_holds(tmp_path):
     narrowest = refused.value.refusal.narrowest  # type: ignore[attr-defined]
     assert narrowest is not None
     assert session.ask(eke.people().by("month"), within=narrowest * 1.001).cost <= 0.1
+
+
+@pytest.mark.parametrize("within", [3, "20 %"])
+def test_a_difference_is_known_where_one_side_can_have_nobody(tmp_path, within):
+    """Of women there are no men: every group of this difference lacks one of its sides."""
+    session = eke.create(tmp_path / "d.eke", TABLE, DOMAIN, epsilon=30.0, unit=UNIT)
+    counted = "COUNT(DISTINCT patient) FILTER (WHERE sex = '{}')"
+    text = f"SELECT sex, {counted.format('F')} - {counted.format('M')} AS n FROM t GROUP BY sex"
+    session.preview(text, within=within)
+    answer = session.ask(text, within=within)
+    women, men = (TABLE[TABLE.sex == sex]["patient"].nunique() for sex in "FM")
+    assert answer.values == pytest.approx([women, -men], abs=0.4 * men)
+
+
+def test_a_product_is_known_where_one_side_can_have_nobody(tmp_path):
+    rows = pd.DataFrame({"sex": ["F"] * 300 + ["M"] * 200})
+    domain = eke.Domain(sex=eke.Categorical("F", "M"))
+    session = eke.create(tmp_path / "p.eke", rows, domain, epsilon=100.0)
+    text = (
+        "SELECT sex, COUNT(*) FILTER (WHERE sex = 'F') * COUNT(*) FILTER (WHERE sex = 'M') + "
+        "COUNT(*) AS n FROM t GROUP BY sex"
+    )
+    answer = session.ask(text, within=10)
+    assert answer.values == pytest.approx([300, 200], abs=30)
+
+
+def test_what_is_added_up_needs_no_look(clinic):
+    """Looks cost half a percent of the limit each, whatever is asked."""
+    people = [eke.people(sex=sex, month=(1, 6)) for sex in "FM"]
+    loose = clinic.preview(people[0] - people[1], within=500).cost
+    assert loose < 3 * clinic.preview(people[0], within=250).cost
+    assert clinic.ask(people[0] - people[1], within=500).cost == pytest.approx(loose)
+    assert clinic.ask(people[0] + people[1], within=500).free
+
+
+def test_a_column_of_a_lookup_is_no_id(tmp_path):
+    owners = eke.Lookup("owners", ["sex"], {"sex": ["F", "M"], "patient": ["x", "y"]})
+    domain = DOMAIN.with_lookups(owners)
+    session = eke.create(tmp_path / "l.eke", TABLE, domain, epsilon=2000.0, unit=UNIT)
+    join = "FROM v JOIN owners o USING (sex)"
+    with pytest.raises(SqlError, match="how many people there are"):
+        session.ask(f"SELECT COUNT(DISTINCT o.patient) {join}", within=5)
+    with pytest.raises(SqlError, match=r"several tables have a column .patient.; write v\.patient"):
+        session.ask(f"SELECT COUNT(DISTINCT patient) {join}", within=5)
+    with pytest.raises(SqlError, match="how many people there are"):
+        session.ask(f"SELECT COUNT(DISTINCT patient) FROM (SELECT o.patient {join})", within=5)
+    people = session.ask(f"SELECT COUNT(DISTINCT v.patient) {join}", within=1)
+    assert people.value == pytest.approx(TABLE["patient"].nunique(), abs=5)
+    text = f"SELECT COUNT(*) FROM (SELECT o.patient {join}) WHERE patient = 'x'"
+    assert session.ask(text, within=50).value > 1000
+
+
+def test_an_id_that_is_an_attribute_as_well_stays_one_in_queries_within(tmp_path):
+    domain = eke.Domain(patient=eke.Integer(0, 899), sex=eke.Categorical("F", "M"))
+    rows = TABLE.dropna()
+    session = eke.create(tmp_path / "a.eke", rows, domain, epsilon=2000.0, unit=UNIT)
+    text = "WITH x AS (SELECT patient, sex FROM v) SELECT COUNT(DISTINCT patient) FROM x"
+    people = session.ask(f"{text} WHERE patient < 300", within=1)
+    assert people.value == pytest.approx(rows[rows.patient < 300]["patient"].nunique(), abs=5)
+    with pytest.raises(SqlError, match="two columns are called 'sex'"):
+        session.ask("SELECT COUNT(*) FROM (SELECT patient AS sex, sex FROM v)", within=50)

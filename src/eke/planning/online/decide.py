@@ -67,6 +67,9 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
 
 def _first(demand: QuestionDemand, linear: list[Demand], facts: Facts, policy: Policy) -> Decision:
     """A look at what history does not know, unless even the least that follows is too much."""
+    sums = KnownFormulas.of_nothing(demand)
+    if sums is not None and not demand.relative:
+        return decide_demands([*linear, *sums.linearised()], facts, policy)
     looks = first_looks(demand, facts, demand.curved_blocks())
     if looks.least:
         whole = decide_demands([*linear, *looks.least], facts, policy)

@@ -52,6 +52,8 @@ def decide_demands(demands: Sequence[Demand], facts: Facts, policy: Policy) -> D
     The plan tells which demands it was made for: the ledger keeps them, so that later decisions
     can be made from what was paid for before.
     """
+    if not demands:  # nothing that could be measured would tell more
+        return Decision("history", 0, None)
     known = [known_errors(one.query, facts.inference) for one in demands]
     offers = [offered(e, d.requirement.confidence) for e, d in zip(known, demands, strict=True)]
     known_width, share = _weakest(offers, demands)

@@ -59,10 +59,16 @@ class KnownFormulas:
             joint = Joint.of(inference, queries)
             if joint is None:
                 return None
-            # NaN where a window has no value, and where nobody is counted whatever the data, so
-            # that nothing is planned for what is made of it.
+            # NaN where a window has no value, and where nobody is counted whatever the data and
+            # that leaves a formula without one, so that nothing is planned for what is made of it.
+            without = {
+                i
+                for formula, _ in demand.curved
+                if not demand.question.has_value(formula, row)
+                for i in formula.aggregates()
+            }
             nulls = [
-                query.is_zero or demand.question.is_null(i, row)
+                (query.is_zero and i in without) or demand.question.is_null(i, row)
                 for i, query in zip(places, queries, strict=True)
             ]
             joints.append(
@@ -85,6 +91,22 @@ class KnownFormulas:
         points = planned_for(demand, places, [joint.values for joint in joints])
         rows = tuple(demand.question.places)
         return KnownFormulas(demand, places, rows, tuple(joints), tuple(points), tuple(cells))
+
+    @staticmethod
+    def of_nothing(demand: QuestionDemand) -> KnownFormulas | None:
+        """What formulas that are sums need to know of it: nothing. None where others are asked for.
+
+        Their derivatives are the same whatever the numbers are, so no look need tell these.
+        """
+        places, rows = tuple(demand.curved_blocks()), tuple(demand.question.places)
+        for formula, _ in demand.curved:
+            ratio = formula.over(places).ratio(len(places))
+            if ratio is None or ratio[1][:-1].any():
+                return None
+        nothing = np.zeros(len(places))
+        joint = Joint(nothing, np.zeros((len(places), 0)), *[np.zeros(0)] * 4)
+        joints, points = (joint,) * len(rows), (nothing,) * len(rows)
+        return KnownFormulas(demand, places, rows, joints, points, ())
 
     def for_demand(self, demand: QuestionDemand) -> KnownFormulas:
         """The same knowledge about the same question, when other half-widths are asked for."""
