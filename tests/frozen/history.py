@@ -19,7 +19,7 @@ import pandas as pd
 import eke
 from eke.data.row_sample import RowSample
 from eke.errors import Refused
-from eke.planning import Facts, QuestionDemand
+from eke.planning import Facts
 from tests.privacy.replay.tape import Tape, forced
 
 DOMAIN = eke.Domain(
@@ -107,15 +107,13 @@ def played(name: str, place: Path | str, seed: int = 14) -> Iterator[eke.Session
     """The history, made by today's code with the noise, names and times that were frozen.
 
     Datasets had no key of kept rows then: those of an id were the first in the order of codes. What
-    was measured again was averaged, not refined. Every formula was looked at as those that bend
-    still are, and looks were priced for one row of a unit.
+    was measured again was averaged, not refined. And looks were priced for a row of a unit.
     """
     with (
         forced(Tape(seed)),
         patch.object(RowSample, "draw", lambda: None),
         patch.object(Facts, "refinable", lambda *_: None),
         patch.object(Facts, "times_a_record", lambda *_: 1),
-        patch.object(QuestionDemand, "bends", property(lambda demand: bool(demand.curved))),
     ):
         session = eke.create(place, people(), DOMAIN, analyst="ann", **SETTINGS[name])
         for act in acts(name):

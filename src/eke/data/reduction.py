@@ -97,7 +97,9 @@ def count_holders(
     counted = _kept(rows, names, unit, sample)
     counted = counted.mutate(**{_NUMBER: ibis.row_number().over(ibis.window())})
     first = counted[_NUMBER].min().over(group_by=counted[ID])
-    counted = counted.mutate(**{_HOLDER: ibis.ifelse(counted[ID].isnull(), NOBODY, first)})
+    # COUNT knows what is missing; IS NULL is true of composed values whose fields all are, as well.
+    has_id = counted[ID].count().over(group_by=counted[ID]) > 0
+    counted = counted.mutate(**{_HOLDER: ibis.ifelse(has_id, first, NOBODY)})
     pairs = counted.group_by([_HOLDER, *names]).aggregate(**{_COUNT: counted.count()})
     result = engine.fetch(pairs)
     return Holders(

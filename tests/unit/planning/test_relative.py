@@ -50,13 +50,14 @@ def test_the_interval_is_at_most_its_share_of_the_value(measure: Measure, share:
     demand = share_of(COUNT, share)
     facts, decisions = carried(demand, rng, measure=measure)
     assert decisions[-1].action == "history"
-    assert len(decisions) <= 8
+    assert len(decisions) <= 6
     value, width = found_count(demand, facts)
     assert width <= share * value
     # The slow twin is somebody who knows the true value, and asks once.
     absolute = demanded(COUNT, share * exact(demand.question.query(0, 0)))
     known, _ = carried_out(absolute, rng, measure=measure)
-    assert facts.accountant.spent <= 1.6 * known.accountant.spent
+    looks = 0.005 * NANO
+    assert facts.accountant.spent <= 1.6 * known.accountant.spent + looks
 
 
 def test_the_intervals_hold_although_the_value_decides_when_to_stop() -> None:

@@ -78,7 +78,7 @@ def test_small_groups_are_refused_or_left_aside(session):
     with pytest.raises(Refused, match="The next step to 2 % of the value") as told:
         session.ask(table, within="2 %")
     assert "with groups_of" in str(told.value)
-    assert " looks at the numbers behind it" in str(told.value)
+    assert " at the numbers behind it" in str(told.value)
     assert session.budget.spent < 0.3
     answer = session.ask(f"{table} ERROR WITHIN 5 PERCENT FOR GROUPS OF 1000")
     assert max(shares(answer)[:3]) <= 0.05

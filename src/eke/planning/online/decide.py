@@ -4,8 +4,7 @@ A linear column is a demand on its question. A formula (AVG, a ratio, a variance
 whose width depends on the answers themselves, so it is approached in steps, each of them planned
 from what is known by then and paid for by itself:
 
-1. as long as nothing is known about a denominator, it is looked at: at first with so much noise
-   that it costs next to nothing, then with less and less; then the sums are;
+1. as long as nothing is known about a denominator, the aggregates are measured coarsely;
 2. then the formula is nearly linear in its small errors, and what is measured is that linear
    question, and what the formula bends in, as far as that is cheaper;
 3. until the interval is narrow enough, or the budget does not allow the next step.
@@ -19,8 +18,8 @@ from dataclasses import replace
 from eke.planning.online.bending import bend_of, steadying
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts
-from eke.planning.online.known_formulas import KnownFormulas, small_groups
-from eke.planning.online.look import first_looks, looked
+from eke.planning.online.known_formulas import KnownFormulas
+from eke.planning.online.look import coarse, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand, linear_demands
 from eke.planning.online.requirement import Demand
@@ -29,8 +28,6 @@ _MORE = range(1, 25)
 _STRAIGHT = 0.05  # of the half-width asked for: formulas that bend less are taken as straight
 _SHARES = (1.0, 0.5, 0.25)
 _SAFETY = 1.1
-_NEARLY = 1.1  # times the half-width asked for, of averages; then a little more is asked for,
-_BEYOND = 0.95  # so that the last step is not followed by ever smaller ones
 _LEAST_ROOM = 0.25  # of the half-width asked for, that must be left to the derivative
 
 
@@ -59,46 +56,31 @@ def decide(demand: QuestionDemand, facts: Facts, policy: Policy) -> Decision:
         if decision.action != "refuse":
             decision = looked(decide_demands(known.clarifying(), facts, policy), facts)
         if decision.action != "history":
-            hint = _joined(decision.hint, known.hint())
+            hint = decision.hint or known.hint()
             return _whole(replace(decision, known_share=worst, hint=hint), demand)
     decision = _accurate(linear, known, facts, policy)
     return _whole(replace(decision, known_share=worst, hint=known.hint()), demand)
 
 
 def _first(demand: QuestionDemand, linear: list[Demand], facts: Facts, policy: Policy) -> Decision:
-    """A look at what history does not know, unless even the least that follows is too much."""
+    """A coarse look at the numbers behind formulas, unless these only add them up."""
     sums = KnownFormulas.of_nothing(demand)
     if sums is not None and not demand.relative:
         return decide_demands([*linear, *sums.linearised()], facts, policy)
-    looks = first_looks(demand, facts, demand.curved_blocks())
-    if looks.least:
-        whole = decide_demands([*linear, *looks.least], facts, policy)
-        if whole.action == "refuse":
-            return replace(whole, hint=small_groups(demand))
-    decision = looked(decide_demands(looks.next, facts, policy), facts)
-    return replace(decision, hint=_joined(decision.hint, small_groups(demand)))
-
-
-def _joined(*hints: str) -> str:
-    return "; ".join(dict.fromkeys(filter(None, hints)))
+    looks = coarse(demand, facts, demand.curved_blocks())
+    return looked(decide_demands(looks, facts, policy), facts)
 
 
 def _accurate(linear: list[Demand], known: KnownFormulas, facts: Facts, policy: Policy) -> Decision:
     """The cheapest step after which formulas should be accurate enough.
 
-    Averages are measured around themselves, or around the middle of what they can be. A formula
-    bends, which its derivative does not tell. Either the derivative is measured so much
+    A formula bends, which its derivative does not tell. Either the derivative is measured so much
     better, or what it bends in, so that it bends less; the first is the case of a share of 1.
     """
-    bend, straight, middle = bend_of(known), known.linearised(), known.centred()
+    bend, straight = bend_of(known), known.linearised()
     if bend <= _STRAIGHT:
         bend = 0.0
-    if middle and known.worst() < _NEARLY:
-        straight = [one.relaxed(_BEYOND) for one in straight]
-        middle = [one.relaxed(_BEYOND) for one in middle]
     tried: list[Decision] = []
-    if middle:
-        tried.append(decide_demands([*linear, *middle], facts, policy))
     for share in _SHARES if bend else _SHARES[:1]:
         room = 1.0 - _SAFETY * bend * share**2
         if room < _LEAST_ROOM:

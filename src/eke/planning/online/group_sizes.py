@@ -1,4 +1,4 @@
-"""Group sizes: how many records groups have, or are planned for."""
+"""Group sizes: how many records groups are planned for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from eke.arrays import FloatArray
-from eke.planning.online.divided_sum import divided_sums
 from eke.planning.online.question_demand import QuestionDemand
 
 
@@ -37,35 +36,11 @@ def planned_for(
         each = pooled / pooled[least] if pooled[least] > 0.0 else (low + high) / 2.0
         filled = values + lacking * np.clip(each, low, high)
         filled[counts] = np.maximum(filled[counts], demand.groups_of)
-        planned.append(possible(demand, places, filled))
+        others = [k for k in range(len(places)) if k not in counts]
+        size = filled[least]
+        filled[others] = np.clip(filled[others], size * low[others], size * high[others])
+        planned.append(filled)
     return planned
-
-
-def possible(demand: QuestionDemand, places: Sequence[int], values: FloatArray) -> FloatArray:
-    """The estimates of a row, with every sum between what so many records may add up to."""
-    counts = [places.index(k) for k in demand.records()]
-    others = [k for k in range(len(places)) if k not in counts]
-    kinds = {demand.question.blocks[k].inside.people for k in places}
-    if not counts or np.isnan(values).any() or len(kinds) > 1:  # somebody adds several records
-        return values
-    low, high = _ends(demand, places)
-    size = max(float(values[counts].min()), 0.0)
-    clipped = values.copy()
-    clipped[others] = np.clip(values[others], size * low[others], size * high[others])
-    return clipped
-
-
-def centred(
-    demand: QuestionDemand, places: Sequence[int], points: Sequence[FloatArray]
-) -> list[FloatArray]:
-    """The points, if every average were in the middle of what it can be."""
-    moved = [point.copy() for point in points]
-    for divided in divided_sums(demand):
-        total, below = places.index(divided.total), places.index(divided.below)
-        for point in moved:
-            if divided.is_average:
-                point[total] = float(divided.middle) * point[below]
-    return moved
 
 
 def _ends(demand: QuestionDemand, places: Sequence[int]) -> tuple[FloatArray, FloatArray]:

@@ -24,13 +24,14 @@ from eke.inference import (
     halfwidths,
     search_ratios,
 )
-from eke.planning.online.group_sizes import centred, planned_for, possible
-from eke.planning.online.look import BELOW, CLEAR, NARROWER
+from eke.planning.online.group_sizes import planned_for
 from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.slopes import along_direction, gradient, reach_of, rounded, sizes_of
 from eke.question import AskedBlock, Formula, evaluated
 
+_CLEAR = 0.25  # a denominator is clear when its half-width is at most this share of it
+_TIGHTER = 3.0
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _LOOKED_AT = 8
 _SAME = 1e-9
@@ -135,10 +136,19 @@ class KnownFormulas:
 
     def hint(self) -> str:
         """What makes the question expensive: a group, and how to leave small ones aside."""
-        if self.demand.groups_of is not None or not self.demand.question.group_by:
-            return small_groups(self.demand)
+        size = self.demand.groups_of
+        if size is not None:
+            return f"planned for groups of {size:,} records; a larger groups_of costs less"
+        if not self.demand.question.group_by:
+            return ""
         row = max(self.widths(), key=lambda found: found[1] / found[2])[0]
-        return small_groups(self.demand, f"the group {self.demand.question.group(row)} decides")
+        decides = f"the group {self.demand.question.group(row)} decides the price"
+        if not self.demand.records():
+            return decides
+        return (
+            f"{decides}; groups_of=1000, or FOR GROUPS OF 1000 in SQL, asks for this accuracy only "
+            "where a group has so many records"
+        )
 
     def widths(self) -> list[tuple[int, float, float]]:
         """(row, half-width, half-width asked for) of every cell; they are searched for once.
@@ -198,7 +208,7 @@ class KnownFormulas:
         clear = [True] * len(self.joints)
         for part in self._fragile_parts():
             for at, (value, width) in enumerate(self._parts(part)):
-                clear[at] &= width <= CLEAR * value
+                clear[at] &= width <= _CLEAR * value
         return clear
 
     def clarifying(self) -> list[Demand]:
@@ -206,44 +216,17 @@ class KnownFormulas:
         wanted = []
         for part in self._fragile_parts():
             known = self._parts(part)
-            if all(width <= CLEAR * value for value, width in known):
+            if all(width <= _CLEAR * value for value, width in known):
                 continue
-            aims = [max(BELOW * CLEAR * value, width / NARROWER) for value, width in known]
+            aims = [max(0.8 * _CLEAR * value, width / _TIGHTER) for value, width in known]
             wanted.append((part, aims))
         return self._accurate(wanted, self.points)
 
     def linearised(self, points: Sequence[FloatArray] | None = None) -> list[Demand]:
         """Demands with which every formula is accurate enough, taken as linear in its errors."""
-        points = self._possible(self.points) if points is None else points
-        wanted = [(f, [within * room for room in self._rooms()]) for f, within in self.formulas()]
+        points = self.points if points is None else points
+        wanted = [(f, [within] * len(points)) for f, within in self.formulas()]
         return self._accurate(wanted, points)
-
-    def centred(self) -> list[Demand]:
-        """The same, if averages are measured around the middle of what they can be.
-
-        Then a record moves what is measured least, and a look at it was the same question; the
-        number of records must be known better for it. Nothing where no formula is an average.
-        """
-        if self.demand.bends or not self.demand.records():
-            return []
-        points = self._possible(self.points)
-        wanted = [(f, [within * room for room in self._rooms()]) for f, within in self.formulas()]
-        return self._accurate(wanted, points, centred(self.demand, self.places, points))
-
-    def _rooms(self) -> list[float]:
-        """What share of the half-width the derivative of a ratio may take in each row.
-
-        Where the half-width of what is divided by is a share s of it, the interval of a ratio is
-        wider than the derivative tells by 1/(1 − s²).
-        """
-        if self.demand.bends:  # more than that is left for how formulas bend
-            return [1.0] * len(self.joints)
-        rooms = [1.0] * len(self.joints)
-        for part in self._fragile_parts():
-            for at, (value, width) in enumerate(self._parts(part)):
-                if 0.0 < width <= CLEAR * value:
-                    rooms[at] = min(rooms[at], 1.0 - (width / value) ** 2)
-        return rooms
 
     def hopeful(self) -> list[FloatArray]:
         """The estimates, with denominators as large as they may be.
@@ -258,13 +241,7 @@ class KnownFormulas:
                 width = halfwidth(noise, self.demand.confidence)
                 raised[k] = max(raised[k], abs(value) + width)
             hopeful.append(raised)
-        return self._possible(hopeful)
-
-    def _possible(self, points: Sequence[FloatArray]) -> list[FloatArray]:
-        """Estimates without what noise makes of sums that are hardly known yet."""
-        if self.demand.bends:  # their sums are known better by then
-            return list(points)
-        return [possible(self.demand, self.places, point) for point in points]
+        return hopeful
 
     def reaches(self) -> list[float]:
         """How far one record can move each formula, in the row where that is farthest."""
@@ -303,26 +280,20 @@ class KnownFormulas:
         return list(zip(values, np.where(widths > 0.0, widths, 1.0).tolist(), strict=True))
 
     def _accurate(
-        self,
-        wanted: Sequence[tuple[Formula, Sequence[float]]],
-        points: Sequence[FloatArray],
-        around: Sequence[FloatArray] | None = None,
+        self, wanted: Sequence[tuple[Formula, Sequence[float]]], points: Sequence[FloatArray]
     ) -> list[Demand]:
         """Demands that keep the errors of formulas within the half-widths wanted in each row.
 
         Each grouping is planned for by itself: sums over all records need not be known as well as
-        those of the smallest group. What is measured are derivatives `around` some points.
+        those of the smallest group.
         """
-        around = points if around is None else around
         groups = self.demand.question.groups
         demands = []
         for grouping in range(len(groups.each)):
             inside = [at for at, row in enumerate(self.rows) if groups.within(row)[0] == grouping]
             if inside:
                 here = [(formula, [aims[at] for at in inside]) for formula, aims in wanted]
-                demands += self._in_grouping(
-                    grouping, here, [points[at] for at in inside], [around[at] for at in inside]
-                )
+                demands += self._in_grouping(grouping, here, [points[at] for at in inside])
         return demands
 
     def _in_grouping(
@@ -330,7 +301,6 @@ class KnownFormulas:
         grouping: int,
         wanted: Sequence[tuple[Formula, Sequence[float]]],
         points: Sequence[FloatArray],
-        around: Sequence[FloatArray],
     ) -> list[Demand]:
         """The same for the rows of one grouping.
 
@@ -340,7 +310,7 @@ class KnownFormulas:
         count, question = len(self.places), self.demand.question
         blocks: list[AskedBlock] = [question.blocks[i].parts[grouping] for i in self.places]
         sizes = sizes_of(blocks)
-        pooled = np.nansum(around, axis=0)
+        pooled = np.nansum(points, axis=0)
         of_records = np.array([not block.inside.people for block in blocks])
         shares = []  # of the allowed error that an error of 1 in each block makes, for each cell
         for formula, aims in wanted:
@@ -391,18 +361,3 @@ class KnownFormulas:
             largest = max(largest, halfwidth(ComposedNoise(parts), confidence))
         rest = np.sort(reach)[::-1][_LOOKED_AT:]
         return np.asarray(widths * (_SAFETY / max([largest, *rest[:1]])))
-
-
-def small_groups(demand: QuestionDemand, which: str = "small groups decide") -> str:
-    """What makes a question expensive, and how to leave small groups aside."""
-    if demand.groups_of is not None:
-        size = demand.groups_of
-        return f"planned for groups of {size:,} records; a larger groups_of costs less"
-    if not demand.question.group_by:
-        return ""
-    if not demand.records():
-        return f"{which} the price"
-    return (
-        f"{which} the price; groups_of=1000, or FOR GROUPS OF 1000 in SQL, asks for this accuracy "
-        "only where a group has so many records"
-    )

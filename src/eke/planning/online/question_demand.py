@@ -86,15 +86,6 @@ class QuestionDemand:
         formula = self.question.columns[column].formula
         return formula.scale() is None and formula.ladder is None
 
-    @property
-    def bends(self) -> bool:
-        """True when a formula is more than a ratio of sums: a variance, a product of averages."""
-        return any(
-            formula.over(places).ratio(len(places)) is None
-            for formula, _ in self.curved
-            for places in [formula.aggregates()]
-        )
-
     def curved_blocks(self) -> list[int]:
         """The blocks behind the columns that are not linear."""
         return sorted({place for formula, _ in self.curved for place in formula.aggregates()})

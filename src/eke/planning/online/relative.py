@@ -1,8 +1,7 @@
 """Relative: accuracy as a share of the value itself, such as 2 %, which history must tell first.
 
 What is known is looked at row by row. Where a value can hardly be told from 0, its interval is made
-a third as wide, or less while that costs next to nothing: that is a look, and no more than a tenth
-of what is left goes to one. Where it can,
+a third as wide: that is a look, and no more than a tenth of what is left goes to one. Where it can,
 its share is an ordinary half-width (`decide.py`). The steps end when every value is as accurate as
 its share, or the budget does not allow the next one.
 """
@@ -19,12 +18,13 @@ from eke.planning.online.decide import decide
 from eke.planning.online.decision import Decision, decide_demands
 from eke.planning.online.facts import Facts, noise_kind
 from eke.planning.online.known_formulas import KnownFormulas
-from eke.planning.online.look import CLEAR, NARROWER, clearer, coarse_width, first_looks, looked
+from eke.planning.online.look import FAINT, coarse, looked
 from eke.planning.online.policy import Policy
 from eke.planning.online.question_demand import QuestionDemand
-from eke.query import sensitivity
 from eke.question import Formula
 
+_CLEAR = 0.25  # a value is clear when its half-width is at most this share of it
+_NARROWER = 3.0  # by what a look makes an interval narrower
 _SAFETY = 0.97  # the estimates that a plan is made for move when it is carried out
 _ROUNDING = 1.0 - 1e-9
 _LEAST, _MOST = 1e-90, 1e90  # half-widths that can be asked for
@@ -42,10 +42,10 @@ def decide_relative(demand: QuestionDemand, facts: Facts, policy: Policy) -> Dec
     known = _known_columns(demand, facts.inference)
     if known is None:
         blocks = range(len(demand.question.blocks))
-        first = decide_demands(first_looks(demand, facts, blocks).next, facts, policy)
+        faint = () if demand.curved else (FAINT,)
+        first = decide_demands(coarse(demand, facts, blocks, *faint), facts, policy)
         return replace(looked(first, facts), known=None, known_share=None, narrowest=None)
-    coarse = coarse_width(demand, facts, demand.confidence)
-    aims = [_Aim.of(demand, place, rows, coarse) for place, rows in enumerate(known)]
+    aims = [_Aim.of(demand, place, rows) for place, rows in enumerate(known)]
     widest = max((width for _, width in known[0]), default=0.0)
     reached = widest if math.isfinite(widest) else None
     if all(aim.is_met for aim in aims):
@@ -70,18 +70,9 @@ class _Aim:
     is_look: bool = False
 
     @staticmethod
-    def of(
-        demand: QuestionDemand, place: int, rows: Sequence[Known], coarse: float = math.inf
-    ) -> _Aim:
-        """For the column of values at a place: the row that needs the narrowest interval counts.
-
-        `coarse` is the half-width of a coarse look at a count.
-        """
-        formula, share = demand.columns[place]
-        scaled = formula.scale()
-        if scaled is not None:
-            inside = demand.question.blocks[scaled[0]].inside
-            coarse *= abs(scaled[1]) * float(sensitivity(inside, "add_remove"))
+    def of(demand: QuestionDemand, place: int, rows: Sequence[Known]) -> _Aim:
+        """For the column of values at a place: the row that needs the narrowest interval counts."""
+        share = demand.columns[place][1]
         widest = max((width for _, width in rows), default=0.0)
         idle = min(max(widest, _LEAST) * (1.0 + 1e-9), _MOST)
         if place not in demand.relative_places:
@@ -89,18 +80,18 @@ class _Aim:
         lacking = [(v, w) for v, w in rows if not w <= share * abs(v) * _ROUNDING]
         if not lacking:
             return _Aim(idle, idle, is_met=True)
-        steps = [_next(share, *row, math.inf if scaled is None else coarse) for row in lacking]
+        steps = [_next(share, *row) for row in lacking]
         looks = [within for within, is_look in steps if is_look]
         within = min(looks or (within for within, _ in steps))
         return _Aim(within or 1.0, idle, is_met=False, is_look=bool(looks))
 
 
-def _next(share: float, value: float, width: float, coarse: float = math.inf) -> tuple[float, bool]:
+def _next(share: float, value: float, width: float) -> tuple[float, bool]:
     """The half-width to ask for where a value is not accurate enough; whether that is a look."""
     aim = _SAFETY * share * abs(value) if math.isfinite(value) else 0.0
-    if not math.isfinite(width) or width <= CLEAR * abs(value) or aim >= width / NARROWER:
+    if not math.isfinite(width) or width <= _CLEAR * abs(value) or aim >= width / _NARROWER:
         return aim, False
-    return max(aim, clearer(value, width, coarse, NARROWER)), True
+    return width / _NARROWER, True
 
 
 def _known_columns(demand: QuestionDemand, inference: Inference) -> list[list[Known]] | None:
