@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.errors import BudgetExceeded, PrivacyError
 from eke.privacy.block_loss import block_cell_losses, block_loss
-from eke.privacy.extremum import maximum
+from eke.privacy.extremum import Extremum, maximum
 from eke.privacy.law import (
     Charged,
     DiscreteGaussian,
@@ -269,10 +270,28 @@ def _certified(tables: LossTables, enough: int) -> int:
     if tables.total == 0:
         return 0
     tables = tables.aligned()
-    bounds = maximum(tables, effort=USUAL_EFFORT)
+    bounds = _usual_bounds(_Content(tables.digest, tables))
     if bounds.upper <= enough or bounds.lower > enough or bounds.exact:
         return bounds.upper
     return min(bounds.upper, maximum(tables, enough=enough, effort=EFFORT_NEAR_LIMIT).upper)
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """Loss tables, equal when their content is."""
+
+    digest: bytes
+    tables: LossTables = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _usual_bounds(content: _Content) -> Extremum:
+    """The bounds of the largest loss, kept: a question is priced and then charged for the same.
+
+    Privacy: `maximum` is a function of the tables' content, which the digest stands for, and of
+    nothing else; what is kept is what would be worked out again.
+    """
+    return maximum(content.tables, effort=USUAL_EFFORT)
 
 
 class CellLosses(NamedTuple):

@@ -13,6 +13,7 @@ that is computed from it. Only a table of stretches that has no room for more of
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -48,6 +49,13 @@ class LossTable:
         self.cells = cells
         self.stops: Mapping[str, Stops] = stops or {}  # of the attributes that it has stretches of
         self.largest = int(cells.max())
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Equal for tables with the same losses of the same cells, and for no others."""
+        stretches = [(name, self.stops[name].tolist()) for name in sorted(self.stops)]
+        known = repr((self.attributes, self.cells.shape, stretches)).encode()
+        return hashlib.sha256(hashlib.sha256(known).digest() + self.cells.tobytes()).digest()
 
     @cached_property
     def axis_maxima(self) -> tuple[Cells, ...]:
@@ -100,6 +108,15 @@ class LossTables:
     def total(self) -> int:
         """Σ_a max T_a, which no cell's loss exceeds."""
         return self._total
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for accumulators with the same tables over the same domain, and for no others."""
+        sizes = repr(list(self._sizes.items())).encode()
+        content = hashlib.sha256(hashlib.sha256(sizes).digest())
+        for table in self:
+            content.update(table.digest)
+        return content.digest()
 
     def __len__(self) -> int:
         return len(self._tables)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
+import eke.privacy.accountant as accountant_module
 from eke.domain import Categorical, Domain, Integer, Replace
 from eke.errors import BudgetExceeded
 from eke.privacy.accountant import BEYOND_ALL_LIMITS, Accountant, cell_losses
 from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.extremum import maximum
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
@@ -266,3 +269,26 @@ def test_single_questions_beside_blocks_are_charged_once_for_a_replaced_record()
         assert accountant.spent == 2 * NANO // 8
     after = accountant.after(count(c=1).on(domain), DiscreteLaplace(2, 0), LIMIT)
     assert after == 2 * NANO // 8 + NANO // 2
+
+
+def test_the_loss_of_a_question_is_worked_out_once_for_its_price_and_its_charge(monkeypatch):
+    worked_out = []
+
+    def counted(tables, *of, **options):
+        worked_out.append(tables.digest)
+        return maximum(tables, *of, **options)
+
+    monkeypatch.setattr(accountant_module, "maximum", counted)
+    keeping = lru_cache(maxsize=8)(accountant_module._usual_bounds.__wrapped__)
+    monkeypatch.setattr(accountant_module, "_usual_bounds", keeping)
+    accountant, law = Accountant(DROPS, PURE, "add_remove"), DiscreteLaplace(7, 0)
+    asked = [count(age=value).on(DROPS) for value in range(4)] + [count(sex="F").on(DROPS)]
+    for measured in asked:
+        priced = accountant.after(measured, law, LIMIT)
+        charged = accountant.after(measured, law, LIMIT)
+        accountant.add(measured, law, charged)
+        assert priced == charged
+    assert len(worked_out) == len(asked) == len(set(worked_out))
+    fresh = Accountant(DROPS, PURE, "add_remove")  # what another ledger comes to is its own
+    fresh.add(asked[4], law, 0)
+    assert fresh.after(asked[0], law, LIMIT) == 2 * accountant.price(asked[0], law)

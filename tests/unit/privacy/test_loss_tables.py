@@ -49,6 +49,32 @@ def test_a_trial_copies_only_the_touched_table():
     assert candidate.at({"a": 0, "b": 0}) == 7
 
 
+def test_a_digest_stands_for_the_content_and_for_nothing_else():
+    def of(*added, sizes=(("a", 2), ("b", 4))):
+        tables = LossTables(dict(sizes))
+        for attributes, cells, *stops in added:
+            tables.add(attributes, np.array(cells), *stops)
+        return tables.digest
+
+    one, other = (("a",), [1, 2]), (("b",), [1, 2, 3, 4])
+    stretches = {"b": np.array([1, 4])}
+    assert of(one, other) == of(other, one) == of((("a",), [0, 2]), (("a",), [1, 0]), other)
+    contents = [
+        of(),
+        of(one),
+        of(other),
+        of(one, other),
+        of((("a",), [2, 1])),
+        of((("a",), [1, 2]), sizes=(("a", 2), ("b", 5))),
+        of((("a",), [1, 2]), sizes=(("a", 2), ("c", 4))),
+        of((("b",), [1, 2], stretches)),
+        of((("b",), [1, 2], {"b": np.array([2, 4])})),
+        of((("a", "b"), [[1, 1, 1, 1], [2, 2, 2, 2]])),
+        of(((), 1)),
+    ]
+    assert len(set(contents)) == len(contents)
+
+
 def test_facts_about_a_table_are_what_they_say():
     rng = np.random.default_rng(2)
     for _ in range(50):
