@@ -109,7 +109,14 @@ SECTIONS = (
     Section(
         "Reading answers",
         (
-            *("Answer", "simultaneous", "Preview", "session.Estimate", "session.TableEstimate"),
+            *(
+                "Answer",
+                "simultaneous",
+                "Preview",
+                "session.Estimate",
+                "session.TableEstimate",
+                "session.Claim",
+            ),
             *("Budget", "History", "publish.Published", "write_report"),
         ),
     ),
@@ -151,5 +158,6 @@ WITHOUT_EXAMPLE = (
     "session.Price",
     "session.ReleasedTable",
     "session.TableEstimate",
+    "session.Claim",
 )
 """What another example on the page makes and shows."""

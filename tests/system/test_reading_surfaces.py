@@ -255,6 +255,8 @@ def web_surfaces(session: eke.Session) -> Iterator[tuple[str, str, Any]]:
         yield "POST", "/explain", {"sql": question}
         yield "POST", "/preview", {"sql": question, "within": 25.0}
         yield "POST", "/curve", {"sql": question, "within": [1.0, 25.0, 1e4]}
+    for question in QUESTIONS:
+        yield "POST", "/claim", {"sql": question, "claim": "> 5"}
     for method in METHODS:
         for question in QUESTIONS[:2]:
             yield "POST", "/estimate", {"sql": question, "method": method}

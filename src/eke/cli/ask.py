@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import eke
-from eke.cli.answer_picture import present_answer
+from eke.cli.answer_picture import present_answer, present_claim
 from eke.cli.going_on import going_on
 from eke.cli.opening import opened
 from eke.cli.options import (
@@ -28,6 +28,8 @@ from eke.cli.options import (
 )
 from eke.cli.schema_picture import present_schema
 from eke.cli.screen import working
+from eke.session import Claim
+from eke.session.ask.claim import ClaimText
 
 EXAMPLES = """\
 Examples:
@@ -35,6 +37,7 @@ Examples:
   $ eke ask adult.eke "SELECT sex, AVG(age) FROM adult GROUP BY sex" -w 0.5
   $ eke ask adult.eke "SELECT COUNT(*) FROM adult ERROR WITHIN 60" -c 0.99
   $ eke ask adult.eke "SELECT AVG(hours) FROM adult" --spend 0.05
+  $ eke ask adult.eke "SELECT COUNT(*) FROM adult" --claim "> 30000"
   $ eke ask adult.eke - --within 100 --json < question.sql
   $ eke ask adult "SELECT COUNT(*) FROM adult" -w 60 --server https://eke.org
 """
@@ -53,6 +56,13 @@ def ask(
         str | None,
         typer.Option("--key", help="The same key and question give the same stored answer."),
     ] = None,
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            "--claim",
+            help='Tell how probable "> 10000" or "10 to 20" is; without an accuracy, from history.',
+        ),
+    ] = None,
     data: Data = None,
     server: ServerAddress = None,
     token: ServerToken = None,
@@ -69,6 +79,8 @@ def ask(
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")
+    if claim is not None and as_csv:
+        raise typer.BadParameter("a claim has no place in CSV; use --json", param_hint="--csv")
     accuracy, text = half_widths_or_shares(within), question_text(sql)
     with opened(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
@@ -76,6 +88,11 @@ def ask(
         if eke.sql.asks_for_columns(text):
             present_schema(place.domain, as_json=as_json)
             return
+        if claim is not None:
+            ClaimText.read(claim)  # before anything is paid for
+            if accuracy is None and spend is None and not eke.sql.states_accuracy(text):
+                present_claim(place.claim(text, claim), as_json=as_json)
+                return
         with working("Asking"), going_on(key, place) as used_key:
             answer = place.ask(
                 text,
@@ -86,4 +103,8 @@ def ask(
                 policy=policy,
                 key=used_key,
             )
-        present_answer(answer, as_json=as_json, as_csv=as_csv)
+        said: Claim | None = None
+        try:
+            said = None if claim is None else place.claim(text, claim)
+        finally:  # whatever is wrong with the claim, the answer may have been paid for
+            present_answer(answer, as_json=as_json, as_csv=as_csv, claim=said)

@@ -21,9 +21,10 @@ from eke.cli.drawing import (
     sparkline,
 )
 from eke.cli.screen import Screen
+from eke.session.ask.claim import shown_probability
 
 if TYPE_CHECKING:
-    from eke.session import Answer, Receipt
+    from eke.session import Answer, Claim, Receipt
 
 _WIDEST = 72
 _NARROWEST_BAR = 12
@@ -51,6 +52,28 @@ def show_caveats(screen: Screen, caveats: tuple[str, ...]) -> None:
     """What the domain leaves open, a note each."""
     for caveat in caveats:
         screen.print(f"[yellow]Note:[/] {screen.escape(caveat)}", indent=_INDENT)
+
+
+def show_claim(screen: Screen, claim: Claim) -> None:
+    """How probable a claim is, for each row."""
+    said = f"The claim [bold]{screen.escape(claim.text)}[/] holds with"
+    if claim.is_number:
+        only = shown_probability(claim.probabilities[0])
+        screen.print(f"{said} probability [bold]{only}[/].", indent=_INDENT)
+        return
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
+    for name in claim.attributes:
+        table.add_column(Text(screen.text(name)), overflow="fold")
+    table.add_column(Text("probability"), justify="right", overflow="fold")
+    rows = list(zip(claim.keys, claim.probabilities, strict=True))
+    for key, probability in rows[:MOST_ROWS]:
+        keys = (screen.text(label(one)) for one in key)
+        table.add_row(*map(Text, (*keys, shown_probability(probability))))
+    screen.print(f"{said} these probabilities:", indent=_INDENT)
+    screen.show(Padding(table, (0, 0, 0, _INDENT), expand=False))
+    if len(rows) > MOST_ROWS:
+        left = len(rows) - MOST_ROWS
+        screen.print(f"[dim]and {left:,} more rows: --json prints all of them[/]", indent=_INDENT)
 
 
 def _show_number(screen: Screen, answer: Answer) -> None:

@@ -10,6 +10,7 @@ Next: `reading.py` makes answers of what comes back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
 from eke.client.wire import Wire
 from eke.codec.answer import read_answer
+from eke.codec.claim import read_claim
 from eke.codec.estimate import read_estimate
 from eke.codec.plan import RemotePlan, read_plan
 from eke.codec.preview import read_preview
@@ -37,6 +39,7 @@ from eke.session import (
     Answer,
     Asked,
     Budget,
+    Claim,
     Dataset,
     Estimate,
     EstimateMethod,
@@ -63,14 +66,14 @@ def connect(
 ) -> RemoteSession:
     """A dataset on a server, with the face of a session: both are a `Dataset`.
 
-    It has `ask`, `preview`, `curve`, `explain`, `estimate`, `plan`, `price`, `release`, `publish`,
-    `measurement`, `budget`, `remaining`, `history` and `domain`; and `close`, or `with`. A server
-    knows who asks, so `analyst=` is left out. Questions are SQL or expressions; `explain` takes
-    SQL. Errors are those of a session. A connection that breaks is tried again, and `key=` makes
-    sure that a request is answered once. A plan compares strategies like one made here, knows its
-    `cost`, `remaining` and `affordable`, and is released by the same server. `publish` waits until
-    the server has made the rows; tables and rows are the same objects as here. A whole table of
-    answers comes without posteriors. It needs the extra `client`. See docs/reference/http.md.
+    It has `ask`, `preview`, `curve`, `explain`, `estimate`, `claim`, `plan`, `price`, `release`,
+    `publish`, `measurement`, `budget`, `remaining`, `history` and `domain`; and `close`, or `with`.
+    A server knows who asks, so `analyst=` is left out. Questions are SQL or expressions; `explain`
+    takes SQL. Errors are those of a session. A connection that breaks is tried again, and `key=`
+    makes sure that a request is answered once. A plan compares strategies like one made here, knows
+    its `cost`, `remaining` and `affordable`, and is released by the same server. `publish` waits
+    until the server has made the rows; tables and rows are the same objects as here. A whole table
+    of answers comes without posteriors. It needs the extra `client`. See docs/reference/http.md.
 
     Args:
         url: where the server is.
@@ -213,6 +216,17 @@ class RemoteSession(Dataset):
             return estimate
         said = dict.fromkeys((*caveats(self._read(query)), *estimate.caveats))
         return estimate.with_caveats(tuple(said))
+
+    def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
+        """How probable it is that true answers lie where somebody says; free."""
+        _without(analyst)
+        body = {**self._asked(query), "claim": claim}
+        said = read_claim(self._wire.post(f"{self._place}/claim", body))
+        if isinstance(query, str):
+            return said
+        return replace(
+            said, caveats=tuple(dict.fromkeys((*caveats(self._read(query)), *said.caveats)))
+        )
 
     # -- releasing and publishing --------------------------------------------------------------
 

@@ -109,6 +109,11 @@ def written_number(text: str, kind: MomentKind) -> Fraction | None:
     return None if clock is None else _seconds(datetime.combine(_EPOCH, clock) - _EPOCH)
 
 
+def is_moment(text: str) -> bool:
+    """Whether a text spells a date, a timestamp or a time of day."""
+    return any(written_number(text, kind) is not None for kind in _KINDS.values())
+
+
 def value_at(number: Fraction, kind: MomentKind) -> date | time:
     """The date, the timestamp or the time of day of a number."""
     moment = _EPOCH + timedelta(seconds=int(number) * (DAY if kind == "day" else 1))

@@ -112,6 +112,16 @@ class Estimated(_SqlOrQuery):
     confidence: float = Field(0.95, gt=0, lt=1)
 
 
+class Claimed(_SqlOrQuery):
+    """A claim about what a question's true answers are."""
+
+    claim: str = Field(
+        min_length=2,
+        max_length=100,
+        description='"> 10000", "<= 0.5", "10 to 20"; of dates and times "> 2013-06-30".',
+    )
+
+
 class AskBody(QuestionBody):
     """A question to be answered."""
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from eke.session.answer.receipt import Receipt
     from eke.session.answer.report import write_report
     from eke.session.ask.aim import Aim, Within
+    from eke.session.ask.claim import Claim
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.kept import KeptAnswer, KeptAnswers
     from eke.session.ask.preview import Preview
@@ -38,6 +39,7 @@ __all__ = [
     "Asked",
     "Budget",
     "Cell",
+    "Claim",
     "Dataset",
     "Estimate",
     "EstimateMethod",
@@ -75,6 +77,7 @@ if not TYPE_CHECKING:
             "answer.cell": "Cell",
             "answer.receipt": "Receipt",
             "answer.report": "write_report",
+            "ask.claim": "Claim",
             "ask.estimate": "Estimate EstimateMethod TableEstimate",
             "ask.kept": "KeptAnswer KeptAnswers",
             "ask.preview": "Preview",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eke.publish import Published
     from eke.session.answer.answer import Answer
     from eke.session.ask.aim import Within
+    from eke.session.ask.claim import Claim
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
@@ -253,6 +254,20 @@ class Dataset(ABC):
             >>> men = session.estimate(eke.count(sex="M"))
             >>> men.cost, men.determined
             (0.0, False)
+        """
+
+    @abstractmethod
+    def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
+        """How probable it is that true answers lie where somebody says: a `Claim`; free.
+
+        `query` has one value, or one column of them, and history determines it; if not, this is an
+        `EstimateError`. `claim` is such as "> 10000", "<= 0.5", "10 to 20" or "> 2013-06-30", and
+        `analyst` is that of `ask`.
+
+        Example:
+            >>> _ = session.ask(eke.count(sex="F"), within=60)
+            >>> session.claim(eke.count(sex="F"), "0 to 3000").probability > 0.99
+            True
         """
 
     # -- releasing and publishing --------------------------------------------------------------

@@ -26,14 +26,14 @@ from eke.planning.online.effort import steps_for
 from eke.privacy.budget import nano_floor
 from eke.privacy.unit import Unit
 from eke.query import check_neighbours
-from eke.question import Question, caveats
+from eke.question import caveats
 from eke.session import ask as asking
 from eke.session import publish as publishing
 from eke.session import release as releasing
 from eke.session.answer.answer import Answer
 from eke.session.ask.aim import Aim, Within
 from eke.session.ask.answering import Answering
-from eke.session.ask.question import Asked, of_unit, question_of
+from eke.session.ask.question import Asked
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from eke.planning.workload.strategy.matrices import MatrixStrategy
     from eke.privacy.measure import Measure
     from eke.publish import Published
+    from eke.session.ask.claim import Claim
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.estimator import Estimator
     from eke.session.ask.kept import KeptAnswers
@@ -151,8 +152,7 @@ class Session(Dataset):
         spend: float | None = None,
         groups_of: int | None = None,
     ) -> dict[str, Any]:
-        question = self._questions.read(query)
-        preview = None
+        question, preview = self._questions.read(query), None
         if within is not None or spend is not None or question.requirement is not None:
             aim = Aim(within, confidence, spend, groups_of)
             request = self._request(query, aim, policy=policy, analyst=analyst)
@@ -170,7 +170,7 @@ class Session(Dataset):
         analyst: str | None = None,
         progress: Progress = silent,
     ) -> Estimate | TableEstimate:
-        question = self._question(query)
+        question = self._questions.of(query)
         asked = asking.linear_block(question)
         now = self._vault.snapshot()
         known = self._estimator
@@ -188,6 +188,12 @@ class Session(Dataset):
         ):
             estimate = known[1].estimate(asked, method, sure, progress)
         return estimate.with_caveats(caveats(question) + unit_caveats(self.settings))
+
+    def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
+        said, asked = asking.ClaimText.read(claim), asking.claimed(self._questions.of(query))
+        request = self._request(asked, asking.ANY_WIDTH, policy=None, analyst=analyst)
+        free = self._answering.free_text(request)
+        return asking.claim_from(None if free is None else self._read(request, free), said)
 
     # -- releasing -----------------------------------------------------------------------------
 
@@ -386,15 +392,9 @@ class Session(Dataset):
         chosen, who = policy or self._policy, analyst or self.analyst
         policy_named(chosen)
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
-        question = self._question(query)
-        return request_of(question, aim, policy=chosen, analyst=who)
+        return request_of(self._questions.of(query), aim, policy=chosen, analyst=who)
 
     def _read(self, request: Request, text: str) -> Answer:
         """The answer to a request from its stored text."""
         answer = request.answer(text, self._vault.inference_through)
         return replace(answer, caveats=answer.caveats + unit_caveats(self.settings))
-
-    def _question(self, query: Asked) -> Question:
-        if isinstance(query, str):
-            return self._questions.read(query)
-        return of_unit(question_of(query, self.domain), self.unit)

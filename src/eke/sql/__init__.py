@@ -1,5 +1,6 @@
 """SQL: questions as text, read into questions over queries. Text never reaches a data engine."""
 
+from eke.sql.accuracy import states_accuracy
 from eke.sql.derived import check_functions, derived_values
 from eke.sql.grouping_sets import parse_grouping_sets
 from eke.sql.guard import asks_for_columns
@@ -13,4 +14,5 @@ __all__ = [
     "derived_values",
     "parse",
     "parse_grouping_sets",
+    "states_accuracy",
 ]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from eke.question.accuracy import Accuracy
 from eke.question.calendar import unit_seconds
-from eke.sql.guard import SqlToken
+from eke.sql.guard import SqlToken, scanned, single_statement
 from eke.sql.place import SqlText
 
 _FORM = "write ERROR WITHIN 60 AT CONFIDENCE 0.95 at the end of the statement"
@@ -55,6 +55,13 @@ def without_accuracy(
         return tokens[:at], Accuracy(f"{suffix[0].text} %", *_rest(text, suffix[1:]))
     within = _number(text, suffix[0], "the half-width after WITHIN", _LARGEST)
     return tokens[:at], Accuracy(within, *_rest(text, suffix[1:]))
+
+
+def states_accuracy(statement: str) -> bool:
+    """Whether a statement says itself how accurate its answer must be, or what it may cost."""
+    text = SqlText(statement)
+    _, said = without_accuracy(text, single_statement(text, scanned(text)))
+    return said is not None and (said.within is not None or said.spend is not None)
 
 
 def _length(suffix: tuple[SqlToken, ...]) -> tuple[SqlToken, int] | None:

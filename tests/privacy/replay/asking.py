@@ -199,10 +199,24 @@ def estimate(rng: np.random.Generator, pair: Neighbours) -> Callable[[World], ob
     return do
 
 
+def claim(rng: np.random.Generator, pair: Neighbours) -> Callable[[World], object]:
+    asked: Any = random_sql(rng)
+    if rng.random() < 0.5:
+        asked = random_question(rng, pair.domain, blocks=0.3)
+    said = pick(rng, ("> 10", "<= 0", "-5 to 1e3", ">= 2020-01-01", "about 7"))
+
+    def do(world: World) -> object:
+        found = world.session.claim(asked, str(said))
+        return [found.to_dict(), repr(found)]
+
+    return do
+
+
 ASKING: dict[str, Maker] = {
     "query": query,
     "sql": sql,
     "database": database,
     "explanation": explanation,
     "estimate": estimate,
+    "claim": claim,
 }

@@ -67,6 +67,7 @@ def command(rng: np.random.Generator, pair: Neighbours) -> Callable[[World], obj
     number = int(rng.integers(1, 40))
     words: list[list[object]] = [
         ["ask", sql, "-w", within, "--analyst", "ann", *keyed, *pick(rng, (form, ["--csv"]))],
+        ["ask", sql, "--claim", pick(rng, ("> 10", "0 to 5")), "--analyst", "ann", *form],
         ["preview", sql, "-w", within, *form],
         ["estimate", random_sql(rng, linear=True), *form],
         ["plan", "--over", "town,rich", *spend, *form],
@@ -147,6 +148,7 @@ def random_route(rng: np.random.Generator, pair: Neighbours) -> tuple[str, str, 
         ("POST", "/ask", wanted | {"policy": str(rng.choice(POLICIES))}),
         ("POST", "/preview", wanted),
         ("POST", "/estimate", asked | {"method": str(rng.choice(["blue", "shrinkage"]))}),
+        ("POST", "/claim", asked | {"claim": str(rng.choice(["> 10", "0 to 5", "soon"]))}),
         ("POST", "/curve", {"sql": random_sql(rng), "within": [5.0, 50.0]}),
         ("POST", "/explain", {"sql": random_sql(rng), "within": random_width(rng)}),
         ("POST", "/plans", tables),

@@ -33,6 +33,7 @@ _SHARES: Mapping[str, float] = MappingProxyType(
         "database": 2,
         "explanation": 6,
         "estimate": 5,
+        "claim": 2,
         "plan": 3,
         "release": 3,
         "publication": 2,

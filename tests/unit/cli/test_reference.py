@@ -88,6 +88,7 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "schema": ("schema", dataset),
         "ask one": ("ask", dataset, ONE, "-w", 60),
         "ask many": ("ask", dataset, MANY, "-w", 60),
+        "ask claim": ("ask", dataset, ONE, "--claim", "> 90"),
         "preview": ("preview", dataset, ONE, "-w", 50),
         "estimate": ("estimate", dataset, ONE),
         "plan": ("plan", dataset, "--marginals", 2, "--ranges", "age", "-b", 1),

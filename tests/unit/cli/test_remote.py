@@ -71,6 +71,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     "words",
     [
         ("ask", BY_SEX, "-w", 500),
+        ("ask", BY_SEX, "-w", 500, "--claim", "> 100"),
+        ("ask", WOMEN, "--claim", "100 to 250"),
         ("preview", WOMEN, "-w", 5),
         ("preview", WOMEN, "-w", 0.001),
         ("preview", BY_SEX, "-w", "n=40", "-c", 0.9, "--policy", "look_ahead"),
@@ -149,6 +151,8 @@ def test_published_rows_are_the_same_and_paid_once(
         (("ask", WOMEN, "-w", 0.001), 3),
         (("ask", "SELECT COUNT(*) FROM people WHERE agee > 3", "-w", 9), 1),
         (("ask", WOMEN), 1),
+        (("ask", WOMEN, "--claim", "9"), 1),
+        (("ask", "SELECT COUNT(*), SUM(hours) FROM people", "--claim", "> 9"), 1),
         (("estimate", "SELECT AVG(hours) FROM t"), 1),
         (("explain", 1), 1),
         (("plan", "--over", "nobody", "-b", 1), 1),

@@ -179,6 +179,22 @@ def test_estimates_are_those_of_a_local_session(
         remote.ask("SELECT AVG(age) FROM people", within=1e-6, allow_estimate=True)
 
 
+def test_claims_are_those_of_a_local_session(
+    place: tuple[Server, str], remote: RemoteSession
+) -> None:
+    local = place[0].session
+    remote.ask(COUNT, within=40)
+    remote.ask(eke.marginal("city"), within=40)
+    for asked in (COUNT, eke.count(), eke.marginal("city"), eke.count(city="d")):
+        there, here = remote.claim(asked, "> 100"), local.claim(asked, "> 100")
+        assert there == here
+        assert there.caveats == here.caveats
+    with pytest.raises(eke.EkeError, match="does not determine"):
+        remote.claim(eke.count(age=(18, 20)), "> 100")
+    with pytest.raises(eke.EkeError, match="where the true answer lies"):
+        remote.claim(COUNT, "100")
+
+
 def test_plans_and_releases_are_those_of_a_local_session(
     place: tuple[Server, str], remote: RemoteSession
 ) -> None:

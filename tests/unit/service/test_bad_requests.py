@@ -41,6 +41,19 @@ _NUMBERS: list[Any] = [
     {"no": 4},
     1e400,
 ]
+_CLAIMS: list[Any] = [
+    None,
+    1,
+    [],
+    {},
+    ">",
+    "> x",
+    "> nan",
+    "1 to 0",
+    "10",
+    "> 2013-01-01",
+    "> " + "9" * 99,
+]
 _CONFIDENCES: list[Any] = [0, 1, -1, 2, "0.9", True, [], {}, 1e400]
 _PATHS = ["ask", "preview", "explain"]
 _LINEAR: Any = {"constant": "0", "terms": [{"weight": "1", "factors": {"sex": [[1, 2]]}}]}
@@ -145,6 +158,10 @@ def bad_bodies() -> list[tuple[str, bytes]]:
     found += [("estimate", {"sql": one}) for one in _TEXTS]
     found += [("estimate", {"sql": COUNT, "method": one}) for one in ("", "x", 1, None)]
     found += [("estimate", {"sql": COUNT})]  # there is no history
+    found += [("claim", {"sql": COUNT, "claim": "> 9"}), ("claim", {"sql": COUNT})]
+    found += [("claim", {"query": one, "claim": "> 9"}) for one in _FORMS]
+    found += [("claim", {"sql": one, "claim": "> 9"}) for one in _TEXTS]
+    found += [("claim", {"sql": COUNT, "claim": one}) for one in (*_TEXTS, *_CLAIMS)]
     for path in ("plans", "releases"):
         found += [(path, {"workload": one, "budget": 0.1}) for one in _WORKLOADS]
         found += [(path, {"workload": {"all_marginals": 1}, **one}) for one in _AMOUNTS]

@@ -43,6 +43,12 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("POST", "/api/v1/datasets/people/curve", {"sql": COUNT, "within": [9]}, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/explain", ASK, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/estimate", {"sql": COUNT}, (200, 404, 200, 200)),
+    (
+        "POST",
+        "/api/v1/datasets/people/claim",
+        {"sql": COUNT, "claim": "> 9"},
+        (200, 404, 200, 200),
+    ),
     ("POST", "/api/v1/datasets/people/plans", TABLES, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/releases", TABLES, (200, 404, 403, 200)),
     ("GET", "/api/v1/datasets/people/releases", None, (200, 404, 200, 200)),

@@ -55,16 +55,20 @@ def test_statuses_are_those_of_the_code() -> None:
 
 
 def test_shapes_are_what_comes(server: Server) -> None:
-    body = {"sql": BY_SEX, "within": 40}
+    body, place = {"sql": BY_SEX, "within": 40}, "/api/v1/datasets/people"
     found: dict[str, Any] = {
         "number": server.ask(COUNT, 40).json(),
         "table": server.ask(BY_SEX, 40).json(),
         "preview": server.call("POST", "/api/v1/datasets/people/preview", "ann", body).json(),
     }
+    about = f"{place}/claim"
+    found |= {
+        "claim": server.call("POST", about, "ann", {"sql": COUNT, "claim": "> 9"}),
+        "claim by rows": server.call("POST", about, "ann", {"sql": BY_SEX, "claim": "> 9"}),
+    }
     linear = eke.marginal("sex").on(DOMAIN).to_document()
     wanted = {"workload": {"all_marginals": 1}, "budget": 0.2}
     rows = {"mechanism": "lda", "epsilon": 0.2, "options": {"target": "sex"}}
-    place = "/api/v1/datasets/people"
     job = server.call("POST", f"{place}/publications", "ann", rows).json()
     found |= {
         "marginal": server.call("POST", f"{place}/ask", "ann", {"query": linear, "within": 90}),

@@ -112,6 +112,7 @@ HEAVY = {
     "explain": {"sql": BY_SEX, "within": 5},
     "ask": {"sql": BY_SEX, "within": 80},
     "estimate": {"sql": COUNT},
+    "claim": {"sql": BY_SEX, "claim": "> 9"},
     "plans": {"workload": {"all_marginals": 1}, "budget": 0.1},
     "publications/preview": {"mechanism": "lda", "epsilon": 0.1, "options": {"target": "sex"}},
 }
@@ -122,6 +123,8 @@ def test_long_work_takes_a_turn_of_its_account(
     server: Server, route: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.ask(COUNT, 60)
+    if route == "claim":  # which is about what was released
+        server.ask(BY_SEX, 80)
     monkeypatch.setattr("eke.session.ask.work.LIGHT_STEPS", 0)  # whatever is no single question
     turns: FairTurns = server.app.state.eke.turns
     monkeypatch.setattr(turns, "_patience", 0.0)

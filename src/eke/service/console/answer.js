@@ -1,16 +1,32 @@
 // An answer: a number with its curve, or a table with its charts; and the files it can be had as.
 import { of } from "./api.js";
-import { caveats, el, label, near, number, sized, table } from "./dom.js";
+import { caveats, el, failure, label, near, number, sized, table } from "./dom.js";
 import { bars, posterior } from "./draw.js";
 import { downloads } from "./form.js";
 import { pictureButton } from "./picture.js";
 
-export function answerCard(dataset, found) {
+export function answerCard(dataset, found, claim = null) {
   const free = found.source === "history";
   const head = el("p", {}, el("span", { class: `tag ${free ? "free" : "paid"}` }, free ? "free" : `paid ${found.measure} ${number(found.cost, 4)}`), " ", el("span", { class: "question" }, found.question));
   const why = [el("p", { class: "quiet" }, found.why), ...caveats(found)];
   const [body, charts] = found.kind === "number" ? single(found) : groups(found);
-  return el("section", { class: "card answer", "aria-label": "Answer" }, head, body, why, files(dataset, found, charts));
+  return el("section", { class: "card answer", "aria-label": "Answer" }, head, body, claim && claimLines(claim), why, files(dataset, found, charts));
+}
+
+// What is nearly sure is not said to be sure.
+function probability(one) {
+  if (one === null) return "not known";
+  if (one >= 0.9995 && one < 1) return "more than 0.999";
+  if (one > 0 && one <= 0.0005) return "less than 0.001";
+  return number(one, 3);
+}
+
+function claimLines(claim) {
+  if (claim.problem) return failure(claim.problem);
+  if (claim.kind === "number") return el("p", { class: "claim" }, `The claim ${claim.claim} holds with probability `, el("strong", {}, probability(claim.probability)), ".");
+  const heads = [...claim.attributes.map((name) => ({ name })), { name: "probability", number: true }];
+  const rows = claim.keys.map((key, n) => [...key.map((one) => label(one)), probability(claim.probabilities[n])]);
+  return el("div", { class: "claim" }, el("p", {}, `The claim ${claim.claim} holds with these probabilities:`), table(heads, rows, `How probable the claim ${claim.claim} is in each row`));
 }
 
 function single(found) {

@@ -79,6 +79,7 @@ function questionEditor(dataset, me, answers, answered) {
   const slider = el("input", { id: "slider", type: "range", min: "0", max: String(STEPS), value: String(toSlider(Number(typed.within) || 100)), "aria-label": "Accuracy: how far the answer may be off" });
   const sliding = el("label", { class: "field grow" }, el("span", {}, "Accuracy: finer ← → coarser"), slider);
   const confidence = el("select", { id: "confidence" }, ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"].map((value) => el("option", { value, selected: value === (draft?.confidence ?? "0.95") }, `${Number(value) * 100} %`)));
+  const claim = el("input", { id: "claim", type: "text", maxlength: "100", placeholder: "> 10000", value: draft?.claim ?? "" });
   const price = el("div", { class: "price", role: "status", id: "price" }, "…");
   const curve = el("div", { id: "curve" });
   const button = el("button", { type: "submit", id: "ask" }, "Ask");
@@ -90,7 +91,7 @@ function questionEditor(dataset, me, answers, answered) {
   // A text may say its accuracy itself, and then nothing else says it.
   function question() {
     typed[aim.value] = within.value;
-    keepDraft(me, dataset, { sql: sql.value, aim: aim.value, typed: { ...typed }, groups: groups.value, confidence: confidence.value });
+    keepDraft(me, dataset, { sql: sql.value, aim: aim.value, typed: { ...typed }, groups: groups.value, confidence: confidence.value, claim: claim.value });
     const asked = { sql: sql.value }, amount = Number(within.value) || null;
     if (!/\bERROR\s+WITHIN\b|\bSPEND\b/i.test(sql.value)) {
       if (aim.value === "spend") asked.spend = amount;
@@ -165,7 +166,8 @@ function questionEditor(dataset, me, answers, answered) {
     if (offer === null || button.disabled || !agreed(offer)) return;
     button.disabled = true;
     try {
-      answers.prepend(answerCard(dataset, await send({ ...body, posterior: true })));
+      const found = await send({ ...body, posterior: true });
+      answers.prepend(answerCard(dataset, found, claim.value.trim() ? await claimed(body.sql, claim.value) : null));
       answered();
     } catch (problem) {
       answers.prepend(el("section", { class: "card", "aria-label": "Refused" }, failure(problem)));
@@ -174,6 +176,10 @@ function questionEditor(dataset, me, answers, answered) {
     await look();
   }
 
+  // How probable the claim is; a mistake in it is told with the answer, which is there already.
+  const claimed = (asked, text) => call("POST", of(dataset, "/claim"), { sql: asked, claim: text }).catch((problem) => ({ problem }));
+  claim.addEventListener("change", question); // which keeps what is typed
+
   const form = el("form", { class: "card", "aria-label": "Question", onsubmit: ask },
     el("h1", {}, "Ask"), sql,
     el("div", { class: "row" },
@@ -181,6 +187,7 @@ function questionEditor(dataset, me, answers, answered) {
       el("label", { class: "field" }, said, within),
       el("label", { class: "field" }, el("span", {}, "Confidence"), confidence),
       el("label", { class: "field", title: "Averages: so accurate where a group has at least so many records; others get what the same noise gives" }, el("span", {}, "For groups of at least"), groups),
+      el("label", { class: "field", title: "How probable is it that the true answer is above, below or between: > 10000, <= 0.5, 10 to 20, > 2013-06-30. It costs nothing." }, el("span", {}, "Claim, if there is one"), claim),
       sliding),
     price, curve,
     el("div", { class: "row send" }, button, el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter (or ⌘+Enter) asks. Prices are looked up while you type, for free.")));

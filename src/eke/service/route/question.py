@@ -8,12 +8,21 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse
 
 from eke.codec.answer import answer_document
+from eke.codec.claim import claim_document
 from eke.codec.estimate import estimate_document
 from eke.codec.plain import finite
 from eke.codec.preview import sent_preview
 from eke.errors import BudgetExceeded, EkeError
 from eke.service.account import Account
-from eke.service.body import AskBody, AskManyBody, CurveBody, Estimated, QuestionBody, SqlQuestion
+from eke.service.body import (
+    AskBody,
+    AskManyBody,
+    Claimed,
+    CurveBody,
+    Estimated,
+    QuestionBody,
+    SqlQuestion,
+)
 from eke.service.failure import Problem, error_document, status_of
 from eke.service.linear_form import question_of
 from eke.service.log import log
@@ -122,6 +131,13 @@ def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
     asked = question_of(body.sql, body.query, session.domain)
     estimated = session.estimate(asked, body.method, body.confidence, analyst=who.name)
     return estimate_document(estimated)
+
+
+@router.post("/claim", **roles(*EVERYONE))
+def claim(session: Dataset, who: Who, body: Claimed) -> dict[str, Any]:
+    """How probable a claim about the true answers is, by what was released; free."""
+    asked = question_of(body.sql, body.query, session.domain)
+    return claim_document(session.claim(asked, body.claim, analyst=who.name))
 
 
 def _wanted(body: QuestionBody | SqlQuestion) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
+    from eke.session.ask.claim import ANY_WIDTH, ClaimText, claim_from, claimed
     from eke.session.ask.estimate import linear_block
     from eke.session.ask.estimator import Estimator
     from eke.session.ask.kept import KeptAnswers
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ANY_WIDTH",
+    "ClaimText",
     "Estimator",
     "KeptAnswers",
+    "claim_from",
+    "claimed",
     "explained_answers",
     "linear_block",
     "measurement_document",
@@ -27,6 +32,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
+            "claim": "ANY_WIDTH ClaimText claim_from claimed",
             "estimate": "linear_block",
             "estimator": "Estimator",
             "kept": "KeptAnswers",

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from eke.domain import Domain
 from eke.privacy.unit import Unit
 from eke.question import Question
+from eke.session.ask.question import Asked, of_unit, question_of
 from eke.sql import parse
 
 MOST_CHARACTERS = 2**18
@@ -32,6 +33,12 @@ class QuestionStore:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Question] = OrderedDict()
         self._characters = 0
+
+    def of(self, asked: Asked) -> Question:
+        """The question that somebody asks, in SQL or as an expression."""
+        if isinstance(asked, str):
+            return self.read(asked)
+        return of_unit(question_of(asked, self._domain), self._unit)
 
     def read(self, text: str) -> Question:
         """The question that a text stands for; a text with a mistake is read again each time."""
