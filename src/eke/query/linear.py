@@ -362,16 +362,16 @@ class Query(BlockOf["Query"]):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Query) or self.domain != other.domain:  # other kinds are others
-            return False
-        # Canonical forms are equal term by term; digests say the same, but take a text each.
+        if self is other or not isinstance(other, Query):  # other kinds are others
+            return self is other
+        # Canonical forms are equal term by term; digests say the same, but take a text each. What
+        # differs most often comes first: a question is compared with all that were measured.
         return (
-            self.constant == other.constant
-            and self.people == other.people
-            and len(self.terms) == len(other.terms)
+            len(self.terms) == len(other.terms)
             and all(map(_same_term, self.terms, other.terms))
+            and self.constant == other.constant
+            and self.people == other.people
+            and self.domain == other.domain
         )
 
     def __hash__(self) -> int:
@@ -385,7 +385,7 @@ Block: TypeAlias = BlockOf[Query]
 
 
 def _same_term(one: Term, other: Term) -> bool:
-    return one.weight == other.weight and one.key == other.key
+    return one.names == other.names and one.weight == other.weight and one.key == other.key
 
 
 def _combined(

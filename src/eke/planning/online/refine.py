@@ -65,7 +65,10 @@ def refinable_among(
     best: Refinable | None = None
     for place, measured in enumerate(measurements):
         block = measured.query
-        if place in refined or block.attributes != names or block.cells != cells or block != query:
+        if place in refined or block.kind != query.kind or block.cells != cells:
+            continue
+        # Of blocks all of whose numbers would be compared, the names are compared first.
+        if not (block.is_single or block.attributes == names) or block != query:
             continue
         law = measured.law
         if not isinstance(law, DiscreteLaplace) or not is_refinable(measured):
