@@ -75,7 +75,9 @@ def test_an_analyst_previews_asks_asks_again_for_free_and_is_refused(
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(answers).to_have_count(2)
     expect(answers.first).to_contain_text("free")
-    expect(answers.first).to_contain_text(re.compile(r"The claim > 1 holds with probability (1|more)"))
+    expect(answers.first).to_contain_text(
+        re.compile(r"The claim > 1 holds with probability (1|more)")
+    )
     page.get_by_label("Claim, if there is one").fill("> x")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(answers).to_have_count(3)

@@ -91,7 +91,8 @@ class History(Sequence[Measurement]):
 
         Args:
             query: a question, or an array of coefficients over the cells of a flat domain.
-            posterior: "exact", "convolution" or "monte_carlo" (BAYES), or "product" (ONLINE).
+            posterior: "exact"; "chebyshev", "convolution" or "monte_carlo" (BAYES); or "product"
+                (ONLINE).
 
         Raises:
             EstimateError: when history does not determine the question.

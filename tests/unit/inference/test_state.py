@@ -7,6 +7,7 @@ from eke.errors import AccuracyError
 from eke.history import Measurement, Row
 from eke.inference import ExactPosterior, Inference, Posterior, noise_of, state
 from eke.inference.mixed import MixedRegression
+from eke.inference.papers.chebyshev import ChebyshevPosterior
 from eke.inference.papers.convolution import ConvolutionPosterior
 from eke.inference.papers.methods import Method, posterior_by
 from eke.inference.papers.monte_carlo import MonteCarloPosterior
@@ -39,6 +40,7 @@ def test_measurements_become_rows(inference):
     [
         ("exact", ExactPosterior),
         ("convolution", ConvolutionPosterior),
+        ("chebyshev", ChebyshevPosterior),
         ("monte_carlo", MonteCarloPosterior),
         ("product", ProductPosterior),
     ],
@@ -65,13 +67,13 @@ def test_methods_agree_where_there_is_one_observation(inference):
         np.testing.assert_allclose(found.interval(0.95), expected.interval(0.95), atol=tolerance)
 
 
-@pytest.mark.parametrize("method", ["exact", "convolution", "monte_carlo", "product"])
+@pytest.mark.parametrize("method", ["exact", "chebyshev", "convolution", "monte_carlo", "product"])
 def test_what_history_does_not_determine_has_no_posterior(inference, method):
     assert posterior_by(method, inference, count(a0=1, a1=1).on(inference.domain)) is None
     assert posterior_by(method, Inference(inference.domain), count().on(inference.domain)) is None
 
 
-@pytest.mark.parametrize("method", ["exact", "convolution", "monte_carlo", "product"])
+@pytest.mark.parametrize("method", ["exact", "chebyshev", "convolution", "monte_carlo", "product"])
 def test_a_constant_is_known_exactly(inference, method):
     posterior = posterior_by(method, inference, query_of(inference.domain, [0] * 6, 42))
     assert posterior is not None
@@ -81,7 +83,7 @@ def test_a_constant_is_known_exactly(inference, method):
 
 
 def test_an_unknown_method_is_refused(inference):
-    with pytest.raises(AccuracyError, match="exact, convolution, monte_carlo, product"):
+    with pytest.raises(AccuracyError, match="exact, chebyshev, convolution, monte_carlo, product"):
         posterior_by("magic", inference, count().on(inference.domain))  # type: ignore[arg-type]
 
 

@@ -25,7 +25,7 @@ WIDE = eke.Domain(
 )
 New = Callable[..., eke.Session]
 METHODS: tuple[Any, ...] = ("blue", "shrinkage", "max_entropy")
-POSTERIORS: tuple[Any, ...] = ("exact", "convolution", "monte_carlo", "product")
+POSTERIORS: tuple[Any, ...] = ("exact", "chebyshev", "convolution", "monte_carlo", "product")
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "one large table": lambda: eke.all_marginals(DOMAIN, 3),
     "pairs": lambda: eke.all_marginals(DOMAIN, 2),

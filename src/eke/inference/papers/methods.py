@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from eke.errors import AccuracyError
+from eke.inference.papers.chebyshev import ChebyshevPosterior
 from eke.inference.papers.convolution import ConvolutionPosterior
 from eke.inference.papers.monte_carlo import MonteCarloPosterior
 from eke.inference.papers.product import ProductPosterior
@@ -16,7 +17,7 @@ from eke.inference.regression import LinearEstimate
 from eke.inference.state import Inference, noise_of
 from eke.query import Query
 
-Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
+Method: TypeAlias = Literal["exact", "chebyshev", "convolution", "monte_carlo", "product"]
 
 
 def posterior_by(method: Method, inference: Inference, query: Query) -> Posterior | None:
@@ -29,6 +30,8 @@ def posterior_by(method: Method, inference: Inference, query: Query) -> Posterio
     if estimate is None:
         return None
     value, noise = estimate
+    if method == "chebyshev" and not noise.is_zero:
+        return ChebyshevPosterior(value, noise)
     if method == "convolution" and not noise.is_zero:
         return ConvolutionPosterior(value, noise)
     if method == "monte_carlo" and not noise.is_zero:
