@@ -45,22 +45,23 @@ def measured_prior(
 
 
 def prior_from_history(domain: Domain, measurements: Iterable[Measurement]) -> Prior:
-    """The product prior of the one-dimensional marginals that a history holds.
+    """The product prior of the one-dimensional marginals that a history's marginals add up to.
 
-    Several measurements of one marginal are averaged by their precision. Privacy: free; it reads
-    released values only.
+    Several of them are averaged by their precision. Privacy: free; it reads released values only.
     """
     sums: dict[str, FloatArray] = {}
     precisions: dict[str, float] = {}
     for measurement in measurements:
         block = measurement.query
-        if len(block.attributes) != 1 or not is_plain(block):
+        if not block.attributes or not is_plain(block):
             continue
-        (name,) = block.attributes
-        precision = 1.0 / measurement.law.variance
-        weighted = precision * np.asarray(measurement.values)
-        sums[name] = sums.get(name, np.zeros(block.cells)) + weighted
-        precisions[name] = precisions.get(name, 0.0) + precision
+        sizes = domain.sizes(block.attributes)
+        values = np.asarray(measurement.values).reshape(sizes)
+        for axis, (name, size) in enumerate(zip(block.attributes, sizes, strict=True)):
+            counts = values.sum(axis=tuple(other for other in range(len(sizes)) if other != axis))
+            precision = size / (measurement.law.variance * values.size)
+            sums[name] = sums.get(name, np.zeros(size)) + precision * counts
+            precisions[name] = precisions.get(name, 0.0) + precision
     return measured_prior(
         domain,
         {name: total / precisions[name] for name, total in sums.items()},

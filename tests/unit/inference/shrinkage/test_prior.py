@@ -38,18 +38,29 @@ def test_the_simplex_projection_is_the_nearest_point(seed: int) -> None:
     assert float(((found - numbers) ** 2).sum()) <= nearest + 1e-9
 
 
-def test_histories_are_searched_for_single_marginals() -> None:
-    block = marginal("b").on(DOMAIN)
+def test_margins_of_all_marginals_are_averaged_by_their_precision() -> None:
+    """Of several tables, each with a margin of its own, a weighted mean; the rest is no use."""
+    both, only = marginal("a", "b").on(DOMAIN), marginal("b").on(DOMAIN)
+    rng = np.random.default_rng(3)
+    cells, noisy = rng.uniform(50.0, 90.0, (4, 2)), np.array([300.0, 260.0])
     history = [
-        Measurement(block, Laplace(1.0), (80.0, 20.0)),
-        Measurement(block, Laplace(100.0), (20.0, 80.0)),
-        Measurement(marginal("a", "b").on(DOMAIN), Laplace(1.0), (1.0,) * 8),
-        Measurement(count().on(DOMAIN), Laplace(1.0), (100.0,)),
-        Measurement(marginal("a", of=count(b=1)).on(DOMAIN), Laplace(1.0), (9.0,) * 4),
+        Measurement(both, Laplace(1.0), tuple(cells.reshape(-1))),
+        Measurement(only, Laplace(2.0), tuple(noisy)),
+        Measurement(count().on(DOMAIN), Laplace(1e-3), (1.0,)),
+        Measurement(marginal("a", of=count(b=1)).on(DOMAIN), Laplace(1e-3), (9.0, 1.0, 1.0, 1.0)),
     ]
     prior = prior_from_history(DOMAIN, history)
-    assert prior.vectors["b"] == pytest.approx([0.8, 0.2], abs=0.001)
-    assert prior.vectors["a"].tolist() == [0.25] * 4
+    # Four answers of variance 2 make one of b, two make one of a.
+    expected = np.average([cells.sum(axis=0), noisy], axis=0, weights=[1 / 8, 1 / 8])
+    assert prior.vectors["b"] == pytest.approx(expected / expected.sum())
+    assert prior.vectors["a"] == pytest.approx(cells.sum(axis=1) / cells.sum())
+    alone = prior_from_history(DOMAIN, history[1:])
+    assert alone.vectors["b"] == pytest.approx(noisy / noisy.sum())
+    assert alone.vectors["a"].tolist() == [0.25] * 4
+    with_little_noise = prior_from_history(
+        DOMAIN, [history[0], Measurement(only, Laplace(0.01), tuple(noisy))]
+    )
+    assert with_little_noise.vectors["b"] == pytest.approx(noisy / noisy.sum(), abs=1e-5)
 
 
 def test_malformed_counts_are_refused() -> None:
