@@ -10,10 +10,12 @@ from __future__ import annotations
 import operator
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from itertools import compress, repeat
 from typing import Any, Final, NoReturn
 
 from eke.errors import PrivacyError, SecretLeak
+from eke.mechanism.choice import choose_place
 from eke.mechanism.noise import draw
 from eke.mechanism.refining import FinerNoise
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Refinement
@@ -103,8 +105,8 @@ def _integers(answers: Iterable[int]) -> tuple[int, ...] | None:
 def reveal_with_noise(secret: Secret, law: DiscreteLaw) -> list[int]:
     """The answers plus one independent draw of the law each, as integers of 2^law.exponent.
 
-    Privacy: this and `choose_with_noise` are all that reads a `Secret`. A record that moves answer
-    i by h_i loses the sum over i of |h_i| / laplace_scale (zCDP: h_i² / 2σ²); see
+    Privacy: this, `refine_with_noise` and the two choices are all that reads a `Secret`. A record
+    that moves answer i by h_i loses the sum over i of |h_i| / laplace_scale (zCDP: h_i² / 2σ²); see
     docs/proofs/noise.md. Noise is drawn before the secret is opened: an error cannot meet exact
     numbers in a local variable, and the time of drawing, the longest part, cannot depend on them.
     The time of the last additions grows with the size of the noisy numbers; that is not hidden.
@@ -188,3 +190,25 @@ def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
         taken = list(compress(offers, enough))
         if taken:
             return taken[0]
+
+
+def choose_among_runs(secret: Secret, law: DiscreteLaplace) -> int:
+    """The place of one of very many options, drawn with chances ∝ exp(-score / laplace_scale).
+
+    The secret holds runs of options that have one score: how many and which, one run after the
+    other. The place is counted through all of them.
+
+    Privacy: if a neighbour moves no option's score by more than Δ, the choice is 2Δ/b-DP and
+    (Δ/b)²/2-zCDP, wherever the runs begin and end; see docs/proofs/selection.md. The chances are
+    exact. The time grows with the number of runs, which is why a release keeps a `Tempo`; `count`
+    tells it as well, so that this secret must stay within the junction.
+    """
+    if not isinstance(secret, Secret) or secret.count < 2 or secret.count % 2:
+        raise PrivacyError("a choice among runs needs a Secret with a number and a score for each")
+    if type(law) is not DiscreteLaplace:
+        raise PrivacyError("a choice is drawn with the scale of discrete Laplace noise")
+    scale = law.steps * Fraction(2) ** (law.exponent - secret.exponent)
+    exact: tuple[int, ...] = _EXACT.__get__(secret)
+    if min(exact[::2]) < 1:
+        raise PrivacyError("each run of a choice has at least one option")
+    return choose_place(exact[::2], exact[1::2], scale)
