@@ -20,7 +20,13 @@ from audits.choice import pooled_draws
 from audits.claim import no_inference
 from audits.place import memory_folder
 from audits.row import Row, Scale, number
-from eke.mechanism import Secret, choose_with_noise, draw, reveal_with_noise
+from eke.mechanism import (
+    Secret,
+    choose_among_runs,
+    choose_with_noise,
+    draw,
+    reveal_with_noise,
+)
 from eke.mechanism.noise import MANY
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, NoiseLaw
@@ -30,6 +36,8 @@ from eke.privacy.record_loss import NANO
 from tests.privacy.sampled_release import block_plan, misfit, release
 from tests.privacy.sampled_rows import RowSampler
 from tests.unit.mechanism.test_choice import ANSWERS, chances
+from tests.unit.mechanism.test_choice_among_runs import SCORES, WIDTHS, runs
+from tests.unit.mechanism.test_choice_among_runs import chances as step_chances
 from tests.unit.mechanism.test_noise import WIDE, fit
 
 REJECTED = 1e-6
@@ -118,6 +126,18 @@ def choice_fit(count: int) -> Fit:
     return pvalue
 
 
+def quantile_fit(count: int) -> Fit:
+    """Chances of the steps of a column, each of which can be chosen as a quantile."""
+    law, secret = DiscreteLaplace(16, -2), runs(WIDTHS, SCORES)
+    places = [choose_among_runs(secret, law) for _ in range(count)]
+    found = np.bincount(places, minlength=sum(WIDTHS))
+
+    def pvalue(stretch: float) -> float:
+        return float(stats.chisquare(found, step_chances(4.0 * stretch) * count).pvalue)
+
+    return pvalue
+
+
 def released_fit(count: int, measure: Measure, folder: Path) -> Fit:
     """Values of the release function, less the weight of the one record in each cell."""
     part = block_plan(count, 25.0, measure)
@@ -148,6 +168,7 @@ def noise_paths(count: int, folder: Path) -> Iterator[tuple[str, Fit]]:
         yield f"released, {measure}", released_fit(count, measure, folder)
     yield "scored rows", scored_fit(count)
     yield "chosen", choice_fit(count)
+    yield "chosen among runs", quantile_fit(count)
 
 
 def goodness_of_fit(scale: Scale) -> tuple[Row, ...]:

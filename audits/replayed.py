@@ -9,7 +9,6 @@ import pytest
 from audits.place import memory_folder
 from audits.row import Row, Scale, number
 from eke.engine import draws as product
-from eke.mechanism import secret
 from eke.publish import lda, max_entropy
 from tests.privacy import test_draws_once as faults
 from tests.privacy.replay.leaks import LEAKS, leaking
@@ -42,12 +41,12 @@ def draws(scale: Scale) -> tuple[Row, ...]:
     problems, tried = [], 0
     for name in faults.PATHS if scale.full else ("ask", "release"):
         with memory_folder() as folder, pytest.MonkeyPatch.context() as patched:
-            problems += faults.inject_everywhere(folder, name, _counted(patched), each)
+            problems += faults.inject_everywhere(folder, name, faults.counting(patched), each)
             tried += each
     with memory_folder() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(product.Draws, "_take_in", lambda *_: None)
         patched.setattr(product, "_unstored", faults.Forgetful())
-        forgotten = faults.inject_everywhere(folder, "pca", _counted(patched), 8)
+        forgotten = faults.inject_everywhere(folder, "pca", faults.counting(patched), 8)
     return (
         Row(
             title="failures after the data was touched: draws per charge at most 1",
@@ -83,9 +82,3 @@ def publishing(scale: Scale) -> tuple[Row, ...]:
 def _published(count: int, seed: int) -> tuple[list[str], int]:
     with memory_folder() as folder:
         return publications.problems_of(Path(folder), count, seed)
-
-
-def _counted(patched: pytest.MonkeyPatch) -> faults.Sampler:
-    sampler = faults.Sampler()
-    patched.setattr(secret, "draw", sampler)
-    return sampler

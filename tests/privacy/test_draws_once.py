@@ -25,6 +25,7 @@ from eke.engine import draws, measuring, vault
 from eke.errors import ReleaseFailed
 from eke.ledger.failpoint import FAILPOINTS
 from eke.mechanism import draw, secret
+from eke.mechanism.choice import choose_place
 from eke.privacy.law import DiscreteLaw
 
 PACKAGE = str(Path(eke.__file__).parent)
@@ -47,6 +48,10 @@ PATHS: dict[str, Release] = {
     "ask": lambda s: s.ask(eke.count(a=(1, 2)), within=60, key="k").to_json(),
     "ask in SQL": lambda s: s.ask("SELECT b, COUNT(*) FROM t GROUP BY b", within=60, key="k"),
     "statement in steps": lambda s: s.ask("SELECT AVG(a) FROM t", within=0.6, key="k").to_json(),
+    "choice": lambda s: s.ask(eke.median("a").chosen(), spend=0.5, key="k").to_json(),
+    "choice in steps": lambda s: s.ask(
+        "SELECT CHOSEN_QUANTILE(a, 0.8) FROM t WHERE b = 'x'", within="9 %", key="k"
+    ).to_json(),
     "release": lambda s: s.release(s.plan([eke.marginal("a", "b")], budget=0.3), key="k").sequence,
     "max_entropy": lambda s: s.publish("max_entropy", epsilon=0.5, key="k").codes.tolist(),
     "pca": lambda s: s.publish("pca", epsilon=0.5, components=2, key="k").codes.tolist(),
@@ -110,11 +115,23 @@ def traced(fault: Fault) -> Iterator[None]:
         sys.settrace(before)
 
 
+def counting(patch: pytest.MonkeyPatch) -> Sampler:
+    """The sampler of noise and of choices, counted while the patch is there."""
+    counted, choose = Sampler(), choose_place
+
+    def chosen(*runs: Any) -> int:
+        place = choose(*runs)
+        counted.calls += 1
+        return place
+
+    patch.setattr(secret, "draw", counted)
+    patch.setattr(secret, "choose_place", chosen)
+    return counted
+
+
 @pytest.fixture
 def sampler(monkeypatch: pytest.MonkeyPatch) -> Sampler:
-    counting = Sampler()
-    monkeypatch.setattr(secret, "draw", counting)
-    return counting
+    return counting(monkeypatch)
 
 
 def dataset(folder: Path, name: str) -> eke.Session:
@@ -217,7 +234,7 @@ def test_a_release_that_forgets_its_draws_is_caught(folder, sampler, monkeypatch
     assert inject_everywhere(folder, "pca", sampler, 8) != []
 
 
-@pytest.mark.parametrize("name", ["ask", "release", "pca"])
+@pytest.mark.parametrize("name", ["ask", "choice", "release", "pca"])
 @pytest.mark.parametrize("place", [one for one in FAILPOINTS if one.startswith("engine.")])
 def test_a_death_at_any_failpoint_draws_nothing_anew(name, place, folder, sampler, monkeypatch):
     """In the same process; one that dies between drawing and storing has told nobody anything."""

@@ -132,7 +132,10 @@ def wrong_books(entries: list[Entry]) -> list[str]:
     for entry in entries:
         if entry.kind == "reserve":
             plan = Plan.from_document(DOMAIN, entry.payload["plan"])  # type: ignore[arg-type]
-            after = accountant.after_all([(p.query, p.charged) for p in plan.parts], limit)
+            measured = [(p.query, p.charged) for p in plan.parts]
+            after = accountant.after_all(measured, limit, plan.flat_loss)
+            if plan.later_loss != sum(choice.price(accountant) for choice in plan.choices):
+                problems.append(f"entry {entry.sequence} charged something else than its choices")
             if after != entry.about["spent_after"]:
                 problems.append(f"entry {entry.sequence} charged something else than the loss")
             if entry.payload["cost"] != after - accountant.spent:
@@ -141,6 +144,7 @@ def wrong_books(entries: list[Entry]) -> list[str]:
                 problems.append(f"entry {entry.sequence} passed the limit")
             for part in plan.parts:
                 accountant.add(part.query, part.charged, after)
+            accountant.charge_everyone(plan.flat_loss, after)
             reserved[entry.sequence] = False
         elif entry.kind == "commit":
             if reserved.get(int(str(entry.about["reservation"])), True):
@@ -231,7 +235,7 @@ def careless(place: str, runs: int) -> dict[str, object]:
     problems: list[str] = []
 
     def careless_commit(self: Vault, reservation: int, released: Any, *_: Any) -> str:
-        value = released[0].values[0]
+        value = released[0][0].values[0]
         receipt = dict.fromkeys(("question", "noise", "source"), "measured") | dict.fromkeys(
             ("within", "confidence", "price_nano", "known", "spent_nano"), 1.0
         )
@@ -278,9 +282,43 @@ def uncharged(place: str, runs: int) -> dict[str, object]:
     return {"problems": problems}
 
 
+def choose(session: eke.Session) -> str:
+    """A chosen quantile as text; it takes one charge."""
+    chosen = session.ask(eke.quantile("age", 0.7, sex="F").chosen(), spend=0.2, key="key")
+    return json.dumps([chosen.value, chosen.rank_error, chosen.receipt.cost_nano])
+
+
+def choices(place: str, passes: int) -> dict[str, object]:
+    """Children that die at each failpoint of a choice; the same key then gives one answer."""
+    problems: list[str] = []
+    died = 0
+    for name in (name for name in FAILPOINTS if ".create." not in name):
+        for number in range(1, passes + 1):
+            where = dataset(place, f"chosen-{name}-{number}".replace(".", "-"))
+            session = create(where, epsilon=0.3)  # enough for one charge, and not for two
+            child = os.fork()
+            if child == 0:
+                os.environ[VARIABLE] = f"{name}@{number}"
+                choose(session)
+                os._exit(0)
+            died += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+            wrong = wrong_books(session.ledger_entries())
+            again = {choose(eke.open(where, analyst="ann")) for _ in range(2)}
+            entries, report = session.ledger_entries(), session.verify()
+            kinds = [entry.kind for entry in entries]
+            wrong += [*report.problems, *wrong_books(entries)]
+            if len(again) != 1 or report.open_reservations or len(session.history.choices) != 1:
+                wrong.append(f"not one answer: {sorted(again)}")
+            if (kinds.count("reserve"), kinds.count("draw")) != (1, 1):
+                wrong.append("charged or drawn twice")
+            problems.extend(f"{name}@{number}: {text}" for text in wrong)
+    return {"died": died, "problems": problems}
+
+
 SCENARIOS: dict[str, Callable[[str, int], dict[str, object]]] = {
     "random_kills": random_kills,
     "failpoints": failpoints,
+    "choices": choices,
     "careless": careless,
     "forgetful": forgetful,
     "uncharged": uncharged,

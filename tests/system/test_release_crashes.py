@@ -41,6 +41,13 @@ def test_killed_at_every_failpoint(drive_releases):
             assert found[f"{name}@3"] == last
 
 
+def test_a_choice_that_is_killed_is_charged_and_drawn_once(drive_releases):
+    """Each failpoint, up to three times: in the reservation, the draw and the commit."""
+    figures = drive_releases("choices", 3)
+    assert figures["problems"] == []
+    assert figures["died"] >= len([name for name in FAILPOINTS if ".create." not in name])
+
+
 def test_releasing_before_the_answer_is_stored_would_be_caught(drive_releases):
     """Positive control, N = 3 deaths."""
     problems = drive_releases("careless", 3)["problems"]

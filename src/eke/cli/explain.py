@@ -75,6 +75,11 @@ def _show_measurement(screen: Screen, document: dict[str, Any]) -> None:
         f"at {document['at'][:16].replace('T', ' ')} UTC, charged {document['measure']} "
         f"{document['cost']:.6g} by entry {document['charged_by']}"
     )
+    for choice in document.get("choices", ()):
+        chosen = choice["chosen"]
+        value = chosen if isinstance(chosen, str) else f"{chosen:,.6g}"
+        screen.print(f"[bold]{screen.escape(choice['question'])}[/]: {value}", indent=2)
+        screen.print("by one choice, the exponential mechanism", indent=4)
     for measurement in document["measurements"]:
         values = measurement["values"]
         value = f"{values[0]:,.6g}" if len(values) == 1 else f"{len(values)} cells"

@@ -133,10 +133,11 @@ def _html(session: Session) -> str:
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(rows[0] if rows else [])
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer.writerow(names)
     for row in rows:
+        cells = [row.get(name) for name in names]
         writer.writerow(
-            json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell
-            for cell in row.values()
+            json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell for cell in cells
         )
     return written.getvalue()

@@ -34,14 +34,17 @@ def _show(screen: Screen, records: Sequence[dict[str, Any]]) -> None:
     table.add_column("noisy value", justify="right", no_wrap=True)
     table.add_column(screen.text("± noise"), justify="right", no_wrap=True)
     for record in records:
-        value = record["value"]
+        value, noise = record.get("chosen", record["value"]), record["noise_deviation"]
+        shown = f"{record['cells']} cells" if value is None else value
+        if not isinstance(shown, str):
+            shown = f"{value:,.6g}"
         cells = (
             str(record["sequence"]),
             str(record["at"])[:16].replace("T", " "),
             str(record["analyst"]),
             str(record["question"]),
-            f"{record['cells']} cells" if value is None else f"{value:,.6g}",
-            f"{record['noise_deviation']:,.3g}",
+            shown,
+            "chosen" if noise is None else f"{noise:,.3g}",
         )
         table.add_row(*(Text(screen.text(cell)) for cell in cells))
     screen.show(table)

@@ -84,6 +84,13 @@ def _show_number(screen: Screen, answer: Answer) -> None:
     half = number(answer.within, places)
     if calendar is not None:
         half = calendar.length_text(answer.within)
+    if answer.rank_error is not None:
+        screen.print(
+            f"[bold]{value}[/]   chosen; [dim]with probability {answer.confidence:.4g} at most "
+            f"{answer.rank_error:,} records off[/]",
+            indent=_INDENT,
+        )
+        return
     screen.print(
         f"[bold]{value}[/]   {first} to {last} "
         f"[dim]with probability {answer.confidence:.4g} ({screen.text('±')}{half})[/]",

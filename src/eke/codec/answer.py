@@ -28,6 +28,8 @@ def answer_document(answer: Answer, *, posterior: bool) -> dict[str, Any]:
         "caveats": list(answer.caveats),
         "receipt": receipt_document(receipt),
     }
+    if receipt.rank_error is not None:
+        shared["rank_error"] = receipt.rank_error
     if answer.is_number:
         low, high = answer.interval
         number = {"kind": "number", "value": answer.value, "low": low, "high": high}
@@ -85,7 +87,13 @@ def _first_document(first: First) -> dict[str, Any]:
 
 def receipt_document(receipt: Receipt) -> dict[str, Any]:
     """A receipt; a price, a size of groups and a share are in it if they were asked for."""
-    absent = {"spend_nano": None, "groups_of": None, "share": None, "of_records": False}
+    absent = {
+        "spend_nano": None,
+        "groups_of": None,
+        "share": None,
+        "of_records": False,
+        "rank_error": None,
+    }
     fields = asdict(receipt).items()
     return {name: value for name, value in fields if name not in absent or value != absent[name]}
 

@@ -33,6 +33,8 @@ def answer_document(answer: Answer) -> dict[str, Any]:
     receipt = {**receipt_document(answer.receipt), "caveats": list(answer.caveats)}
     if answer.is_number:
         low, high = answer.interval
+        if answer.rank_error is not None:
+            receipt = {"rank_error": answer.rank_error, **receipt}
         return {"value": answer.value, "low": low, "high": high, **receipt}
     kinds = ["key" if is_key else "value" for is_key in answer.is_key]
     return {

@@ -19,7 +19,7 @@ from eke.domain import Domain
 from eke.engine.refined import refined_by
 from eke.engine.share import CAP, Shares
 from eke.errors import LedgerError
-from eke.history import Measurement
+from eke.history import ChosenStep, Measurement
 from eke.ledger import Entry
 from eke.planning import Past, Plan, Refinable, refinable_among
 from eke.privacy.accountant import Accountant
@@ -51,6 +51,7 @@ class Books:
     past: Past = field(default_factory=Past)
     shares: Shares = field(default_factory=Shares)
     measurements: list[Measurement] = field(default_factory=list)
+    choices: list[ChosenStep] = field(default_factory=list)
     reservations: dict[int, Reserved] = field(default_factory=dict)
     unmeasured: dict[int, ReadBlocks] = field(default_factory=dict)  # of open reservations
     refined: set[int] = field(default_factory=set)  # measurements, as soon as it is charged
@@ -63,6 +64,7 @@ class Books:
             self.past.view(),
             self.shares,
             list(self.measurements),
+            list(self.choices),
             dict(self.reservations),
             dict(self.unmeasured),
             set(self.refined),
@@ -74,6 +76,7 @@ class Books:
             self._reserve(entry, read)
         elif entry.kind == "commit":
             self.measurements += self._released(entry, read)
+            self.choices += self._chosen(entry)
         elif entry.kind == CAP:
             self.shares = self.shares.capped(entry.payload)
 
@@ -92,6 +95,19 @@ class Books:
         self.unmeasured[entry.sequence] = [
             (part["query"], own.query)
             for part, own in zip(document["parts"], plan.parts, strict=True)
+        ]
+
+    def _chosen(self, entry: Entry) -> list[ChosenStep]:
+        """What a commit says was chosen, of what its reservation wanted chosen."""
+        steps = entry.payload.get("choices", ())
+        if not steps:
+            return []
+        reserved = self.reservations[whole(entry.about["reservation"])]
+        if not isinstance(steps, list) or len(steps) != len(reserved.plan.choices):
+            raise LedgerError("the ledger holds a choice of an unknown form")
+        return [
+            ChosenStep(choice, whole(step), entry.sequence, reserved.analyst, reserved.at)
+            for choice, step in zip(reserved.plan.choices, steps, strict=True)
         ]
 
     def _released(self, entry: Entry, read: ReadBlocks) -> list[Measurement]:
@@ -169,6 +185,11 @@ class LateAccounts:
         """What was paid for before."""
         return self.books().past
 
+    @property
+    def choices(self) -> Sequence[ChosenStep]:
+        """What was chosen before."""
+        return self.books().choices
+
     def refinable(self, query: Block) -> Refinable | None:
         """The measurement of this question that may be refined."""
         books = self.books()
@@ -206,6 +227,12 @@ def released(
         measurements.append(measurement)
         last = [(document["query"], measurement.query)]
     return measurements
+
+
+def released_document(measured: Sequence[Measurement], steps: Sequence[int]) -> dict[str, object]:
+    """What a commit holds: measurements, and the steps that were chosen if any were."""
+    document: dict[str, object] = {"measurements": [one.to_document() for one in measured]}
+    return {**document, "choices": list(steps)} if steps else document
 
 
 def blocks_of(entry: Entry, measured: Sequence[Measurement]) -> ReadBlocks:

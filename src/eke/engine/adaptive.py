@@ -18,14 +18,15 @@ import numpy as np
 from eke.arrays import IntArray
 from eke.data import Counts, Rows
 from eke.domain import Domain
-from eke.engine.checked import checked_law, checked_part, checked_query
+from eke.engine.checked import checked_choice, checked_law, checked_part, checked_query
 from eke.engine.draws import Drawing, Wanted, text_of
 from eke.engine.exact import exact_answers
+from eke.engine.exact_ranks import exact_ranks
 from eke.engine.row_scores import RowScores, checked_scores, exact_scores
 from eke.errors import PrivacyError
-from eke.history import Measurement
+from eke.history import ChosenStep, Measurement, RankChoice
 from eke.inference.progress import Progress, silent
-from eke.mechanism import Secret, choose_with_noise, reveal_with_noise
+from eke.mechanism import Secret, choose_among_runs, choose_with_noise, reveal_with_noise
 from eke.planning import Part, Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
@@ -127,6 +128,7 @@ class Desk:
         self._draws = draws
         self._progress = progress
         self._measured: list[Measurement] = []
+        self._chosen: list[ChosenStep] = []
         self._open = True
 
     def __enter__(self) -> Self:
@@ -146,6 +148,11 @@ class Desk:
     def measured(self) -> tuple[Measurement, ...]:
         """Everything that was measured here, in order."""
         return tuple(self._measured)
+
+    @property
+    def chosen(self) -> tuple[ChosenStep, ...]:
+        """Every step of a column that was chosen here, in order."""
+        return tuple(self._chosen)
 
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
@@ -170,6 +177,20 @@ class Desk:
         secret = exact_distances(selection, tables)
         (place,) = self._drawn(selection.text(), lambda: [choose_with_noise(secret, selection.law)])
         return place
+
+    def choose_step(self, choice: RankChoice) -> ChosenStep:
+        """A number of a column, chosen as a quantile: docs/proofs/quantiles.md."""
+        choice = checked_choice(choice, self._accountant.domain)
+        counts = self._of(choice.needed)
+        self._pay(choice.price(self._accountant))
+        self._draws.look()
+        secret = exact_ranks(choice, counts)
+        (place,) = self._drawn(
+            text_of(choice.to_document()), lambda: [choose_among_runs(secret, choice.law)]
+        )
+        chosen = ChosenStep(choice, choice.steps[0] + place)
+        self._chosen.append(chosen)
+        return chosen
 
     def score_rows(self, scores: RowScores) -> tuple[list[int], DiscreteLaw]:
         """The noisy scores of all rows, row after row, in steps of the law, and that law.

@@ -9,10 +9,13 @@ domain, with the checks of their constructors, and prices and measures the copie
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from eke.domain import Domain
 from eke.errors import PrivacyError
+from eke.history import RankChoice
 from eke.planning import Part, Plan
-from eke.privacy.law import DiscreteLaw, is_drawn
+from eke.privacy.law import DiscreteLaplace, DiscreteLaw, is_drawn
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
 from eke.privacy.refinement import Earlier
@@ -34,6 +37,7 @@ def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
         plan.demands,
         plan.instead_of,
         plan.purpose,
+        tuple(checked_choice(choice, domain) for choice in plan.choices),
     )
 
 
@@ -60,6 +64,26 @@ def checked_part(part: object, domain: Domain, measure: Measure) -> Part:
     if type(part) is not Part:
         raise PrivacyError("only parts of a plan can be measured, and nothing derived from them")
     return Part(checked_query(part.query, domain), checked_law(part.law, measure))
+
+
+def checked_choice(choice: object, domain: Domain) -> RankChoice:
+    """The junction's own copy of a choice among the steps of a column of its own domain.
+
+    Privacy: which records count, how far one of them moves a score, and the scores themselves
+    follow from this copy.
+    """
+    if type(choice) is not RankChoice:
+        raise PrivacyError("only a RankChoice is carried out, and nothing derived from it")
+    counted = checked_query(choice.counted, domain).inside
+    if counted is None:
+        raise PrivacyError("a quantile is chosen among records that one question counts")
+    law = choice.law
+    if type(law) is not DiscreteLaplace or type(choice.attribute) is not str:
+        raise PrivacyError("a choice is drawn with the scale of discrete Laplace noise")
+    if type(choice.share) is not Fraction:
+        raise PrivacyError("the share of a quantile is a Fraction")
+    copy = DiscreteLaplace(law.steps, law.exponent)
+    return RankChoice(counted, choice.attribute, choice.share, copy)
 
 
 def checked_query(query: object, domain: Domain) -> Block:

@@ -1,8 +1,9 @@
 """Measuring: what a release does at the data, once it is charged.
 
 The parts of a plan are measured in every release. What follows from them is the business of a
-`Measuring`, of which there are three: nothing (`PartsAlone`), scores of every row (`RowScoring`),
-and marginals that are selected step by step (`Selecting`). One says before the charge what it needs
+`Measuring`, of which there are four: nothing (`PartsAlone`), scores of every row (`RowScoring`),
+marginals that are selected step by step (`Selecting`), and the numbers that a plan has chosen as
+quantiles (`Choosing`). One says before the charge what it needs
 of the table and which loss of the plan it spends; after it, it works at a `Desk`, which prices
 every step and refuses what the charge does not cover. See docs/proofs/release.md.
 """
@@ -22,10 +23,11 @@ from eke.engine.exact import exact_answers
 from eke.engine.refined import steps_before
 from eke.engine.row_scores import RowScores
 from eke.errors import PrivacyError
-from eke.history import Measurement
+from eke.history import Measurement, RankChoice
 from eke.ledger.failpoint import failpoint
 from eke.mechanism import Secret, refine_with_noise, reveal_with_noise
 from eke.planning import Part, Plan
+from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaw, Refinement
 
 FlatLoss: TypeAlias = Literal["row_loss", "later_loss"]
@@ -97,6 +99,37 @@ class Selecting:
 
     def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
         self.decide(desk, measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """Numbers chosen as quantiles, as the plan itself says (docs/proofs/quantiles.md)."""
+
+    spends: ClassVar[AbstractSet[FlatLoss]] = frozenset({"later_loss"})
+    choices: tuple[RankChoice, ...]
+
+    @property
+    def attribute_sets(self) -> AttributeSets:
+        return tuple(choice.needed for choice in self.choices)
+
+    def proceed(self, desk: Desk, measured: Sequence[Measurement]) -> None:
+        for choice in self.choices:
+            desk.choose_step(choice)
+
+
+def measuring_of(plan: Plan, measuring: Measuring) -> Measuring:
+    """How a plan is measured: one with choices says so itself, also when it is read again."""
+    if not plan.choices:
+        return measuring
+    if measuring is not PARTS_ALONE:
+        raise PrivacyError("a plan with choices has nothing else that follows from its parts")
+    return Choosing(plan.choices)
+
+
+def check_choices(plan: Plan, accountant: Accountant) -> None:
+    """Raise, before anything is paid, unless a plan charges just what its choices cost."""
+    if plan.choices and plan.later_loss != sum(one.price(accountant) for one in plan.choices):
+        raise PrivacyError("this plan charges something else than its choices cost; plan it again")
 
 
 def check_losses(plan: Plan, measuring: Measuring) -> None:

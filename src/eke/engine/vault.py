@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from eke.data import Source
+from eke.engine.accounts import released_document
 from eke.engine.adaptive import Desk
 from eke.engine.checked import checked_plan
 from eke.engine.checkpoint import NO_CHECKPOINT, Checkpoint
@@ -23,10 +24,12 @@ from eke.engine.measuring import (
     PARTS_ALONE,
     Measuring,
     carried_out,
+    check_choices,
     check_losses,
     counted_for_parts,
     load_for_parts,
     measured_parts,
+    measuring_of,
 )
 from eke.engine.refined import check_refined, refined_by
 from eke.engine.share import CAP, Shares, cap_document
@@ -228,6 +231,7 @@ class Vault:
         """
         # Nobody else holds this one.
         plan = checked_plan(plan, self.domain, self._beginning.measure)
+        asked, measuring = measuring, measuring_of(plan, measuring)
         check_losses(plan, measuring)
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")
@@ -237,6 +241,7 @@ class Vault:
             load_for_parts(self._source, plan, sets)
             rows = self._source.rows() if plan.row_loss else None
             self._standing.read_accounts()  # now, and not while others wait for the ledger
+            check_choices(plan, self._standing.accountant)
             with self.ledger.exclusive() as book:  # 1 to 4: charged, or found to be
                 request = book.find(analyst, key, digest)
                 if request is not None and request.answer is not None:
@@ -253,7 +258,9 @@ class Vault:
                     plan, cost = held.plan, held.cost
                     token = book.entry(request.sequence).hash
                     reservation = Reservation(sequence=request.sequence, token=token)
+                    measuring = measuring_of(plan, asked)
                     check_losses(plan, measuring)
+                    sets = tuple(measuring.attribute_sets)
             failpoint("engine.reserved")
             try:  # 5 to 7: counted, drawn and stored, first the parts, then what follows from them
                 is_new = request is None
@@ -274,7 +281,9 @@ class Vault:
                     answer = _nothing
                 measured.extend(desk.measured)
                 # 8 to 11: stored, and only then told.
-                return told(self._commit(reservation.sequence, measured, cost, answer, draws))
+                steps = [chosen.step for chosen in desk.chosen]
+                released = measured, steps
+                return told(self._commit(reservation.sequence, released, cost, answer, draws))
             except Answered:  # by another process, which was faster
                 stored = self.ledger.find(analyst, key, digest)
                 if stored is None or stored.answer is None:
@@ -345,7 +354,7 @@ class Vault:
     def _commit(
         self,
         reservation: int,
-        measured: list[Measurement],
+        released: tuple[list[Measurement], list[int]],
         cost: int,
         answer: AnswerText,
         draws: Draws,
@@ -356,14 +365,15 @@ class Vault:
                 request = book.request(reservation)
                 if request is not None and request.answer is not None:
                     return request.answer  # another process was faster
+                measured, steps = released
                 placed = [replace(one, sequence=book.state.sequence + 1) for one in measured]
                 self._standing.learn(placed)
                 try:
                     text = answer(self._standing.facts(), placed, cost)
                 except Exception:  # noqa: BLE001 -- it may depend on the noise: stored, not raised
                     text = FAILED
-                released = {"measurements": [one.to_document() for one in placed]}
-                closing = book.commit(reservation, released, text)
+                payload = released_document(placed, steps)
+                closing = book.commit(reservation, payload, text)
                 failpoint("engine.stored")
         except BaseException:
             # It may hold what the ledger does not. No checkpoint: whatever failed, this must not.

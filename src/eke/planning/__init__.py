@@ -6,6 +6,7 @@ from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.planning.look_ahead.suggestion import Point, Suggestion, suggestions
+    from eke.planning.online.choosing import best_choice, decide_chosen, spend_on_chosen
     from eke.planning.online.decide import decide
     from eke.planning.online.decision import Decision, decide_demands
     from eke.planning.online.facts import AccountsAtHand, Facts, known_errors
@@ -66,10 +67,12 @@ __all__ = [
     "Target",
     "Workload",
     "all_marginals",
+    "best_choice",
     "check_price",
     "checked",
     "consistent_tables",
     "decide",
+    "decide_chosen",
     "decide_demands",
     "decide_quantiles",
     "decide_relative",
@@ -91,6 +94,7 @@ __all__ = [
     "ranges",
     "refinable_among",
     "spend_on",
+    "spend_on_chosen",
     "spend_on_quantiles",
     "suggestions",
     "top_up",
@@ -104,6 +108,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "look_ahead.suggestion": "Point Suggestion suggestions",
+            "online.choosing": "best_choice decide_chosen spend_on_chosen",
             "online.decide": "decide",
             "online.decision": "Decision decide_demands",
             "online.facts": "AccountsAtHand Facts known_errors",

@@ -115,14 +115,19 @@ class Accountant:
             return self._factor
         return 1 if block.is_single else min(self._rows, block.cells)
 
-    def price_of_choice(self, reach: int, law: DiscreteLaplace) -> int:
+    def price_of_choice(
+        self, reach: int, law: DiscreteLaplace, *, replaced: int | None = None
+    ) -> int:
         """The loss of an exponential mechanism with chances ∝ exp(score / laplace_scale).
 
         Privacy: `reach` is the most that an added record moves a score, in whole units; a replaced
-        one moves it twice as far. With Δ = that, the loss is 2Δ/b, and as zCDP (Δ/b)²/2: the range
-        of the privacy loss is 2Δ/b (Cesar and Rogers 2021). See docs/proofs/selection.md.
+        one moves it twice as far, unless `replaced` says that it is less. With Δ = that, the loss
+        is 2Δ/b, and as zCDP (Δ/b)²/2: the range of the privacy loss is 2Δ/b (Cesar and Rogers
+        2021). See docs/proofs/selection.md.
         """
-        moved = reach if self.neighbours == "add_remove" else 2 * reach
+        moved = reach
+        if self.neighbours != "add_remove":
+            moved = 2 * reach if replaced is None else min(replaced, 2 * reach)
         ratio = Fraction(moved) / (law.steps * Fraction(2) ** law.exponent)
         return self._factor * math.ceil(NANO * self.measure.loss_of_choice(ratio))
 

@@ -9,7 +9,7 @@ from typing import get_args
 from eke.errors import QueryError
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Sign
 from eke.question.ladder import checked_share
-from eke.question.quantile import Quantile
+from eke.question.quantile import chosen_or_counted
 from eke.question.square_root import Root
 
 MOST_LEVELS = 40
@@ -33,12 +33,16 @@ def formula_from_document(document: object, answers: int, levels: int = MOST_LEV
         case {"root": of, **rest} if not rest:
             return Root(formula_from_document(of, answers, levels - 1))
         case {"quantile": {"answer": int(index), **more}, "attribute": str(name), **rest} if (
-            not more and 0 <= index < answers and rest.keys() == {"share", "between"}
+            not more
+            and 0 <= index < answers
+            and rest.keys() - {"chosen"} == {"share", "between"}
+            and rest.get("chosen", True) is True
         ):
-            share, is_between = str(rest["share"]), rest["between"]
+            share, is_between, is_chosen = str(rest["share"]), rest["between"], "chosen" in rest
             if _NUMBER.fullmatch(share) and isinstance(is_between, bool):
                 wanted = checked_share(_fraction(share))
-                return Quantile(Aggregate(index), name, wanted, is_between)
+                of = Aggregate(index)
+                return chosen_or_counted(of, name, wanted, is_between, is_chosen=is_chosen)
         case {"sign": sign, "of": [left, right], **rest} if not rest and sign in get_args(Sign):
             parts = (formula_from_document(part, answers, levels - 1) for part in (left, right))
             return Operation(sign, *parts)

@@ -10,7 +10,7 @@ A `FormulaExpression` is a formula over linear questions without a domain; `on(d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -56,6 +56,26 @@ class FormulaExpression(WiderExpression):
     def by(self, *attributes: str) -> FormulaExpression:
         """The same formula in every combination of values of some attributes."""
         return FormulaExpression(self.formula, self.of, self.text, attributes)
+
+    def chosen(self) -> FormulaExpression:
+        """The same quantile, chosen among the column's numbers by one private choice.
+
+        It is SQL's CHOSEN_MEDIAN and CHOSEN_QUANTILE. For one quantile of a column with very many
+        numbers it is nearer, at the same price, than one that is found by counting; it says how
+        many records it may be off by, not how far, and tells nothing of other questions. `within`
+        is a share of the records, such as "1 %"; or say what it may cost with `spend`.
+
+        Raises:
+            QueryError: when it is no quantile, or one of several groups.
+
+        Example:
+            >>> print(eke.quantile("age", 0.9, sex="F").chosen())
+            chosen 0.9 quantile of age where sex = 'F'
+            >>> oldest = session.ask(eke.quantile("age", 0.9).chosen(), spend=0.05)
+            >>> oldest.value in range(100), oldest.free
+            (True, False)
+        """
+        return replace(self, formula=self.formula.chosen(), text=f"chosen {self.text}")
 
     def on(self, domain: Domain) -> Question:
         """The question over a domain; raises when attributes or values are not declared there."""
@@ -214,7 +234,10 @@ def quantile(
 
     It is SQL's QUANTILE_DISC: the least number of the attribute that so many records do not
     exceed. Records without a number are left out. `within` is in the unit of the attribute, or a
-    share of the records such as "1 %". Quantiles are found in steps, and not calculated with.
+    share of the records such as "1 %". Quantiles are found in steps, and not calculated with. Of a
+    column with very many numbers `eke.quantile("pay", 0.9).chosen()` is nearer at the same price,
+    for one quantile: it is one private choice, and says how many records it may be off by; see
+    docs/proofs/quantiles.md.
 
     Args:
         attribute: whose quantile it is.
@@ -234,7 +257,8 @@ def quantile(
 def median(attribute: str, where: Where | None = None, **conditions: Any) -> FormulaExpression:
     """The median of a numeric attribute over the records that meet all conditions.
 
-    It is SQL's MEDIAN: the middle of two records where their number is even.
+    It is SQL's MEDIAN: the middle of two records where their number is even. With `.chosen()` after
+    it, as of `quantile`, it is a number that a record may have, by one private choice.
 
     Args:
         attribute: whose median it is.
@@ -244,6 +268,9 @@ def median(attribute: str, where: Where | None = None, **conditions: Any) -> For
     Example:
         >>> print(eke.median("age").by("sex"))
         median of age by sex
+        >>> middle = session.ask(eke.median("age").chosen(), spend=0.05)
+        >>> middle.rank_error < 500, middle.free
+        (True, False)
     """
     return _quantile(attribute, 0.5, joined_conditions(where, conditions), is_between=True)
 

@@ -19,11 +19,15 @@ import numpy as np
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
-from eke.errors import AccuracyError
+from eke.errors import AccuracyError, QueryError
 from eke.question.calendar import Calendar
 from eke.question.ladder import Ladder
 from eke.question.ratio import Ratio, joined, scaled_average, unit
 
+NOT_CHOSEN = (
+    "only a quantile is chosen, once: eke.median('age').chosen(), or "
+    "eke.quantile('age', 0.9).chosen(); nothing is calculated with it"
+)
 Sign: TypeAlias = Literal["+", "-", "*", "/"]
 Average: TypeAlias = Callable[[int, int], bool]
 """Whether the answer at one place is a total over the records that the one at another counts."""
@@ -134,6 +138,10 @@ class Formula(ABC):
     def bounds(self, average: Average, extremes: Extremes) -> tuple[float, float]:
         """What the value lies between whatever the data; infinite where nothing is known."""
         return -math.inf, math.inf
+
+    def chosen(self) -> Formula:
+        """The same quantile, to be chosen; an error for everything else."""
+        raise QueryError(NOT_CHOSEN)
 
     def on_domain(self, domain: Domain) -> Formula:
         """The formula with what it has to know of a domain, as the steps of quantiles."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,7 +33,8 @@ class Ladder:
 
     `is_between` is for quantiles that lie between two records, as PERCENTILE_CONT has them: they
     are interpolated, and the two may stand on different steps. With a calendar the numbers stand
-    for dates or times.
+    for dates or times. With `is_chosen` the quantile is chosen among the steps by one private
+    choice (`eke.history.choice`), and not found by counts up to each of them.
     """
 
     attribute: str
@@ -41,6 +42,7 @@ class Ladder:
     share: Fraction
     is_between: bool
     calendar: Calendar | None = None
+    is_chosen: bool = False
     key: Any = field(init=False, repr=False)
     """What tells its rungs from those of other ladders of the column."""
 
@@ -88,11 +90,18 @@ class Ladder:
         return Ladder(attribute, rungs, share, is_between)
 
     @staticmethod
-    def of_column(domain: Domain, attribute: str, share: Fraction, *, is_between: bool) -> Ladder:
+    def of_column(
+        domain: Domain,
+        attribute: str,
+        share: Fraction,
+        *,
+        is_between: bool,
+        is_chosen: bool = False,
+    ) -> Ladder:
         """The ladder of a column as it is."""
         even = Ladder.even(domain, attribute, share, is_between=is_between)
         if even is not None:
-            return even
+            return replace(even, is_chosen=is_chosen)
         column = domain[attribute]
         calendar = calendar_of_column(column)
         if calendar is None:
@@ -102,9 +111,10 @@ class Ladder:
         numbers = whole.astype(np.float64) / unit
         numbers[column.size - column.has_bucket :] = math.nan
         halves = column.half_widths()
-        return Ladder.of(
+        uneven = Ladder.of(
             attribute, numbers, halves, share, is_between=is_between, calendar=calendar
         )
+        return replace(uneven, is_chosen=is_chosen)
 
     @property
     def last(self) -> int:

@@ -17,7 +17,7 @@ from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import AccuracyError, QueryError
 from eke.query.expression import check_names
-from eke.question.formula import Average, Extremes, Formula
+from eke.question.formula import NOT_CHOSEN, Average, Extremes, Formula
 from eke.question.ladder import Ladder
 
 NOT_CALCULATED_WITH = (
@@ -39,11 +39,13 @@ class Quantile(Formula):
     share: Fraction
     is_between: bool
     steps: Ladder | None = None
+    is_chosen: bool = False
 
     @staticmethod
     def among(of: Formula, steps: Ladder) -> Quantile:
         """The quantile that a ladder is about."""
-        return Quantile(of, steps.attribute, steps.share, steps.is_between, steps)
+        is_chosen = steps.is_chosen
+        return Quantile(of, steps.attribute, steps.share, steps.is_between, steps, is_chosen)
 
     @property
     def parts(self) -> tuple[Formula, ...]:
@@ -57,9 +59,20 @@ class Quantile(Formula):
         (of,) = parts
         return replace(self, of=of)
 
+    def chosen(self) -> Formula:
+        if self.is_chosen:
+            raise QueryError(NOT_CHOSEN)
+        return replace(self, is_between=False, is_chosen=True)
+
     def on_domain(self, domain: Domain) -> Formula:
         check_names(domain, [self.attribute])
-        steps = Ladder.of_column(domain, self.attribute, self.share, is_between=self.is_between)
+        steps = Ladder.of_column(
+            domain,
+            self.attribute,
+            self.share,
+            is_between=self.is_between,
+            is_chosen=self.is_chosen,
+        )
         return replace(self, steps=steps)
 
     def value(self, answers: Sequence[Any], keys: Sequence[Any] = ()) -> Any:
@@ -83,7 +96,8 @@ class Quantile(Formula):
     def named(self) -> str:
         """What it is, without what of."""
         is_middle = self.share == Fraction(1, 2)
-        return "median" if is_middle else f"{float(self.share):g} quantile"
+        name = "median" if is_middle else f"{float(self.share):g} quantile"
+        return f"chosen {name}" if self.is_chosen else name
 
     @property
     def text(self) -> str:
@@ -91,7 +105,23 @@ class Quantile(Formula):
 
     def to_document(self) -> dict[str, Any]:
         place = {"attribute": self.attribute, "share": str(self.share), "between": self.is_between}
-        return {"quantile": self.of.to_document(), **place}
+        document = {"quantile": self.of.to_document(), **place}
+        return {**document, "chosen": True} if self.is_chosen else document
+
+
+INTERPOLATED = (
+    "a chosen quantile is a number that a record may have, and is not interpolated; write it "
+    'without "between"'
+)
+
+
+def chosen_or_counted(
+    of: Formula, attribute: str, share: Fraction, is_between: bool, *, is_chosen: bool
+) -> Quantile:
+    """A quantile as a document says it; one that is chosen is not interpolated."""
+    if is_chosen and is_between:
+        raise QueryError(INTERPOLATED)
+    return Quantile(of, attribute, share, is_between, is_chosen=is_chosen)
 
 
 def check_alone(formula: Formula) -> Formula:

@@ -47,6 +47,9 @@ class Rungs(Protocol):
     def rank(self, number: float, side: Side) -> int:
         """How many steps lie below a number; with the side right, or at it."""
 
+    def steps_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The step on which each code of the column stands; -1 for none."""
+
     def half(self, step: int) -> float:
         """How far the table's own numbers may be from that of a step."""
 
@@ -113,6 +116,9 @@ class Uneven:
     def rank(self, number: float, side: Side) -> int:
         return int(np.searchsorted(self.values, number, side=side))
 
+    def steps_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.places[codes]
+
     def half(self, step: int) -> float:
         return float(self.halves[step])
 
@@ -172,6 +178,10 @@ class Even:
     def rank(self, number: float, side: Side) -> int:
         search = bisect_right if side == "right" else bisect_left
         return search(range(self.count), number, key=self.value)
+
+    def steps_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        steps = codes if self.between > 0 else self.count - 1 - codes
+        return np.where(codes < self.count, steps, -1)
 
     def half(self, step: int) -> float:
         del step

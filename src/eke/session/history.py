@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError, QueryError
-from eke.history import Measurement
+from eke.history import ChosenStep, Measurement
 from eke.inference import Inference, Posterior
 from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
@@ -35,6 +35,8 @@ class History(Sequence[Measurement]):
 
     Attributes:
         domain: what the measurements are over.
+        choices: the quantiles that were chosen, each with its `value`, `sequence`, `analyst` and
+            `at`, and what was chosen as `choice`. Nothing else follows from them.
 
     Example:
         >>> _ = session.ask(eke.marginal("sex"), within=60)
@@ -52,8 +54,10 @@ class History(Sequence[Measurement]):
         domain: Domain,
         measurements: Sequence[Measurement],
         inference: Inference | None = None,
+        choices: Sequence[ChosenStep] = (),
     ) -> None:
         self.domain = domain
+        self.choices = tuple(choices)
         self._measurements = tuple(measurements)
         self._inference = Inference(domain, measurements) if inference is None else inference
 
@@ -154,9 +158,10 @@ class History(Sequence[Measurement]):
     def to_records(self) -> list[dict[str, Any]]:
         """A dictionary for each measurement: who asked what and when, its value and its noise.
 
-        One that refines another says its place, from 0, and takes its place: do not average them.
+        One that refines another says its place among the measurements, from 0, and takes it: do not
+        average them. A chosen quantile has what was `chosen`, and no noise.
         """
-        return [
+        measured = [
             {
                 "sequence": m.sequence,
                 "at": m.at,
@@ -169,6 +174,8 @@ class History(Sequence[Measurement]):
             }
             for m in self._measurements
         ]
+        chosen = [choice.to_record() for choice in self.choices]
+        return sorted([*measured, *chosen], key=lambda record: int(str(record["sequence"])))
 
     def _query(self, query: Expression | Query | ArrayLike) -> Query:
         if isinstance(query, Askable):  # what users write: a question, or its coefficients
@@ -194,7 +201,8 @@ class History(Sequence[Measurement]):
         return iter(self._measurements)
 
     def __repr__(self) -> str:
-        return f"History({len(self)} measurements)"
+        chosen = f", {len(self.choices)} choices" if self.choices else ""
+        return f"History({len(self)} measurements{chosen})"
 
     def _repr_html_(self) -> str:
         frame = self.to_pandas()

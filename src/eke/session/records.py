@@ -31,7 +31,10 @@ def records(seen: Glance, last: int | None = None) -> tuple[list[dict[str, Any]]
         shown += len(pages[-1])
     # Quotes inside of a text are escaped, so this is once in every measurement. It takes a tenth
     # of the time that reading all of them takes.
-    earlier = sum(ledger.text(entry.sequence).count('"law":{') for entry in committed)
+    texts = [ledger.text(entry.sequence) for entry in committed]
+    earlier = sum(text.count('"law":{') for text in texts)
+    with_choices = [n for n, text in enumerate(texts) if '"choices":[' in text]
+    earlier += sum(len(_chosen(ledger.whole(committed[n].sequence))) for n in with_choices)
     latest = list(chain.from_iterable(reversed(pages)))
     cut = 0 if last is None else max(0, len(latest) - last)
     return latest[cut:], earlier + cut
@@ -39,7 +42,7 @@ def records(seen: Glance, last: int | None = None) -> tuple[list[dict[str, Any]]
 
 def _records_of(ledger: Look, domain: Domain, entry: Entry) -> list[dict[str, Any]]:
     reserved = ledger.entries[int(str(entry.about["reservation"])) - 1]
-    return [
+    measured_records = [
         {
             "sequence": entry.sequence,
             "at": reserved.at,
@@ -52,6 +55,33 @@ def _records_of(ledger: Look, domain: Domain, entry: Entry) -> list[dict[str, An
         }
         for measured in _measured(entry)
     ]
+    steps = _chosen(entry)
+    return [*measured_records, *(_choice_records(ledger, domain, entry, steps) if steps else ())]
+
+
+def _choice_records(
+    ledger: Look, domain: Domain, entry: Entry, steps: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Of the quantiles that were chosen, which the reservation tells."""
+    from eke.history import ChosenStep, RankChoice  # noqa: PLC0415 - NumPy
+
+    reserved = ledger.whole(int(str(entry.about["reservation"])))
+    documents: Any = reserved.payload["plan"]
+    analyst = str(reserved.about["analyst"])
+    return [
+        ChosenStep(
+            RankChoice.from_document(domain, document), step, entry.sequence, analyst, reserved.at
+        ).to_record()
+        for document, step in zip(documents["choices"], steps, strict=True)
+    ]
+
+
+def _chosen(entry: Entry) -> Sequence[int]:
+    """The steps that a commit says were chosen."""
+    steps = entry.payload.get("choices", [])
+    if not isinstance(steps, list):
+        raise LedgerError("the ledger holds a choice of an unknown form")
+    return steps
 
 
 def described(domain: Domain, document: Mapping[str, Any]) -> str:

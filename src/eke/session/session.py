@@ -308,7 +308,7 @@ class Session(Dataset):
     def history(self) -> History:
         """Everything released so far, by anyone: a `History`."""
         now = self._vault.snapshot()
-        return History(self.domain, now.measurements, now.facts.inference)
+        return History(self.domain, now.measurements, now.facts.inference, now.facts.choices)
 
     def measurement(self, sequence: int) -> dict[str, Any]:
         entries = {entry.sequence: entry for entry in self.ledger_entries()}

@@ -9,11 +9,13 @@ counted, and a text that leads too far back is no question.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.parser import Parser
+
+from eke.sql.chosen import CALLS
 
 DIALECT = "duckdb"
 _TIMES_BACK = 4
@@ -38,8 +40,9 @@ def _parser_class(dialect_name: str) -> Any:
     base: type[Parser] = Dialect.get_or_raise(dialect_name).parser_class
 
     class Counting(base):  # type: ignore[valid-type, misc]
-        """The parser of the dialect, which may go back over so many tokens."""
+        """The parser of the dialect, which may go back over so many tokens, and eke's functions."""
 
+        FUNCTIONS: ClassVar[dict[str, Any]] = {**base.FUNCTIONS, **CALLS}
         tokens_left = 0
 
         def _retreat(self, index: int) -> None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from eke.question.calendar import Calendar
 from eke.question.ladder import Ladder, checked_share
+from eke.sql.chosen import CHOSEN, ChosenMedian, ChosenQuantile, checked_chosen
 from eke.sql.finishing import constant_of
 from eke.sql.value import Moment, Number, Reading, Value, as_number, reached_codes
 
@@ -18,6 +19,7 @@ _ORDER = (
     "age), or QUANTILE_CONT(age, 0.5)"
 )
 _SHARE = "the share of a quantile is a number between 0 and 1, such as 0.5; write one"
+_SHARE_OF_CHOSEN = "say the share below it, as in CHOSEN_QUANTILE(age, 0.9), or ask CHOSEN_MEDIAN"
 _ONE_COLUMN = (
     "a quantile is of one column, or of something that follows from one, such as age / 10; write "
     "QUANTILE_CONT(age, 0.5)"
@@ -27,8 +29,8 @@ _ONE_COLUMN = (
 def asked_quantile(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, Fraction, bool]:
     """(what it is a quantile of, the share below it, whether it is interpolated)."""
     share = Fraction(1, 2)
-    if isinstance(node, exp.Median):
-        return node.this, share, True
+    if isinstance(node, (exp.Median, ChosenMedian)):
+        return node.this, share, isinstance(node, exp.Median)
     if isinstance(node, exp.WithinGroup):
         ordered = node.args["expression"].expressions
         if not isinstance(node.this, (exp.PercentileCont, exp.PercentileDisc)) or len(ordered) != 1:
@@ -37,6 +39,8 @@ def asked_quantile(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, Fraction
         is_between = isinstance(node.this, exp.PercentileCont)
         return ordered[0].this, 1 - share if ordered[0].args.get("desc") else share, is_between
     given = node.args.get("expression") or node.args.get("quantile")
+    if given is None and isinstance(node, ChosenQuantile):
+        raise reading.error(node, _SHARE_OF_CHOSEN)
     if given is None:
         raise reading.error(node, _ORDER)
     is_between = isinstance(node, (exp.PercentileCont, exp.ApproxQuantile))
@@ -52,6 +56,13 @@ def ladder_of(
     reading: Reading, node: exp.Expr, of: Value, share: Fraction, *, is_between: bool
 ) -> Ladder:
     """The numbers that the quantile may be, from the values of the one column behind them."""
+    ladder = _counted_ladder(reading, node, of, share, is_between=is_between)
+    return checked_chosen(reading, node, ladder) if isinstance(node, CHOSEN) else ladder
+
+
+def _counted_ladder(
+    reading: Reading, node: exp.Expr, of: Value, share: Fraction, *, is_between: bool
+) -> Ladder:
     number = ranked_number(reading, node, of)
     value = number.polynomial(reading.diagrams)
     if len(value.attributes) != 1:

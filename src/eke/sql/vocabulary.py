@@ -10,6 +10,8 @@ from typing import Literal
 
 from sqlglot import exp
 
+from eke.sql.chosen import CALLS, ChosenMedian, ChosenQuantile
+
 _ONE = ("this",)
 _TWO = ("this", "expression")
 _MANY = ("this", "expressions")
@@ -64,6 +66,8 @@ QUANTILES: dict[type[exp.Expr], frozenset[str]] = {
     exp.PercentileCont: frozenset(_TWO),
     exp.PercentileDisc: frozenset(_TWO),
     exp.WithinGroup: frozenset(_TWO),
+    ChosenMedian: frozenset(("this",)),
+    ChosenQuantile: frozenset(("this", "quantile")),
 }
 """Quantiles, with what each may carry."""
 
@@ -177,6 +181,7 @@ REMARKS: dict[type[exp.Expr], frozenset[str]] = {
 AGGREGATE_NAMES = frozenset(
     {name.lower() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)}
     | {"quantile_cont", "quantile_disc", "percentile_cont", "percentile_disc"}
+    | {name.lower() for name in CALLS}
 )
 """The names of SQL's aggregates, also of those that are refused."""
 

@@ -158,6 +158,24 @@ def database(rng: np.random.Generator, _: Neighbours) -> Callable[[World], objec
     return do
 
 
+def choice(rng: np.random.Generator, _: Neighbours) -> Callable[[World], object]:
+    """A chosen quantile, for a price or within a share of the records, and looks at it."""
+    where = f" WHERE {random_condition(rng)}" if rng.random() < 0.4 else ""
+    share = pick(rng, ("MEDIAN({})", "QUANTILE({}, 0.9)", "QUANTILE({}, 0.25)"))
+    text = f"SELECT CHOSEN_{share.format(pick(rng, ('age', 'pay')))} FROM people{where}"
+    aim: dict[str, Any] = {"spend": float(10 ** rng.uniform(-3, -0.5)), "key": random_key(rng)}
+    if rng.random() < 0.4:
+        aim = {"within": f"{rng.uniform(2, 60):.3g} %", "key": random_key(rng)}
+    if rng.random() < 0.1:
+        aim = {"within": 5}
+
+    def do(world: World) -> object:
+        seen = [*shown(world.session.ask(text, **aim))]
+        return [*seen, world.session.preview(text, spend=0.5).explain(), world.session.history]
+
+    return do
+
+
 def explanation(rng: np.random.Generator, _: Neighbours) -> Callable[[World], object]:
     text, within, number = random_sql(rng), random_width(rng), int(rng.integers(1, 40))
     kind = int(rng.integers(5))
@@ -216,6 +234,7 @@ ASKING: dict[str, Maker] = {
     "query": query,
     "sql": sql,
     "database": database,
+    "choice": choice,
     "explanation": explanation,
     "estimate": estimate,
     "claim": claim,

@@ -22,6 +22,7 @@ from eke.dbapi.cursor import Cursor
 from eke.engine import Desk, Vault
 from eke.engine.draws import Draws
 from eke.errors import EstimateError, LedgerError
+from eke.history import RankChoice
 from eke.publish import Published
 from eke.publish.max_entropy import _Workshop
 from eke.service import failure, gate
@@ -31,6 +32,7 @@ from eke.session import history
 from eke.session import publish as publishing
 from eke.session import release as releasing
 from eke.session.ask import answering, reading
+from eke.session.ask.claim import Claim
 from eke.session.ask.estimator import Estimator
 from eke.session.ask.request import Request
 from eke.session.release import measured as release
@@ -142,6 +144,21 @@ LEAKS: dict[str, Control] = {
     ),
     "a cursor sorts by exact counts": Control(
         "database", around(Cursor, "fetchall", lambda rows: rows[::-1]), _database
+    ),
+    "a choice says how far off it is": Control(
+        "choice",
+        around(RankChoice, "rank_error", lambda error: error + 1),
+        lambda w: shown(w.session.ask("SELECT CHOSEN_MEDIAN(age) FROM people", spend=0.1)),
+    ),
+    "a choice is charged by what was counted": Control(
+        "choice",
+        around(RankChoice, "price", lambda price: price + 1),
+        lambda w: shown(w.session.ask("SELECT CHOSEN_MEDIAN(age) FROM people", within="20 %")),
+    ),
+    "a claim is surer of one table": Control(
+        "claim",
+        around(Claim, "to_dict", lambda said: {**said, "probability": 1.0}),
+        lambda w: w.session.claim(eke.count(), "> 10").to_dict(),
     ),
     "an explanation shows more of one table": Control(
         "explanation",

@@ -31,6 +31,7 @@ _SHARES: Mapping[str, float] = MappingProxyType(
         "query": 6,
         "sql": 5,
         "database": 2,
+        "choice": 3,
         "explanation": 6,
         "estimate": 5,
         "claim": 2,

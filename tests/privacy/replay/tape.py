@@ -75,12 +75,17 @@ def forced(tape: Tape) -> Iterator[None]:
     def draw(law: Any, number: int) -> Any:
         return np.round(rng.laplace(size=number) * law.steps).astype(np.int64)
 
+    def choose(widths: Sequence[int], scores: Sequence[int], _: Any) -> int:
+        best = int(np.argmin(scores))
+        return sum(widths[:best]) + int(rng.integers(widths[best]))
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Draws, "take", take)
         # Ledgers that are equal to the byte have reservations of the same hash: what one of them
         # left in memory is not the other's.
         patch.setattr(draws, "_unstored", {})
         patch.setattr(secret, "draw", draw)
+        patch.setattr(secret, "choose_place", choose)
         below = SimpleNamespace(randbelow=lambda most: int(rng.integers(most)))
         patch.setattr(secret, "secrets", below)
         patch.setattr(secrets, "token_hex", _counted_names())

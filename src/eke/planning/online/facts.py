@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from eke.history import Measurement
+from eke.history import ChosenStep, Measurement
 from eke.inference import ComposedNoise, Inference, halfwidths
 from eke.planning.online.past import Past
 from eke.planning.online.refine import Refinable, refinable_among
@@ -33,6 +33,9 @@ class Accounts(Protocol):
     def past(self) -> Past: ...
 
     @property
+    def choices(self) -> Sequence[ChosenStep]: ...
+
+    @property
     def spent(self) -> int: ...
 
     @property
@@ -49,6 +52,7 @@ class AccountsAtHand:
     past: Past = field(default_factory=Past)
     measurements: Sequence[Measurement] = ()
     refined: AbstractSet[int] = frozenset()
+    choices: Sequence[ChosenStep] = ()
 
     def refinable(self, query: Block) -> Refinable | None:
         """The measurement of this question that may be refined."""
@@ -83,6 +87,11 @@ class Facts:
     def past(self) -> Past:
         """What was paid for before."""
         return self.accounts.past
+
+    @property
+    def choices(self) -> Sequence[ChosenStep]:
+        """The numbers that were chosen as quantiles before."""
+        return self.accounts.choices
 
     @property
     def spent(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.errors import PrivacyError
+from eke.history import RankChoice
 from eke.planning.online.requirement import Demand
 from eke.privacy.law import (
     DiscreteGaussian,
@@ -69,7 +70,8 @@ class Plan:
     `row_loss`, in nano-units, is what noisy scores of every row may cost on top (PCA); such scores
     are chosen after the parts are measured, so a plan knows their price and not their noise.
     `later_loss` is the same for measurements and choices that follow from the parts' results
-    (selected marginals), with the factor for units of several rows already in it.
+    (selected marginals), with the factor for units of several rows already in it. It pays for
+    `choices` as well, numbers that are chosen as quantiles; their noise is known beforehand.
 
     The rest is for the record, and for later decisions: the demands that the plan was made for,
     and, when it measures something else than they ask for, what measuring them would have been.
@@ -82,9 +84,10 @@ class Plan:
     demands: tuple[Demand, ...] = ()
     instead_of: tuple[Part, ...] = ()
     purpose: str = ""
+    choices: tuple[RankChoice, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.parts:
+        if not self.parts and not self.choices:
             raise PrivacyError("a plan measures at least one question")
         if type(self.row_loss) is not int or self.row_loss < 0:
             raise PrivacyError("the loss of row scores is a whole number of nano-units")
@@ -106,6 +109,8 @@ class Plan:
             document["instead_of"] = [part.to_document() for part in self.instead_of]
         if self.purpose:
             document["purpose"] = self.purpose
+        if self.choices:
+            document["choices"] = [choice.to_document() for choice in self.choices]
         return document
 
     @staticmethod
@@ -126,6 +131,7 @@ class Plan:
             tuple(Demand.from_document(domain, one, read) for one in document.get("demands", ())),
             parts("instead_of"),
             str(document.get("purpose", "")),
+            tuple(RankChoice.from_document(domain, one) for one in document.get("choices", ())),
         )
 
 

@@ -32,7 +32,8 @@ function claimLines(claim) {
 function single(found) {
   const curve = found.posterior ? posterior(found) : null;
   return [[el("p", {}, el("span", { class: "value" }, near(found, found.value)),
-    `between ${near(found, found.low)} and ${near(found, found.high)}, with probability ${number(found.confidence)}`), curve], [curve].filter(Boolean)];
+    found.rank_error === undefined ? `between ${near(found, found.low)} and ${near(found, found.high)}, with probability ${number(found.confidence)}`
+      : `chosen; with probability ${number(found.confidence)} at most ${number(found.rank_error)} records off`), curve], [curve].filter(Boolean)];
 }
 
 function groups(found) {

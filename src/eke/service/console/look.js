@@ -48,7 +48,8 @@ function measurementsCard(found) {
   const heads = [{ name: "entry", number: true }, { name: "when", short: true }, { name: "who" }, { name: "question", mono: true },
     { name: "noisy value", number: true }, { name: "noise, standard deviation", number: true }];
   const rows = found.measurements.toReversed().map((one) => [String(one.sequence), moment(one.at), one.analyst, one.question,
-    one.value === null ? `${number(one.cells)} cells` : sized(one.value, one.noise_deviation), number(one.noise_deviation, 3)]);
+    one.chosen !== undefined ? String(one.chosen) : one.value === null ? `${number(one.cells)} cells` : sized(one.value, one.noise_deviation),
+    one.chosen === undefined ? number(one.noise_deviation, 3) : "chosen"]);
   const whose = found.sharing === "own" ? "Your own measurements; others' stay with them." : "Everything released so far, by anyone. It sharpens every later answer.";
   return el("section", { class: "card" }, el("h2", {}, "What was measured"), el("p", { class: "quiet" }, whose),
     rows.length ? table(heads, rows, "Measurements") : el("p", {}, "Nothing was measured yet."),

@@ -9,11 +9,12 @@ export const tooMuch = ({ capped }) => (capped ? "That is more than your cap lea
 
 // The price of a question. What to do instead of one that is refused, the server knows best.
 export function inWords(offer) {
-  const known = offer.known === null ? "nothing yet" : `±${number(offer.known, 4)}`;
+  const known = offer.known === null ? "nothing yet" : offer.of_rank ? `${number(offer.known, 4)} records off` : `±${number(offer.known, 4)}`;
   if (offer.action === "refuse") return offer.sentence;
   if (offer.action === "history") return `Free: history gives ${known}.`;
   const price = `${offer.measure} ${number(offer.cost, 4)} of ${leftOf(offer)}; history gives ${known}.`;
   if (offer.spend !== undefined && offer.first_step) return `A first step would cost ${price} How accurate ${number(offer.spend, 4)} in all makes it depends on how many records there are.`;
+  if (offer.spend !== undefined && offer.of_rank && offer.within !== null) return `Would choose a number at most ${number(offer.within, 4)} records off for ${price}`;
   if (offer.spend !== undefined && offer.within !== null) return `Would buy ±${number(offer.within, 4)} for ${price}`;
   return offer.first_step ? `The next step would cost ${price} How much the whole costs depends on ${unknown(offer)}: ${atMost(offer)}.` : `Would cost ${price}`;
 }

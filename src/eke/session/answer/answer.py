@@ -210,6 +210,8 @@ class Answer(Receipted):
             return f"{len(self)} rows."
         calendar = self._number.calendar
         value, low, high = map(html.shown, (self.value, *self.interval))
+        if self.rank_error is not None:
+            return f"{value}, chosen; at most {self.rank_error:,} records off its place."
         width = f"{self.within:.4g}" if calendar is None else calendar.length_text(self.within)
         return (
             f"{value}, and with probability {self.confidence:.4g} between {low} and {high} "
@@ -247,9 +249,11 @@ class Answer(Receipted):
             shown = {"columns": names, "rows": rows}
             if self.first is not None:
                 shown["first"] = self.first.to_dict()
+        chosen = {} if self.rank_error is None else {"rank_error": self.rank_error}
         return {
             "question": self.receipt.question,
             **shown,
+            **chosen,
             "confidence": self.confidence,
             "source": self.source,
             "cost": self.cost,

@@ -31,6 +31,7 @@ class Receipt:
     groups_of: int | None = None  # records that a group needs to be so accurate
     share: float | None = None  # of the value itself, if that was asked for instead of `within`
     of_records: bool = False  # of a quantile, the share is one of the records
+    rank_error: int | None = None  # of a chosen quantile: records that it may be off by
 
     @property
     def cost(self) -> float:
@@ -49,6 +50,8 @@ class Receipt:
     def sentence(self) -> str:
         """Why it was free, or what was bought and why."""
         unit = self.measure
+        if self.rank_error is not None:
+            return self._sentence_of_choice(self.rank_error)
         if self.source == "history":
             return f"Free: {self._why_free()}."
         steps = f" in {self.steps} steps" if self.steps > 1 else ""
@@ -76,6 +79,22 @@ class Receipt:
             f"Paid {unit} {self.cost:.6g}{shared}{bought}{steps}: history offered {before}, so the "
             f"question was measured with {self.noise}. Left: {unit} {self.remaining:.6g} "
             f"of {self.limit_nano / NANO:.6g}."
+        )
+
+    def _sentence_of_choice(self, error: int) -> str:
+        """The same of a quantile that was chosen."""
+        unit, records = self.measure, f"{error:,} record{'s' * (error != 1)}"
+        if self.spend is None:
+            asked = f"{self._share_text} was asked for"
+        else:
+            asked = f"{unit} {self.spend:.6g} buys nothing nearer"
+        if self.source == "history":
+            return f"Free: what was chosen before is at most {records} off, and {asked}."
+        offered = "" if self.spend is None else f" of at most {self.spend:.6g}"
+        steps = f" in {self.steps} steps" if self.steps > 1 else ""
+        return (
+            f"Paid {unit} {self.cost:.6g}{offered}{steps} for {self.noise}. Left: "
+            f"{unit} {self.remaining:.6g} of {self.limit_nano / NANO:.6g}."
         )
 
     @property
@@ -115,6 +134,14 @@ class Receipted:
     def cost(self) -> float:
         """By how much the dataset's loss grew, in epsilon or rho."""
         return self.receipt.cost
+
+    @property
+    def rank_error(self) -> int | None:
+        """How many records lie at most between a chosen quantile and its place in their order.
+
+        With probability `confidence`; None of every other answer.
+        """
+        return self.receipt.rank_error
 
     @property
     def free(self) -> bool:

@@ -38,6 +38,7 @@ class Headline:
     groups_of: int | None = None
     share: float | None = None  # of the value itself, in place of `within`
     of_records: bool = False  # of a quantile, the share is one of the records
+    rank_error: int | None = None  # of a chosen quantile, in records
 
 
 def stored_text(
@@ -67,6 +68,8 @@ def stored_text(
         receipt["share"] = headline.share
     if headline.of_records:
         receipt["of_records"] = True
+    if headline.rank_error is not None:
+        receipt["rank_error"] = headline.rank_error
     return json.dumps({**body, "receipt": receipt}, allow_nan=False)
 
 

@@ -152,16 +152,16 @@ def budget_chart(steps: Sequence[Charge], limit: float, measure: str) -> str:
 
 def _released(session: Session) -> str:
     rows = []
-    for measurement, record in zip(session.history, session.history.to_records(), strict=True):
-        value = (
-            f"{measurement.values[0]:,.1f}"
-            if len(measurement.values) == 1
-            else (f"{len(measurement.values)} cells")
-        )
+    for record in session.history.to_records():
+        value, noise = f"{record['cells']} cells", "chosen"
+        if record["value"] is not None:
+            value = f"{record['value']:,.1f}"
+        if record["noise_deviation"] is not None:
+            noise = f"± {record['noise_deviation']:,.1f}"
         rows.append(
-            f"<tr><td>{escape(measurement.analyst)}</td><td>{escape(str(record['question']))}</td>"
-            f"<td class='number'>{value}</td>"
-            f"<td class='number'>± {record['noise_deviation']:,.1f}</td></tr>"
+            f"<tr><td>{escape(record['analyst'])}</td><td>{escape(record['question'])}</td>"
+            f"<td class='number'>{escape(str(record.get('chosen', value)))}</td>"
+            f"<td class='number'>{noise}</td></tr>"
         )
     return (
         "<div class='scroll'><table><tr><th>analyst</th><th>measured</th><th>noisy value</th>"

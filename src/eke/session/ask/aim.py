@@ -10,7 +10,7 @@ from typing import TypeAlias
 from eke.errors import AccuracyError, PrivacyError
 from eke.privacy.budget import nano_floor
 from eke.privacy.record_loss import NANO
-from eke.question import Accuracy
+from eke.question import Accuracy, Question
 from eke.question.calendar import Calendar, unit_seconds
 
 HalfWidth: TypeAlias = float | str
@@ -92,6 +92,26 @@ def price_of_nano(nano: int) -> float:
     """The shortest number that is so many nano-units, rounded down: what somebody may have said."""
     prices = (float(f"{(nano + 0.5) / NANO:.{digits}g}") for digits in range(1, 18))
     return next((price for price in prices if nano_floor(price) == nano), nano / NANO)
+
+
+def by_column(
+    question: Question, within: HalfWidth | Mapping[str, HalfWidth]
+) -> tuple[HalfWidth | None, ...]:
+    """The half-width of each column of a question; None for keys and ranks."""
+    plain = [not (column.is_key or column.rank is not None) for column in question.columns]
+    names = [column.name for column, asked in zip(question.columns, plain, strict=True) if asked]
+    if not isinstance(within, Mapping):
+        return tuple(within if asked else None for asked in plain)
+    unknown = [name for name in within if name not in names]
+    lacking = [name for name in names if name not in within]
+    if unknown or lacking:
+        raise AccuracyError(
+            f"within names the half-width of each value column; they are {', '.join(names)}"
+        )
+    return tuple(
+        within[column.name] if asked else None
+        for column, asked in zip(question.columns, plain, strict=True)
+    )
 
 
 def half_width(given: HalfWidth, calendar: Calendar | None = None) -> tuple[float, bool]:

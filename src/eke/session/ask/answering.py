@@ -281,4 +281,5 @@ class Answering:
             groups_of=headline.groups_of,
             share=None if headline.of_records else headline.share,
             capped=facts.limit < now.facts.limit,
+            of_rank=request.is_chosen,
         )

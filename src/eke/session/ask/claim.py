@@ -17,6 +17,7 @@ from eke.errors import AccuracyError, EstimateError, QueryError
 from eke.inference.quantile import QuantilePosterior
 from eke.question import Question
 from eke.question.calendar import is_moment
+from eke.question.chosen import chosen_ladder
 from eke.session.answer.answer import Answer
 from eke.session.answer.cell import Cell
 from eke.session.ask.aim import Aim
@@ -169,6 +170,11 @@ def claimed(question: Question) -> Question:
             "one of them"
             if len(values) != 1
             else "a claim is about values; select what the ranks are made of"
+        )
+    if chosen_ladder(question) is not None:
+        raise QueryError(
+            "of a chosen quantile it is known how many records it is off, and not how far; make "
+            "the claim about MEDIAN or QUANTILE_DISC"
         )
     return replace(question, requirement=None)
 

@@ -35,6 +35,8 @@ class Preview:
         groups_of: how many records a group needs to be so accurate, if that was said.
         share: of the value itself, if that is asked for instead of `within`.
         capped: True when the analyst's own cap, not the dataset's limit, leaves so little.
+        of_rank: True for a chosen quantile: `known` and what is bought are numbers of records that
+            it may be off by, and no half-widths.
 
     Example:
         >>> preview = session.preview(eke.count(age=(18, 29)), within=60)
@@ -60,6 +62,7 @@ class Preview:
     groups_of: int | None = None
     share: float | None = None
     capped: bool = False
+    of_rank: bool = False
 
     @property
     def free(self) -> bool:
@@ -89,7 +92,7 @@ class Preview:
         return f"{self.question}\n{self._sentences()}"
 
     def _sentences(self) -> str:
-        known = "nothing yet" if self.known is None else f"±{self.known:.4g}"
+        known = self._known_text
         if self.action == "history":
             more = ""
             if self.spend is not None:
@@ -100,14 +103,7 @@ class Preview:
         left = f"{self.remaining:.6g} {'that your cap leaves you' if self.capped else 'left'}"
         price = f"{self.measure} {self.cost:.6g} of {left}"
         if self.spend is not None:
-            whole = f"{self.measure} {self.spend:.6g}"
-            if self.within is None:
-                return (
-                    f"A first step would cost {price}; history gives {known}. How accurate {whole} "
-                    "in all makes it depends on how many records there are."
-                )
-            more = f" ({self.hint})" if self.hint else ""
-            return f"Would buy ±{self.within:.4g}{more} for {price}; history gives {known}."
+            return f"{self._bought(price)}; history gives {known}.{self._open}"
         if self.first_step:
             return (
                 f"The next step would cost {price}; history gives {known}. How much the whole "
@@ -116,6 +112,32 @@ class Preview:
                 f"{'your cap leaves you' if self.capped else 'is left'}."
             )
         return f"Would cost {price}; history gives {known}."
+
+    @property
+    def _known_text(self) -> str:
+        """What history gives."""
+        if self.known is None:
+            return "nothing yet"
+        return f"{self.known:.4g} records off" if self.of_rank else f"±{self.known:.4g}"
+
+    def _bought(self, price: str) -> str:
+        """What a price buys."""
+        if self.within is None:
+            return f"A first step would cost {price}"
+        if self.of_rank:
+            return f"Would choose a number at most {self.within:.4g} records off for {price}"
+        more = f" ({self.hint})" if self.hint else ""
+        return f"Would buy ±{self.within:.4g}{more} for {price}"
+
+    @property
+    def _open(self) -> str:
+        """What nobody knows before a first step that is paid for with a price."""
+        if self.within is not None:
+            return ""
+        return (
+            f" How accurate {self.measure} {self.spend:.6g} in all makes it depends on how many "
+            "records there are."
+        )
 
     def _repr_html_(self) -> str:
         return html.lines(self.explain())
@@ -134,6 +156,8 @@ def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
         if preview.known is None
         else f"±{preview.known:.4g} is free now (ask with within={_up(preview.known)})"
     )
+    if preview.of_rank and preview.known is not None:
+        now = f"a choice at most {preview.known:.4g} records off is free now; ask for that"
     if preview.spend is not None:
         offered = (
             f"{preview.measure} {preview.spend:.6g} was offered, and {left}{because}. {spent}."
@@ -150,6 +174,10 @@ def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
         else f"the narrowest interval {purse} can buy is ±{_up(preview.narrowest)}"
     )
     asked = f"±{preview.within:.6g}" if preview.within else "A look at it"
+    if preview.of_rank:
+        bought = "offer what is left with spend=…, or ask for a larger share of the records"
+        if preview.within is not None:
+            asked = f"A choice at most {preview.within:.4g} records off its place"
     if preview.share is not None:
         asked = f"The next step to {100 * preview.share:.4g} % of the value"
         bought = "ask for a larger share, or with groups_of if small groups need not be so accurate"

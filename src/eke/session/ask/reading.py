@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from eke.errors import QueryError
+from eke.history import ChosenStep
 from eke.ledger import Entry
 from eke.privacy.record_loss import NANO
 from eke.query import Query
@@ -38,6 +39,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         **({} if preview.spend is None else {"spend": preview.spend}),
         **({} if preview.groups_of is None else {"groups_of": preview.groups_of}),
         **({} if preview.share is None else {"share": preview.share}),
+        **({"of_rank": True} if preview.of_rank else {}),
     }
 
 
@@ -148,14 +150,16 @@ def measurement_document(
     asked = entries.get(sequence)
     if asked is None or asked.kind not in ("reserve", "commit"):
         raise QueryError(f"entry {sequence} released nothing; `eke history` lists those that did")
-    released = [
-        (measurement, record)
-        for measurement, record in zip(history, history.to_records(), strict=True)
-        if sequence in (measurement.sequence, entries[measurement.sequence].about["reservation"])
-    ]
-    if not released:
+
+    def is_meant(commit: int) -> bool:
+        return sequence in (commit, entries[commit].about["reservation"])
+
+    released = [measurement for measurement in history if is_meant(measurement.sequence)]
+    chosen = [choice for choice in history.choices if is_meant(choice.sequence)]
+    commits = [each.sequence for each in released] + [each.sequence for each in chosen]
+    if not commits:
         raise QueryError(f"entry {sequence} is charged, but nothing was released for it yet")
-    closing = entries[released[0][0].sequence]
+    closing = entries[commits[0]]
     opening = entries[int(str(closing.about["reservation"]))]
     return {
         "sequence": closing.sequence,
@@ -166,13 +170,24 @@ def measurement_document(
         "charged_by": opening.sequence,
         "measurements": [
             {
-                "question": record["question"],
+                "question": measurement.query.description,
                 "values": list(measurement.values),
-                "noise_deviation": record["noise_deviation"],
+                "noise_deviation": float(measurement.law.variance) ** 0.5,
                 "noise": measurement.law.to_json(),
                 "linear_form": measurement.query.to_document(),
                 "refines": None if measurement.refines is None else measurement.refines.place,
             }
-            for measurement, record in released
+            for measurement in released
         ],
+        **({"choices": [_choice_document(choice) for choice in chosen]} if chosen else {}),
+    }
+
+
+def _choice_document(chosen: ChosenStep) -> dict[str, Any]:
+    """A quantile that was chosen, and what it was chosen by."""
+    return {
+        "question": chosen.choice.description,
+        "chosen": chosen.shown,
+        "step": chosen.step,
+        **chosen.choice.to_document(),
     }

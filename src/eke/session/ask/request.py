@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from eke.errors import AccuracyError, EstimateError
+from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference import Inference, Posterior
 from eke.planning import (
@@ -22,13 +22,16 @@ from eke.planning import (
     check_price,
     checked,
     decide,
+    decide_chosen,
     decide_quantiles,
     decide_relative,
     policy_named,
     spend_on,
+    spend_on_chosen,
     spend_on_quantiles,
 )
 from eke.question import Question
+from eke.question.chosen import check_accuracy, chosen_ladder
 from eke.session.answer.answer import Answer
 from eke.session.answer.cell import Cell
 from eke.session.answer.qualified import qualified
@@ -41,7 +44,8 @@ from eke.session.answer.record import (
     read_text,
     stored_text,
 )
-from eke.session.ask.aim import Aim, HalfWidth, half_width, price_of_nano
+from eke.session.ask.aim import Aim, HalfWidth, by_column, half_width, price_of_nano
+from eke.session.ask.chosen import chosen_sentence, chosen_text
 from eke.session.ask.known_cells import KnownCells, exact_posterior
 from eke.session.ask.ranks import estimated_rows, first_of, first_rows, first_sentence, rank_cells
 from eke.session.ask.work import Work, looking_work, plans_for, work_of
@@ -72,6 +76,11 @@ class Request:
     def in_steps(self) -> bool:
         """True when one measurement may not be the end of it."""
         return bool(self.demand.curved or self.demand.relative or self.demand.quantiles)
+
+    @property
+    def is_chosen(self) -> bool:
+        """True when it is for one chosen quantile, whose widths are numbers of records."""
+        return any(ladder.is_chosen for _, _, ladder, _ in self.demand.quantiles)
 
     @property
     def headline(self) -> Headline:
@@ -137,8 +146,8 @@ class Request:
 
         An interval as wide as all that an average can be says nothing: it is not worth an offer.
         """
-        if width is None:
-            return None
+        if width is None or self.is_chosen:
+            return width
         first = self.demand.columns[0][1]
         columns = self.demand.columns[:1] if self.headline.within is None else self.demand.columns
         for formula, within in columns:
@@ -151,6 +160,11 @@ class Request:
         """The stored answer from the facts as they are now."""
         question, inference = self.question, facts.inference
         known = KnownCells.of(question, inference)
+        if self.is_chosen:
+            belief = self._posterior(0, 0, known)
+            return chosen_text(
+                self.demand, belief, facts, finding, headline=self.headline, asked=self._asked
+            )
         is_plain = question.keeps_all and not question.ranks
         rows = [] if is_plain else estimated_rows(self.demand, known)
         shown = list(question.places)
@@ -205,12 +219,17 @@ class Request:
             first=first_of(question, body),
         )
         said = self._smaller_groups(cells) + first_sentence(question, body, receipt.confidence)
+        said += chosen_sentence(receipt)
         return qualified(answer, question, said)
 
     # -- inside --------------------------------------------------------------------------------
 
     def _decide_quantiles(self, facts: Facts, policy: Policy, before: Sequence[int]) -> Decision:
         """The same for a question with quantiles: its other columns come first."""
+        if self.is_chosen and self.spend is not None:
+            return spend_on_chosen(self.demand, facts, self.spend, is_paid=bool(before))
+        if self.is_chosen:
+            return decide_chosen(self.demand, facts, policy)
         if self.spend is not None:
             return spend_on_quantiles(self.demand, facts, self.spend, before)
         others = self.demand.without_quantiles()
@@ -331,7 +350,7 @@ def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Re
     aim = aim.with_inline(question.requirement)
     sure = DEFAULT_CONFIDENCE if aim.confidence is None else aim.confidence
     nano = aim.spend_nano
-    given = _by_column(question, 1.0 if aim.within is None else aim.within)
+    given = by_column(question, 1.0 if aim.within is None else aim.within)
     read = [
         (None, False) if one is None else half_width(one, column.formula.calendar)
         for one, column in zip(given, question.columns, strict=True)
@@ -342,6 +361,8 @@ def request_of(question: Question, aim: Aim, *, policy: str, analyst: str) -> Re
         (required,) = (Requirement(width, sure) for width in widths if width is not None)
         widths = tuple(None if width is None else required.within for width in widths)
         sure = required.confidence
+    if chosen_ladder(question) is not None:
+        check_accuracy(is_share=bool(relative), spends=nano is not None, groups_of=aim.groups_of)
     demand = checked(QuestionDemand(question, widths, sure, relative, aim.groups_of))
     if nano is not None:
         check_price(demand)
@@ -359,25 +380,6 @@ def finding_of(
         price=sum(facts.accountant.price(one.query, one.charged) for one in released),
         known=known,
         noise=noise_text([one.charged for one in released]),
-    )
-
-
-def _by_column(
-    question: Question, within: HalfWidth | Mapping[str, HalfWidth]
-) -> tuple[HalfWidth | None, ...]:
-    plain = [not (column.is_key or column.rank is not None) for column in question.columns]
-    names = [column.name for column, asked in zip(question.columns, plain, strict=True) if asked]
-    if not isinstance(within, Mapping):
-        return tuple(within if asked else None for asked in plain)
-    unknown = [name for name in within if name not in names]
-    lacking = [name for name in names if name not in within]
-    if unknown or lacking:
-        raise AccuracyError(
-            f"within names the half-width of each value column; they are {', '.join(names)}"
-        )
-    return tuple(
-        within[column.name] if asked else None
-        for column, asked in zip(question.columns, plain, strict=True)
     )
 
 
