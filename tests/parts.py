@@ -18,9 +18,9 @@ def among(names: Iterable[str], kept: Iterable[str]) -> list[Any]:
     return [name if name in kept else in_long(name) for name in names]
 
 
-def every(step: int, cases: Iterable[Any]) -> list[Any]:
-    """Some cases; those between every so many are long."""
-    return [case if place % step == 0 else in_long(case) for place, case in enumerate(cases)]
+def every(step: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
+    """Some cases, from the first on; those between every so many are long."""
+    return [case if place % step == first else in_long(case) for place, case in enumerate(cases)]
 
 
 def in_long(value: Any) -> Any:

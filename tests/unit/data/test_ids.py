@@ -20,6 +20,7 @@ from eke.data import memory, open_source
 from eke.data.identity import numbered
 from eke.errors import DataError
 from eke.privacy.unit import Unit
+from tests.parts import every
 from tests.unit.data.id_check import (
     DOMAIN,
     LENGTH,
@@ -78,7 +79,7 @@ def check_arrow(kind: str, rows: int = 1) -> None:
     check_ids(chunks, table.slice(len(ONE)), "who", own, len(own), rows)
 
 
-@pytest.mark.parametrize("kind", ARROW)
+@pytest.mark.parametrize("kind", every(3, ARROW, first=1))
 def test_ids_of_arrow_tables(kind: str) -> None:
     check_arrow(kind)
 
@@ -132,7 +133,7 @@ def polars_classes(series: Any) -> Classes:
     return [frozenset(group) for group in groups.to_list()]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in POLARS if kind != "Null"])
+@pytest.mark.parametrize("kind", every(3, (kind for kind in POLARS if kind != "Null")))
 def test_ids_of_polars_tables(kind: str) -> None:
     series = POLARS[kind]()
     frame = pl.DataFrame({"who": series, "row": ROWS})
@@ -217,7 +218,7 @@ def check_pandas(kind: str) -> None:
     check_ids(frame, others, "who", classes_of(numbers.tolist()), distinct)
 
 
-@pytest.mark.parametrize("kind", PANDAS)
+@pytest.mark.parametrize("kind", every(3, PANDAS, first=2))
 def test_ids_of_pandas_tables(kind: str) -> None:
     check_pandas(kind)
 
