@@ -91,12 +91,15 @@ class Cells:
         key = np.zeros(len(self.counts), dtype=np.int64)
         width = 1
         for place in places:
-            size = self.sizes[place]
+            size, codes = self.sizes[place], self.columns[place]
             if width * size > _WIDEST_KEY:
                 # Ranks keep the order and are as few as there are rows, so the product fits again.
                 distinct, key = np.unique(key, return_inverse=True)
                 width = len(distinct)
-            key = key * size + self.columns[place]
+            if width * size > _WIDEST_KEY:  # of millions of rows and a column of 10¹² values
+                distinct, codes = np.unique(codes, return_inverse=True)
+                size = len(distinct)
+            key = key * size + codes
             width *= size
         return key, width
 

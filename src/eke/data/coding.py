@@ -39,7 +39,7 @@ from eke.data.moments import (
 from eke.data.sealed import Find
 from eke.domain import Attribute
 from eke.domain.fate import Fate
-from eke.domain.placing import ROUNDING, Cut, Floored, Listed, Placing, Stepped, TimeSteps
+from eke.domain.placing import Cut, Floored, Listed, Placing, Stepped, TimeSteps
 from eke.errors import DataError
 
 NUMBER = (
@@ -222,8 +222,8 @@ def _number_branches(number: Any, placing: Placing, beyond: tuple[Any, Any]) -> 
     match placing:
         case Floored(low, high):
             return _whole_branches(number, low, high, beyond)
-        case Stepped(low, high, step):
-            return _step_branches(number, low, high, step, beyond)
+        case Stepped():
+            return _step_branches(number, placing, beyond)
         case Cut(edges):
             return _bin_branches(number, edges, beyond)
         case Listed(values):
@@ -244,9 +244,8 @@ def _whole_branches(number: Any, low: int, high: int, beyond: tuple[Any, Any]) -
     ]
 
 
-def _step_branches(
-    number: Any, low: float, high: float, step: float, beyond: tuple[Any, Any]
-) -> list[_Branch]:
+def _step_branches(number: Any, placing: Stepped, beyond: tuple[Any, Any]) -> list[_Branch]:
+    low, high, step = placing.low, placing.high, placing.step
     # Brought between the bounds first, so that no cast can fail; then doubles, step by step.
     if not number.type().is_floating():
         least, most = (ibis.literal(end, "int64") for end in (math.floor(low), math.ceil(high)))
@@ -259,7 +258,7 @@ def _step_branches(
     return [
         _Branch(_is_below(number, low), beyond[0], Fate.BEYOND),
         _Branch(_is_above(number, high), beyond[1], Fate.BEYOND),
-        _rounded(number, place.cast("int64"), (steps - place).abs() <= _double(ROUNDING)),
+        _rounded(number, place.cast("int64"), (steps - place).abs() <= _double(placing.rounding)),
     ]
 
 

@@ -84,7 +84,7 @@ class MemoryTable:
         for place, (name, attribute) in enumerate(domain.attributes):
             column = self.column(name)
             if isinstance(column, list):
-                column = pa.array(_codes(column, attribute, by), pa.int32())
+                column = pa.array(_codes(column, attribute, by), pa.int64())
                 coded.add(name)
             arrays[code_column(place)] = column
         if unit:

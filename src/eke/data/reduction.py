@@ -279,5 +279,6 @@ def _kept(rows: Any, names: Sequence[str], unit: Unit | None, sample: RowSample 
 
 def _code_type(size: int) -> str:
     """The narrowest column type for the codes 0..size-1."""
-    types = (("int8", 2**7), ("int16", 2**15), ("int32", 2**31))
+    # Codes of 64 bits have two digits where rows are sampled (`row_sample.py`); others have one.
+    types = (("int8", 2**7), ("int16", 2**15), ("int32", 2**25), ("int64", 2**63))
     return next(name for name, most in types if size <= most)

@@ -103,9 +103,10 @@ class RowSample:
         """The rows of an Ibis table of codes that are kept, at most so many of each id."""
         # Each step has a window, so that engines do not copy its expressions into the next.
         codes = [rows[name] for name in names]
+        digits = _digits(codes)
         form = _whole(0)
-        for code, factor in zip(codes, self.form(len(names)), strict=True):
-            form = form + code.cast("int64") * _whole(factor) % _whole(PRIME)
+        for digit, factor in zip(digits, self.form(len(digits)), strict=True):
+            form = form + digit * _whole(factor) % _whole(PRIME)
         twin = ibis.row_number().over(group_by=[rows[identity], *codes])
         rows = rows.mutate(**{_FORM: form % _whole(PRIME), _TWIN: twin})
         # Sums of 32-bit numbers are 64 bits wide in PostgreSQL and wider in DuckDB.
@@ -136,6 +137,16 @@ class RowSample:
 def stored_sample(sample: RowSample | None) -> dict[str, object]:
     """What the reference of a source holds of its sample; for the private part of a dataset."""
     return {} if sample is None else {ROW_KEY: sample.key}
+
+
+def _digits(codes: Sequence[Any]) -> list[Any]:
+    """The codes as numbers below the prime; those of more bits have a second digit, at the end.
+
+    Privacy: different rows have different digits, however many values a column has.
+    """
+    long = [code for code in codes if code.type().is_int64()]
+    low = [code % _whole(PRIME) if code.type().is_int64() else code.cast("int64") for code in codes]
+    return [*low, *((code // _whole(PRIME)).cast("int64") for code in long)]
 
 
 def _polynomial(coefficients: Sequence[int], at: Any) -> Any:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 from eke.domain.fate import Fate
 from eke.domain.placing import Listed, Placing
 from eke.domain.rule import Replace, Rule, number_text, plain
+from eke.domain.wide import is_wide, unlisted
 from eke.errors import DomainError, QueryError
 
 Label: TypeAlias = str | int | float | bool | tuple[float, float] | None
@@ -93,6 +94,16 @@ class Attribute(ABC):
     def size(self) -> int:
         """How many values it has, the bucket included."""
         return len(self.declared) + self.has_bucket
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it has more values than anything may list."""
+        return is_wide(self.size)
+
+    def check_listed(self) -> None:
+        """Raise unless its values may be listed."""
+        if self.is_wide:
+            raise DomainError(unlisted(self.size))
 
     def code(self, raw: object) -> int | None:
         """The code of a raw value, or None when its row is dropped."""

@@ -13,8 +13,10 @@ from typing import TypeAlias
 
 from eke.domain.attribute import Attribute
 from eke.domain.product import Domain
+from eke.domain.run_vector import RunVector
 
-Vector: TypeAlias = list[int]  # a coefficient for each code of an attribute
+Listed: TypeAlias = list[int]  # a coefficient for each code of an attribute
+Vector: TypeAlias = Listed | RunVector
 Product: TypeAlias = tuple[Fraction, Sequence[tuple[str, Vector]]]
 """weight · Π_k factor_k, each factor over the attribute of this name."""
 
@@ -65,6 +67,9 @@ def _shifted_sum(
         return None
     ((name, vector),) = factors
     attribute = domain[name]
+    if isinstance(vector, RunVector):
+        line = vector.shifted_sum(attribute)
+        return None if line is None else (weight * line[0], line[1])
     # Two different values lie on a line anyway; they read better one by one.
     if not attribute.has_numbers or len(set(vector)) < 3:
         return None
@@ -87,6 +92,12 @@ def _term(
     conditions, columns = [], []
     for name, vector in factors:
         attribute = domain[name]
+        if isinstance(vector, RunVector):
+            ratio, column, condition = _of_runs(name, attribute, vector)
+            weight *= ratio
+            columns += [column] if column else []
+            conditions += [condition] if condition else []
+            continue
         if set(vector) <= {0, 1}:
             conditions.append(_condition(name, attribute, vector))
             continue
@@ -104,7 +115,20 @@ def _term(
     return weight, f"{what}{where}"
 
 
-def _condition(name: str, attribute: Attribute, vector: Vector) -> str:
+def _of_runs(name: str, attribute: Attribute, vector: RunVector) -> tuple[Fraction, str, str]:
+    """(factor, column, condition), of which the texts may be empty, of a wide column."""
+    condition = vector.stretches_text(name, attribute)
+    if vector.is_condition:
+        return Fraction(1), "", condition
+    powers = vector.power(attribute)
+    if powers is None:
+        return Fraction(1), f"weights of {name}", ""
+    power, ratio = powers
+    column = name if power == 1 else f"{name}^{power}"
+    return ratio, column, condition if vector.leaves_numbers_out else ""
+
+
+def _condition(name: str, attribute: Attribute, vector: Listed) -> str:
     missing = vector.count(0)
     chosen = len(vector) - missing
     first = next(_used(vector))
@@ -123,7 +147,7 @@ def _condition(name: str, attribute: Attribute, vector: Vector) -> str:
     return f"{name} = {' or '.join(shown)}"
 
 
-def _power(attribute: Attribute, vector: Vector) -> tuple[int, Fraction]:
+def _power(attribute: Attribute, vector: Listed) -> tuple[int, Fraction]:
     """(p, ratio) with vector = ratio · number^p wherever it is not 0; (0, 1) if there is no p."""
     if attribute.is_ordered and attribute.has_numbers:
         numbers, unit = attribute.whole_numbers()
@@ -135,7 +159,7 @@ def _power(attribute: Attribute, vector: Vector) -> tuple[int, Fraction]:
     return 0, Fraction(1)
 
 
-def _ratio(vector: Vector, numbers: Sequence[int], unit: int) -> Fraction | None:
+def _ratio(vector: Listed, numbers: Sequence[int], unit: int) -> Fraction | None:
     """The factor between a vector and numbers / unit, or None unless they are proportional."""
     height = max(map(abs, vector))
     largest = min(vector.index(v) for v in {height, -height} & set(vector))
@@ -151,7 +175,7 @@ def _ratio(vector: Vector, numbers: Sequence[int], unit: int) -> Fraction | None
     return ratio if close else None
 
 
-def _weights(name: str, attribute: Attribute, vector: Vector) -> str:
+def _weights(name: str, attribute: Attribute, vector: Listed) -> str:
     used = list(_used(vector))
     if len(used) > _MOST_WEIGHTS:
         return f"weights of {name}"
@@ -159,7 +183,7 @@ def _weights(name: str, attribute: Attribute, vector: Vector) -> str:
     return f"weights of {name} {{{', '.join(each)}}}"
 
 
-def _used(vector: Vector) -> Iterator[int]:
+def _used(vector: Listed) -> Iterator[int]:
     """The codes whose coefficient is not 0."""
     return compress(range(len(vector)), vector)
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from eke.domain.attribute import BUCKET_TEXT, Attribute, End, Label, SqlKind, end_text
 from eke.domain.placing import Floored, Placing
 from eke.domain.rule import EXACT, Rule, check_rules, plain
+from eke.domain.wide import MOST_VALUES
 from eke.errors import DomainError, QueryError
 
 
@@ -20,7 +21,7 @@ class Integer(Attribute):
 
     Args:
         low: the smallest value.
-        high: the largest; there may be at most 1,000,000 values.
+        high: the largest; there may be at most 2^40, about 10^12, values.
         null: the rule for NULL and NaN; under "clamp" for texts, too, which have no nearest bound.
         outside: the rule for numbers beyond; "clamp" moves them to the nearest bound.
 
@@ -49,9 +50,10 @@ class Integer(Attribute):
             raise DomainError(
                 f"Integer({self.low}, {self.high}): the lower bound is the larger; swap them"
             )
-        if self.high - self.low >= 1_000_000:
+        if self.high - self.low >= MOST_VALUES:
             raise DomainError(
-                "an Integer may have at most 1,000,000 values; use Numeric with a longer step"
+                f"an Integer may have at most {MOST_VALUES:,} values; use Numeric with a longer "
+                "step"
             )
         if max(abs(self.low), abs(self.high)) >= EXACT:
             raise DomainError("Integer bounds must be below 2**53 in magnitude; shift the column")
@@ -60,6 +62,7 @@ class Integer(Attribute):
 
     @property
     def declared(self) -> tuple[Label, ...]:
+        self.check_listed()
         return tuple(range(self.low, self.high + 1))
 
     @property
@@ -83,10 +86,12 @@ class Integer(Attribute):
         return 0 if below else self.high - self.low
 
     def numbers(self) -> tuple[Fraction, ...]:
+        self.check_listed()
         values = [Fraction(v) for v in range(self.low, self.high + 1)]
         return tuple([*values, Fraction(0)] if self.has_bucket else values)
 
     def whole_numbers(self) -> tuple[list[int], int]:
+        self.check_listed()
         values = list(range(self.low, self.high + 1))
         return ([*values, 0] if self.has_bucket else values), 1
 

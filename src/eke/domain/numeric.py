@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from eke.domain.attribute import Attribute, End, Label, SqlKind, end_text
-from eke.domain.placing import ROUNDING, Placing, Stepped
+from eke.domain.attribute import BUCKET_TEXT, Attribute, End, Label, SqlKind, end_text
+from eke.domain.placing import Stepped
 from eke.domain.rule import EXACT, Rule, check_rules, number_text, plain
+from eke.domain.wide import MOST_VALUES, is_wide
 from eke.errors import DomainError, QueryError
 
-MOST_VALUES = 1_000_000
+_MOST_STEPS_AWAY = 2**49
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,11 @@ class Numeric(Attribute):
             raise DomainError(
                 f"a Numeric may have at most {MOST_VALUES:,} values; take a longer step"
             )
+        if is_wide(int(steps)) and max(abs(low), abs(high)) >= _MOST_STEPS_AWAY * step:
+            raise DomainError(
+                "tables of numbers are read as doubles, which do not tell values so far from 0 "
+                "apart by so short a step; take a longer step, or shift the column"
+            )
         if steps.denominator != 1:
             last = number_text(float(low + math.floor(steps) * step))
             raise DomainError(f"the upper bound must lie on the grid; take {last}, or another step")
@@ -68,6 +74,7 @@ class Numeric(Attribute):
 
     @property
     def declared(self) -> tuple[Label, ...]:
+        self.check_listed()
         low, _, step = self._grid
         return tuple(float(low + place * step) for place in range(self._steps + 1))
 
@@ -101,7 +108,7 @@ class Numeric(Attribute):
 
     def _is_exact(self, raw: object) -> bool:
         steps = self._steps_to(raw) if isinstance(raw, (int, float, Fraction)) else 0.0
-        return abs(steps - math.floor(steps + 0.5)) <= ROUNDING
+        return abs(steps - math.floor(steps + 0.5)) <= self.placing.rounding
 
     def _clamp(self, raw: object) -> int | None:
         below = isinstance(raw, (int, float, Fraction)) and raw < self.low
@@ -112,6 +119,7 @@ class Numeric(Attribute):
         return tuple(Fraction(number, unit) for number in whole)
 
     def whole_numbers(self) -> tuple[list[int], int]:
+        self.check_listed()
         low, _, step = self._grid
         unit = math.lcm(low.denominator, step.denominator)
         first, between = int(low * unit), int(step * unit)
@@ -131,11 +139,12 @@ class Numeric(Attribute):
     def half_widths(self) -> tuple[Fraction, ...] | None:
         if self.outside == "never":
             return None
+        self.check_listed()
         half = self._grid[2] / 2
         return (half,) * (self.size - self.has_bucket) + (Fraction(0),) * self.has_bucket
 
     @property
-    def placing(self) -> Placing:
+    def placing(self) -> Stepped:
         return Stepped(float(self.low), float(self.high), float(self.step))
 
     def fields(self) -> dict[str, Any]:
@@ -176,7 +185,7 @@ class Numeric(Attribute):
 
     def label_text(self, code: int) -> str:
         if self.has_bucket and code == self.size - 1:
-            return Attribute.label_text(self, code)
+            return BUCKET_TEXT
         low, _, step = self._grid
         return number_text(float(low + code * step))
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 ROUNDING = 1e-6
-"""Of a step: numbers that are so near to a grid lie on it; more is the rounding of doubles."""
+"""Of a step: numbers that are so near to a grid lie on it, where doubles tell them apart well."""
+_DOUBLES = 2.0**-50
+"""What subtracting, and dividing by a step, may leave of a double's own rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,12 @@ class Stepped:
     low: float
     high: float
     step: float
+
+    @property
+    def rounding(self) -> float:
+        """How far from the grid, in steps, a number may be that lies on it."""
+        farthest = max(abs(self.low), abs(self.high))
+        return max(ROUNDING, farthest / self.step * _DOUBLES)
 
     @property
     def is_text(self) -> bool:

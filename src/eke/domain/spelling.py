@@ -31,7 +31,7 @@ def Decimal(  # noqa: N802 - it stands where the classes of columns stand
 
     Args:
         low: the smallest value.
-        high: the largest; there may be at most 1,000,000 values.
+        high: the largest; there may be at most 2^40, about 10^12, values.
         scale: the digits after the point, from 0 to 15.
         null: the rule for NULL and NaN; under "clamp" for texts, too, which have no nearest bound.
         outside: the rule for numbers beyond; "clamp" moves them to the nearest bound. With "never"
@@ -63,7 +63,8 @@ def Real(  # noqa: N802 - it stands where the classes of columns stand
 
     Args:
         low: the smallest value.
-        high: the largest, a whole number of steps away; there may be at most 1,000,000 values.
+        high: the largest, a whole number of steps away; there may be at most 2^40, about 10^12,
+            values.
         step: the distance between two values; the table's own are at most half of it away.
         null: the rule for NULL and NaN; under "clamp" for texts, too, which have no nearest bound.
         outside: the rule for numbers beyond; "clamp" moves them to the nearest bound.

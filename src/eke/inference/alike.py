@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eke.history import Row
 from eke.query.canonical import Term
-from eke.query.runs import dense
+from eke.query.runs import at_codes, content, dense
 
 _MOST_SINGLES = 64  # classes among values that answers treat differently from all others
 _MOST_LOOKED_AT = 2**27  # entries of the vectors of one attribute
@@ -130,10 +130,11 @@ class _Held:
     def of(row: Row, name: str, values: Classes) -> _Held:
         rest, vectors = [], []
         for term in row.query.terms:
-            factor = dict(term.factors).get(name)
-            others = tuple((n, vector.tobytes()) for n, vector in term.factors if n != name)
+            factor = dict(term.vectors).get(name)
+            others = tuple((n, content(vector)) for n, vector in term.vectors if n != name)
             rest.append((row.law, row.query.people, term.weight, factor is None, others))
-            vectors.append(np.ones(len(values), np.int64) if factor is None else factor[values])
+            none = np.ones(len(values), np.int64)
+            vectors.append(none if factor is None else at_codes(factor, values))
         return _Held(tuple(rest), np.array(vectors, np.int64))
 
     def key(self, order: NDArray[np.intp] | None = None) -> Hashable:

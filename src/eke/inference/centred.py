@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
+from eke.domain.wide import is_wide
+from eke.inference.wide_deviations import WideDeviation, WideDeviations
 from eke.query import Query
 from eke.query.growing import GrowingMatrix
+from eke.query.runs import Runs, dense
 from eke.query.view import view_with
 
 Names = tuple[str, ...]
@@ -33,10 +37,13 @@ class CentredTerm:
 
     weight: float
     means: dict[str, float]
-    deviations: dict[str, FloatArray]
+    deviations: dict[str, Any]  # an array of all values; of a wide column, a `WideDeviation`
 
     def part(self, names: Names) -> tuple[float, list[FloatArray]] | None:
-        """(factor, deviation along each name) of its component; None where that is zero."""
+        """(factor, deviation along each name) of its component; None where that is zero.
+
+        No table has a wide column, so none of the names is one.
+        """
         factor = self.weight
         for name, mean in self.means.items():
             if name not in names:
@@ -50,9 +57,13 @@ def centred_terms(query: Query) -> list[CentredTerm]:
     """The terms of a query, centred."""
     terms = []
     for term in query.terms:
-        means, deviations = {}, {}
-        for name, vector in term.factors:
-            values = vector.astype(np.float64)
+        means: dict[str, float] = {}
+        deviations: dict[str, Any] = {}
+        for name, vector in term.vectors:
+            if isinstance(vector, Runs) and is_wide(vector.size):
+                means[name], deviations[name] = WideDeviation.of(vector)
+                continue
+            values = dense(vector).astype(np.float64)
             mean = float(values.mean())
             means[name], deviations[name] = mean, values - mean
         terms.append(CentredTerm(float(term.weight), means, deviations))
@@ -71,7 +82,10 @@ class CentredStack:
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
         self._sizes = dict(zip(domain.names, domain.shape, strict=True))
-        self._deviations = {n: GrowingMatrix(np.float64, s) for n, s in self._sizes.items()}
+        self._deviations: dict[str, GrowingMatrix[np.float64] | WideDeviations] = {
+            name: WideDeviations(size) if is_wide(size) else GrowingMatrix(np.float64, size)
+            for name, size in self._sizes.items()
+        }
         self._owners: dict[str, list[int]] = {name: [] for name in self._sizes}  # terms
         self._means: dict[str, list[float]] = {name: [] for name in self._sizes}
         self._weights: list[float] = []
@@ -167,14 +181,21 @@ class CentredStack:
                 some = rows[start : start + step]
                 outer = factor[some, None]  # (rows, cells so far)
                 for name in names[:-1]:
-                    deviations = self._deviations[name].array[places[name][some]]
+                    deviations = self._listed(name)[places[name][some]]
                     outer = (outer[:, :, None] * deviations[:, None, :]).reshape(len(some), -1)
                 last = np.ones((len(some), 1))
                 if names:
-                    last = self._deviations[names[-1]].array[places[names[-1]][some]]
+                    last = self._listed(names[-1])[places[names[-1]][some]]
                 table += (outer.T @ last).reshape(table.shape)
             tables[names] = table
         return tables
+
+    def _listed(self, name: str) -> FloatArray:
+        """The deviations along an attribute of a table, which is no wide one."""
+        held = self._deviations[name]
+        if not isinstance(held, GrowingMatrix):
+            raise TypeError("a table has no wide column")
+        return held.array
 
     def _by_query(self, terms: FloatArray) -> FloatArray:
         weighted = terms * np.asarray(self._weights)
@@ -195,7 +216,11 @@ class CentredStack:
             product = np.zeros(len(self._weights))
             if owners:
                 mean[owners] *= self._means[name]
-                product[owners] = self._deviations[name].array @ term.deviations[name]
+                held, other = self._deviations[name], term.deviations[name]
+                if isinstance(held, GrowingMatrix):
+                    product[owners] = held.array @ other
+                else:
+                    product[owners] = held.products(other)
             products[name], means[name] = product, mean
         return products, means, others
 

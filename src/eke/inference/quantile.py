@@ -22,7 +22,8 @@ from eke.inference.posterior.exact import tails
 from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_points
 from eke.inference.state import Inference
 from eke.query import Query
-from eke.query.runs import Vector, content, dense
+from eke.query.pieces import meet
+from eke.query.runs import Vector, content
 from eke.question.ladder import Ladder
 from eke.question.rungs import Side
 
@@ -293,4 +294,4 @@ def _key(group: dict[str, Vector]) -> tuple[tuple[str, bytes], ...]:
 def _meet(one: dict[str, Vector], other: dict[str, Vector]) -> bool:
     """Whether some record may be in both."""
     shared = one.keys() & other.keys()
-    return all(bool((dense(one[name]) * dense(other[name])).any()) for name in shared)
+    return all(meet(one[name], other[name]) for name in shared)

@@ -174,7 +174,7 @@ class _TermResidues:
     def __init__(self, sizes: Mapping[str, int], known: Sequence[Names]) -> None:
         self._sizes = sizes
         self._known = known
-        self._vectors = {name: StepRows() for name in sizes}
+        self._vectors = {name: StepRows(size) for name, size in sizes.items()}
         self._means = {name: GrowingVector(np.int32) for name in sizes}
         self._owners = {name: GrowingVector(np.int64) for name in sizes}  # terms
         self._weights = GrowingVector(np.int32)

@@ -10,6 +10,8 @@ of sums of sums: those of numbers and of their squares are 0 but where a run end
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,9 +50,9 @@ class StepRows:
 
     __slots__ = ("_ends", "_places", "_steps")
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = 0) -> None:
         self._ends = GrowingVector(np.int64)
-        self._places = GrowingVector(np.int32)
+        self._places: GrowingVector[Any] = GrowingVector(np.int32 if size < 2**31 else np.int64)
         self._steps = GrowingVector(np.int32)
 
     @property
@@ -80,7 +82,7 @@ class StepRows:
         )
 
     @property
-    def places(self) -> NDArray[np.int32]:
+    def places(self) -> NDArray[np.integer[Any]]:
         """Where the vectors have steps, one after the other."""
         return self._places.array
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.privacy.loss_tables import LossTable, LossTables
 
@@ -14,11 +15,12 @@ MOST_ROUNDS = 32
 
 def promising_cell(losses: LossTables) -> dict[str, int]:
     """The cell whose values have the largest sums of table maxima, each attribute on its own."""
-    scores = {name: np.zeros(size, np.int64) for name, size in losses.sizes.items()}
+    scores: dict[str, NDArray[np.int64]] = {}
     for table in losses:
         for name, maxima in zip(table.attributes, table.axis_maxima, strict=True):
-            scores[name] += maxima
-    return {name: int(score.argmax()) for name, score in scores.items()}
+            scores[name] = scores[name] + maxima if name in scores else maxima
+    # A value of a column that no table asks for is as good as another.
+    return {name: int(scores[name].argmax()) if name in scores else 0 for name in losses.sizes}
 
 
 def climbed_cell(losses: LossTables, start: Mapping[str, int]) -> dict[str, int]:

@@ -12,17 +12,17 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eke.domain import Attribute, Domain
+from eke.query.runs import Runs, Vector, dense
 
 Blur: TypeAlias = Mapping[str, Fraction]
 Extremes: TypeAlias = Callable[[], tuple[Fraction, Fraction]]
 
-Codes: TypeAlias = NDArray[np.integer[Any]]
+Codes: TypeAlias = Vector
 """1 at the codes of a column that meet a condition, 0 elsewhere."""
 
 NO_BLUR: Blur = MappingProxyType({})
@@ -68,14 +68,26 @@ def multiplied(first: Blur, first_within: Extremes, second: Blur, second_within:
 
 def _pairs(attribute: Attribute, chosen: Codes | None) -> list[tuple[Fraction, Fraction]]:
     """(|number|, half width) of the chosen codes; of evenly spaced ones those at either end."""
-    codes = np.arange(attribute.size) if chosen is None else np.flatnonzero(chosen)
     if attribute.progression is not None:
         first, step = attribute.progression
-        declared = codes[codes < attribute.size - attribute.has_bucket]
-        ends = [int(code) for code in (*declared[:1], *declared[-1:])]
+        declared = attribute.size - attribute.has_bucket
+        ends = [0, declared - 1] if chosen is None else _ends(chosen, declared)
         return [(abs(first + code * step), attribute.widest_half([code])) for code in ends]
+    codes = np.arange(attribute.size) if chosen is None else np.flatnonzero(dense(chosen))
     numbers, halves = attribute.numbers(), attribute.half_widths()
     return [(abs(numbers[code]), halves[code] if halves else Fraction(0)) for code in codes]
+
+
+def _ends(chosen: Codes, declared: int) -> list[int]:
+    """The first and the last chosen code of those that are declared."""
+    if isinstance(chosen, Runs):
+        starts = [start for start, entry, *_ in chosen.pieces if entry and start < declared]
+        stops = [
+            stop for stop, (_, entry, *_) in zip(chosen.stops, chosen.pieces, strict=True) if entry
+        ]
+        return [starts[0], min(stops[-1], declared) - 1] if starts else []
+    codes = np.flatnonzero(chosen[:declared])
+    return [int(code) for code in (*codes[:1], *codes[-1:])]
 
 
 def of_powers(domain: Domain, powers: Mapping[str, int], chosen: Mapping[str, Codes]) -> Blur:

@@ -20,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.domain.wide import is_wide
 from eke.errors import QueryError
 from eke.query.decomposition import decompose
+from eke.query.pieces import Pieces
 from eke.query.runs import Runs, Vector, content, dense, extremes, held
 from eke.query.vector import (
     SAFE,
@@ -50,7 +52,7 @@ class Term:
     vectors: tuple[tuple[str, Vector], ...]
 
     def __post_init__(self) -> None:
-        frozen = tuple((name, held(vector)) for name, vector in self.vectors)
+        frozen = tuple((name, held(_in_runs(vector))) for name, vector in self.vectors)
         object.__setattr__(self, "vectors", frozen)
 
     @property
@@ -67,6 +69,10 @@ class Term:
     def key(self) -> Key:
         """Equal for terms with equal vectors."""
         return tuple((name, content(vector)) for name, vector in self.vectors)
+
+
+def _in_runs(vector: Vector | Pieces) -> Vector:
+    return vector.runs() if isinstance(vector, Pieces) else vector
 
 
 def term_bounds(term: Term) -> tuple[Fraction, Fraction]:
@@ -158,7 +164,7 @@ def dense_table(
     None when the table or its integers would be too large.
     """
     cells = math.prod(domain.sizes(names))
-    if cells > _MOST_CELLS:
+    if cells > _MOST_CELLS or any(map(is_wide, domain.sizes(names))):
         return None
     if cells > DENSE_CELLS and terms:
         reach = sum((term_reach(term) for term in terms), Fraction(0))
@@ -223,6 +229,10 @@ def _sum_along(domain: Domain, name: str, group: list[Term]) -> list[Term]:
     size = domain[name].size
     along = [dict(term.vectors).get(name) for term in group]
     weights = [int(term.weight / unit) for term in group]
+    others = tuple((n, v) for n, v in group[0].vectors if n != name)
+    if is_wide(size):
+        summed = _sum_of_pieces(size, weights, along)
+        return group if summed is None else [Term(unit, (*others, (name, summed)))]
     heights = (1 if vector is None else max(map(abs, extremes(vector))) for vector in along)
     fits = sum(abs(weight) * most for weight, most in zip(weights, heights, strict=True)) < SAFE
     dtype: Any = np.int64 if fits else object
@@ -231,8 +241,21 @@ def _sum_along(domain: Domain, name: str, group: list[Term]) -> list[Term]:
         total += weight * (np.ones(size, dtype) if vector is None else dense(vector).astype(dtype))
     if max(int(total.max()), -int(total.min())) >= SAFE:
         return group
-    others = tuple((n, v) for n, v in group[0].vectors if n != name)
     return [Term(unit, (*others, (name, total.astype(np.int64))))]
+
+
+def _sum_of_pieces(
+    size: int, weights: Sequence[int], along: Sequence[Vector | None]
+) -> Vector | None:
+    """The weighted sum of vectors over a wide column, None being all ones; None if none can be."""
+    total = Pieces.constant(size, 0)
+    try:
+        for weight, vector in zip(weights, along, strict=True):
+            added = Pieces.constant(size, 1) if vector is None else Pieces.of_vector(vector)
+            total = total + added * weight
+        return total.runs()
+    except QueryError:
+        return None
 
 
 def term_product(first: Term, second: Term) -> Term:
@@ -241,6 +264,10 @@ def term_product(first: Term, second: Term) -> Term:
     for name, vector in second.vectors:
         if name not in factors:
             factors[name] = vector
+            continue
+        if is_wide(vector.size):
+            wide_product = Pieces.of_vector(factors[name]) * Pieces.of_vector(vector)
+            factors[name] = wide_product.runs()
             continue
         one, other = dense(factors[name]), dense(vector)
         if height(one) * height(other) < SAFE:

@@ -15,28 +15,44 @@ nearly always a slip, and the declared values are public.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from eke.domain import Attribute
+from eke.domain import Attribute, Domain
 from eke.errors import QueryError
-from eke.query.vector import IntVector
+from eke.query.pieces import Pieces
+from eke.query.runs import Vector
 
 
-def selection(attribute: Attribute, condition: Any) -> IntVector:
+def check_names(domain: Domain, names: Iterable[object]) -> None:
+    """Raise unless all are attributes of the domain."""
+    for name in names:
+        if name not in domain:
+            raise QueryError(domain.unknown(name))
+
+
+def selection(attribute: Attribute, condition: Any) -> Vector:
     """The 0/1 vector over an attribute's codes of the values that meet a condition."""
-    chosen = np.zeros(attribute.size, np.int64)
+    chosen = _chosen(attribute, condition)
+    if attribute.is_wide:
+        ends = [end for one in chosen for end in ((0, one.start), (1, one.stop))]
+        return Pieces.of_stretches([*ends, (0, attribute.size)]).runs()
+    vector = np.zeros(attribute.size, np.int64)
+    for codes in chosen:
+        vector[codes] = 1
+    return vector
+
+
+def _chosen(attribute: Attribute, condition: Any) -> list[slice]:
+    """The codes that meet a condition, in stretches one after the other."""
     if isinstance(condition, tuple):
-        chosen[_range_codes(attribute, condition)] = 1
-    elif isinstance(condition, (list, set, frozenset)):
-        if not condition:
-            raise QueryError("an empty list of values selects nothing; leave the condition out")
-        for value in condition:
-            chosen[_value_code(attribute, value)] = 1
-    else:
-        chosen[_value_code(attribute, condition)] = 1
-    return chosen
+        return [_range_codes(attribute, condition)]
+    values = condition if isinstance(condition, (list, set, frozenset)) else [condition]
+    if not values:
+        raise QueryError("an empty list of values selects nothing; leave the condition out")
+    return [slice(c, c + 1) for c in sorted({_value_code(attribute, value) for value in values})]
 
 
 def _value_code(attribute: Attribute, value: object) -> int:

@@ -11,7 +11,8 @@ joined by AND.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
@@ -21,18 +22,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eke.domain import Domain
-from eke.errors import DomainError, QueryError
+from eke.errors import QueryError
 from eke.query.askable import Askable
-from eke.query.blur import NO_BLUR, added, of_powers, scaled
+from eke.query.blur import NO_BLUR, added, scaled
 from eke.query.canonical import DENSE_CELLS, Term, table_terms
-from eke.query.condition import selection
+from eke.query.condition import check_names
 from eke.query.linear import Query
 from eke.query.marginal import Marginal
-from eke.query.numbers import power_vector
+from eke.query.moment import Build, SumOfPowers, Where, selected, unit_of
+from eke.query.runs import Runs
 from eke.query.vector import integer_vector, to_fraction
 
-Where = Mapping[str, Any]
-Build = Callable[[Domain], Query]
 OperationT = TypeVar("OperationT", bound=Callable[..., Any])
 GroupedT_co = TypeVar("GroupedT_co", covariant=True)
 
@@ -66,12 +66,30 @@ class Expression(Askable[Query]):
     parts: tuple[tuple[Fraction, Build], ...]
     text: str
 
+    def unit(self, domain: Domain) -> Fraction:
+        """The unit in which it is asked: a step of 1/100 must not be rounded to powers of two.
+
+        It is 1 unless wide columns are added up, of which no list of rounded numbers is made.
+        """
+        weights = [weight * unit_of(build, domain) for weight, build in self.parts]
+        if all(unit_of(build, domain) == 1 for _, build in self.parts):
+            return Fraction(1)
+        denominator = math.lcm(*(weight.denominator for weight in weights))
+        whole = [int(weight * denominator) for weight in weights]
+        return Fraction(math.gcd(*whole), denominator)
+
     def on(self, domain: Domain) -> Query:
         """The query over a domain; raises when attributes or values are not declared there.
 
         Weights stay exact until here and are put on the coefficient grid once.
         """
-        built = [(weight, build(domain)) for weight, build in self.parts]
+        return self.in_units(domain, Fraction(1))
+
+    def in_units(self, domain: Domain, unit: Fraction) -> Query:
+        """The query whose answer is that of the question divided by a unit."""
+        built = [
+            (weight * unit_of(build, domain) / unit, build(domain)) for weight, build in self.parts
+        ]
         if len(built) == 1 and built[0][0] == 1:
             return built[0][1]
         terms = [Term(w * term.weight, term.vectors) for w, query in built for term in query.terms]
@@ -152,7 +170,7 @@ def count(where: Where | None = None, **conditions: Any) -> Expression:
         0.049928919
     """
     wanted = joined_conditions(where, conditions)
-    return _atom(lambda d: _selected(d, wanted), _text("count", wanted))
+    return _atom(lambda d: selected(d, wanted), _text("count", wanted))
 
 
 def present(attribute: str, where: Where) -> Expression:
@@ -160,10 +178,10 @@ def present(attribute: str, where: Where) -> Expression:
 
     def build(domain: Domain) -> Query:
         check_names(domain, [attribute])
-        known = np.ones(domain[attribute].size, np.int64)
-        known[len(known) - domain[attribute].has_bucket :] = 0
+        declared = domain[attribute].size - domain[attribute].has_bucket
+        known = Runs.of_stretches([(1, declared), (0, domain[attribute].size)])
         having = Query.unrounded(domain, [Term(Fraction(1), ((attribute, known),))])
-        return having.pointwise(_selected(domain, where))
+        return having.pointwise(selected(domain, where))
 
     return _atom(build, _text(f"count with {attribute}", where))
 
@@ -171,7 +189,7 @@ def present(attribute: str, where: Where) -> Expression:
 def of_people(where: Where) -> Expression:
     """The number of people with a record that meets all conditions."""
     return _atom(
-        lambda d: replace(_selected(d, where), people=True, blur=NO_BLUR), _text("people", where)
+        lambda d: replace(selected(d, where), people=True, blur=NO_BLUR), _text("people", where)
     )
 
 
@@ -220,24 +238,8 @@ def moment(
             raise QueryError(f"the power of {name!r} must be a whole number from 1 to 4")
     wanted = dict(where or {})
 
-    def build(domain: Domain) -> Query:
-        check_names(domain, exponents)
-        weight, factors = Fraction(1), []
-        for name, power in exponents.items():
-            try:
-                unit, vector = power_vector(domain[name], power)
-            except DomainError as problem:
-                raise QueryError(f"{name!r}: {problem}") from problem
-            weight *= unit
-            factors.append((name, vector))
-        moments = Query.unrounded(domain, [Term(weight, tuple(factors))])
-        chosen = {n: selection(domain[n], wanted[n]) for n in exponents if n in wanted}
-        query = moments.pointwise(_selected(domain, wanted))
-        blur = {**query.blur, **of_powers(domain, exponents, chosen)}
-        return replace(query, blur=blur)
-
     inner_text = " * ".join(n if p == 1 else f"{n}^{p}" for n, p in exponents.items())
-    return _atom(build, _text(f"sum of {inner_text}", wanted))
+    return _atom(SumOfPowers(exponents, wanted), _text(f"sum of {inner_text}", wanted))
 
 
 def table(attributes: str | Sequence[str], coefficients: ArrayLike) -> Expression:
@@ -349,22 +351,3 @@ def joined_conditions(given: Mapping[str, Any] | None, named: Mapping[str, Any])
 def _text(what: str, where: Where) -> str:
     conditions = " and ".join(f"{name} = {value!r}" for name, value in where.items())
     return f"{what} where {conditions}" if conditions else what
-
-
-def check_names(domain: Domain, names: Iterable[object]) -> None:
-    """Raise unless all are attributes of the domain."""
-    for name in names:
-        if name not in domain:
-            raise QueryError(domain.unknown(name))
-
-
-def _selected(domain: Domain, where: Where) -> Query:
-    check_names(domain, where)
-    factors = []
-    for name, condition in where.items():
-        try:
-            factors.append((name, selection(domain[name], condition)))
-        except QueryError as problem:
-            raise QueryError(f"{name!r}: {problem}") from problem
-    query = Query.unrounded(domain, [Term(Fraction(1), tuple(factors))])
-    return replace(query, blur=dict.fromkeys(where, Fraction(0)))

@@ -60,7 +60,7 @@ class GrowingMatrix(Generic[Number]):
     __slots__ = ("_buffer", "_rows", "_width")
 
     def __init__(self, number: type[Number], width: int = 0) -> None:
-        self._buffer: NDArray[Number] = np.zeros((8, width or 8), number)
+        self._buffer: NDArray[Number] = np.zeros((0, width or 8), number)  # rows may be long
         self._rows = 0
         self._width = width
 

@@ -34,10 +34,20 @@ class Prior:
         if unknown:
             raise QueryError(f"the prior has vectors of unknown attributes: {', '.join(unknown)}")
         self.domain = domain
-        self.vectors: dict[str, FloatArray] = {
-            name: _probabilities(name, attribute.size, given.get(name))
-            for name, attribute in domain.attributes
-        }
+        self.vectors: dict[str, FloatArray] = _PriorVectors(
+            {
+                name: _probabilities(name, attribute.size, given.get(name))
+                for name, attribute in domain.attributes
+                if not attribute.is_wide
+            }
+        )
+
+
+class _PriorVectors(dict[str, FloatArray]):
+    """The vectors by name; there is none of a wide column."""
+
+    def __missing__(self, name: str) -> FloatArray:
+        raise QueryError(f"{name} has too many values for an estimate from a prior of each of them")
 
 
 def _probabilities(name: str, size: int, given: Sequence[float] | None) -> FloatArray:

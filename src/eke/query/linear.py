@@ -52,7 +52,7 @@ from eke.query.vector import (
     on_grid,
     to_fraction,
 )
-from eke.query.written import read_number, read_terms, terms_document
+from eke.query.written import described, read_number, read_terms, terms_document
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,7 +216,7 @@ class Query(BlockOf["Query"]):
     @property
     def description(self) -> str:
         products = [
-            (term.weight, [(name, vector.tolist()) for name, vector in term.factors])
+            (term.weight, [(name, described(vector)) for name, vector in term.vectors])
             for term in self.terms
         ]
         counted = "people" if self.people else "count"

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Attribute
-from eke.query.runs import WIDE
-from eke.query.vector import SAFE, IntVector, grid_step
+from eke.domain.wide import is_wide, unlisted
+from eke.errors import QueryError
+from eke.query.pieces import Pieces
+from eke.query.runs import WIDE, Vector
+from eke.query.vector import SAFE, grid_step
+
+HIGHEST_ADDED = 2**44
+"""A record that moves a sum so far can be hidden by the widest noise, which has 2^53 steps."""
+
+
+def not_hidden(highest: int) -> str:
+    """Why numbers of a wide column are not added up: their squares may be too many steps."""
+    return (
+        f"numbers up to {highest:.2g} steps of the column would be added up, and the widest noise "
+        "hides a record below 2^44, about 1.8e13; take lower powers, or smaller numbers, as in "
+        "LEAST(x, 1000), or declare a longer step"
+    )
+
+
+def whole_pieces(attribute: Attribute) -> tuple[Pieces, int]:
+    """(pieces, unit): the number of each code of an evenly spaced column is its piece's / unit."""
+    if attribute.progression is None:
+        raise QueryError(unlisted(attribute.size))
+    first, step = attribute.progression
+    unit = math.lcm(first.denominator, step.denominator)
+    parts: list[tuple[int, tuple[int, ...]]] = [(0, (int(first * unit), int(step * unit)))]
+    if attribute.has_bucket:
+        parts.append((attribute.size - 1, (0,)))
+    return Pieces(attribute.size, parts), unit
 
 
 def whole_vector(attribute: Attribute) -> tuple[NDArray[Any], int]:
@@ -34,12 +63,20 @@ def whole_vector(attribute: Attribute) -> tuple[NDArray[Any], int]:
     return numbers, unit
 
 
-def power_vector(attribute: Attribute, power: int) -> tuple[Fraction, IntVector]:
+def power_vector(attribute: Attribute, power: int) -> tuple[Fraction, Vector]:
     """(unit, integers): the power of the number of each code, put on the coefficient grid.
+
+    Of a wide column they are exact, in a unit that may be any fraction.
 
     Whole numbers of a column of very many values stay as they are. A unit such as 1/100 must not be
     rounded instead of the values: noise on so fine a grid cannot be wide, and would cost more.
     """
+    if is_wide(attribute.size):
+        pieces, unit = whole_pieces(attribute)
+        highest = max(map(abs, pieces.bounds)) ** power
+        if highest >= HIGHEST_ADDED:
+            raise QueryError(not_hidden(highest))
+        return Fraction(1, unit**power), reduce(operator.mul, [pieces] * power).runs()
     whole, unit = whole_vector(attribute)
     height = max(abs(int(whole.min())), abs(int(whole.max()))) ** power
     if height == 0:

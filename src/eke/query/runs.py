@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eke.domain.wide import is_wide, unlisted
 from eke.errors import QueryError
 from eke.query.vector import SAFE, IntVector, frozen_array, height
 
@@ -32,6 +33,8 @@ WIDE = 2**16
 _LIMIT = 2**59
 """Entries below it have third differences that int64 holds."""
 _MOST_RUNS = 512
+MOST_WIDE_RUNS = 4_096
+"""Of a column whose values are never listed: a vector has no other form there."""
 _WORTH = 8
 """A run is no polynomial unless that makes it so many entries longer."""
 
@@ -56,10 +59,15 @@ class Runs:
         plain = Runs(size, pieces)
         if plain.height >= SAFE:
             raise QueryError("a factor of a query must hold integers below 2^62")
+        if is_wide(size) and plain.height >= _LIMIT:
+            raise QueryError(f"a factor over {size:,} values must hold integers below 2^59")
         ends = [start for start, *_ in pieces[1:]]
         near = sorted({p for end in ends for p in range(end - 3, end) if 0 <= p < size - 3})
         breaks = [p for p in near if plain._third(p)]
-        whole = _greedy(size, breaks, plain.at, plain._constant_until)
+        most = MOST_WIDE_RUNS if is_wide(size) else _MOST_RUNS
+        whole = _greedy(size, breaks, plain.at, plain._constant_until, most)
+        if is_wide(size) and whole is None:
+            raise QueryError(f"a factor has more than {most:,} runs of its {size:,} values")
         small = size <= WIDE or whole is None or plain.height >= _LIMIT
         return plain.dense() if small or whole is None else Runs(size, whole)
 
@@ -90,6 +98,8 @@ class Runs:
         held = self._written() if self._written is not None else None
         if held is not None:
             return held
+        if is_wide(self.size):
+            raise QueryError(unlisted(self.size))
         vector = np.empty(self.size, np.int64)
         for (start, *differences), stop in zip(self.pieces, self.stops, strict=True):
             vector[start:stop] = _along(np.arange(stop - start), differences)
@@ -303,6 +313,7 @@ def _greedy(
     breaks: Sequence[int],  # where the third difference of four entries is not 0
     entry: Callable[[int], int],
     constant_until: Callable[[int], int],
+    most: int = _MOST_RUNS,
 ) -> list[Piece] | None:
     """The canonical runs, each as long as can be; None if there are too many.
 
@@ -311,7 +322,7 @@ def _greedy(
     pieces: list[Piece] = []
     start = 0
     while start < size:
-        if len(pieces) == _MOST_RUNS:
+        if len(pieces) == most:
             return None
         after = bisect.bisect_left(breaks, start)
         until = breaks[after] + 3 if after < len(breaks) else size
@@ -332,4 +343,9 @@ def _along(k: IntVector, differences: Iterable[Any]) -> IntVector:
     d0, d1, d2 = (np.asarray(number, np.int64) for number in differences)
     with np.errstate(over="ignore"):
         entries: IntVector = d0 + d1 * k
-        return entries + d2 * (k * (k - 1) // 2) if np.any(d2) else entries
+        if not np.any(d2):
+            return entries
+        # Of k and k - 1 one is even; halved first, what wraps around is the number itself.
+        even = k % 2 == 0
+        pairs = np.where(even, k // 2, k) * np.where(even, k - 1, (k - 1) // 2)
+        return np.asarray(entries + d2 * pairs)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from eke.domain import Domain
+from eke.domain.run_vector import RunVector
+from eke.domain.wide import is_wide
 from eke.errors import QueryError
 from eke.query.canonical import Term
-from eke.query.runs import WIDE, Runs, Vector
+from eke.query.runs import WIDE, Runs, Vector, dense
 from eke.query.vector import SAFE
 
 _FRACTION = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
@@ -66,6 +68,14 @@ def runs_of(vector: Vector) -> list[list[int]]:
     if isinstance(vector, Runs):
         return vector.written()
     return [[value, len(list(run))] for value, run in groupby(vector.tolist())]
+
+
+def described(vector: Vector) -> list[int] | RunVector:
+    """The vector as `eke.domain.describe` reads it."""
+    if isinstance(vector, Runs) and is_wide(vector.size):
+        return RunVector.of_written(vector.written())
+    entries: list[int] = dense(vector).tolist()
+    return entries
 
 
 def read_runs(runs: Sequence[Sequence[int]], domain: Domain, name: str) -> Vector:

@@ -16,15 +16,15 @@ from typing import Any, TypeAlias
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Expression, count, total
+from eke.query import Expression, MarginalExpression, count, total
 from eke.query.expression import (
-    Where,
     WiderExpression,
     joined_conditions,
     moment,
     of_people,
     present,
 )
+from eke.query.moment import Where
 from eke.query.vector import to_fraction
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Sign
 from eke.question.ladder import MOST_DIGITS, checked_share
@@ -79,8 +79,19 @@ class FormulaExpression(WiderExpression):
 
     def on(self, domain: Domain) -> Question:
         """The question over a domain; raises when attributes or values are not declared there."""
-        queries = [expression.on(domain) for expression in self.of]
-        return formula_question(domain, self.formula, queries, self.attributes)
+        units = [expression.unit(domain) for expression in self.of]
+        queries = [
+            expression.in_units(domain, unit)
+            for expression, unit in zip(self.of, units, strict=True)
+        ]
+        formula = self.formula
+        if any(unit != 1 for unit in units):
+            answers = [
+                Aggregate(place) if unit == 1 else Operation("*", Constant(unit), Aggregate(place))
+                for place, unit in enumerate(units)
+            ]
+            formula = formula.on_answers(answers)
+        return formula_question(domain, formula, queries, self.attributes)
 
     def __add__(self, other: Operand) -> FormulaExpression:
         return _joined("+", self, other)
@@ -317,3 +328,12 @@ def _as_formula(value: Operand) -> FormulaExpression:
 
 def _named(what: str, attribute: str, where: Where) -> str:
     return str(count(where)).replace("count", f"{what} of {attribute}", 1)
+
+
+def with_units(asked: Expression | MarginalExpression, domain: Domain) -> FormulaExpression | None:
+    """A linear question as a formula, if it is asked in a unit of its own; None if it is not."""
+    inside = asked.inside if isinstance(asked, MarginalExpression) else asked
+    if inside.unit(domain) == 1:
+        return None
+    formula = _as_formula(inside)
+    return formula.by(*asked.attributes) if isinstance(asked, MarginalExpression) else formula

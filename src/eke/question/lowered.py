@@ -9,7 +9,7 @@ from itertools import islice
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.query import Query
-from eke.query.expression import check_names
+from eke.query.condition import check_names
 from eke.question.formula import (
     Aggregate,
     Formula,

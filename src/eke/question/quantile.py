@@ -16,7 +16,7 @@ from typing import Any
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import AccuracyError, QueryError
-from eke.query.expression import check_names
+from eke.query.condition import check_names
 from eke.question.formula import NOT_CHOSEN, Average, Extremes, Formula
 from eke.question.ladder import Ladder
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from eke.domain import Domain
 from eke.domain.describe import Product, sentence
+from eke.domain.run_vector import RunVector
 from eke.errors import LedgerError
 from eke.ledger import Entry
 from eke.ledger.look import Look
@@ -109,7 +110,10 @@ def variance_of(document: Mapping[str, Any]) -> float:
 
 
 def _product(domain: Domain, term: Mapping[str, Any]) -> Product:
-    factors = [(name, _expanded(runs)) for name, runs in term["factors"].items()]
+    factors = [
+        (name, RunVector.of_written(runs) if domain[name].is_wide else _expanded(runs))
+        for name, runs in term["factors"].items()
+    ]
     # The ledger sorts keys; factors are in the order of the domain.
     factors.sort(key=lambda factor: domain.names.index(factor[0]))
     return _number(term["weight"]), factors

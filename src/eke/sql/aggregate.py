@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from eke.query.blur import multiplied
+from eke.query.pieces import TooLarge
 from eke.question.formula import Aggregate, Constant, Formula, Operation, Sign
 from eke.question.logic import both
 from eke.question.quantile import Quantile
@@ -38,7 +39,7 @@ from eke.sql.draft import (
 )
 from eke.sql.finishing import FUNCTIONS, advice, has_aggregate, is_guarded, power_of, unwrapped
 from eke.sql.people import with_people
-from eke.sql.polynomial import TooLarge, constant
+from eke.sql.polynomial import constant
 from eke.sql.quantiles import asked_quantile, ladder_of, ranked_number
 from eke.sql.scalar import AGGREGATES, condition_of, literal_fraction, number_of, value_of
 from eke.sql.scope import Relation

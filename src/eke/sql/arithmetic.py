@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from eke.domain.attribute import as_whole
 from eke.query import blur as blurs
+from eke.query.pieces import Pieces, TooLarge
 from eke.question.logic import both
-from eke.sql.polynomial import TooLarge, column
+from eke.sql.polynomial import column
 from eke.sql.value import Line, Number, Reading
 
 _MOST_RECIPROCALS = 10_000
@@ -93,11 +94,12 @@ def _reciprocal(reading: Reading, node: exp.Expr, number: Number) -> Number:
         raise reading.error(node, "divide by a number or by an expression of one column")
     if not names:
         raise reading.error(node, "the divisor may be zero; divide by something that never is")
-    unit, whole = polynomial.vector(reading.domain, names[0])
-    if len(whole) > _MOST_RECIPROCALS:
+    size = reading.domain[names[0]].size
+    if size > _MOST_RECIPROCALS:
         raise reading.error(
-            node, f"a column of {len(whole):,} values is too long to divide by; divide the answers"
+            node, f"a column of {size:,} values is too long to divide by; divide the answers"
         )
+    unit, whole = polynomial.vector(reading.domain, names[0])
     zero = reading.diagrams.where(names[0], whole == 0)
     if reading.diagrams.joined(both, number.known, zero) is not reading.diagrams.false:
         raise reading.error(
@@ -147,7 +149,12 @@ def _spend(reading: Reading, first: Number, second: Number) -> None:
         for product in number.value.products if number.value else ():
             for vector in product.factors.values():
                 # Python's own integers take fifty times as long.
-                reading.effort.spend(20 + len(vector) // (1 if vector.dtype == object else 50))
+                steps = (
+                    10 * len(vector.parts)
+                    if isinstance(vector, Pieces)
+                    else len(vector) // (1 if vector.dtype == object else 50)
+                )
+                reading.effort.spend(20 + steps)
 
 
 def _named(names: frozenset[str]) -> str:

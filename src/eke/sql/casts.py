@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
+from eke.query.pieces import TooLarge
 from eke.question.calendar import label_text, written_number
 from eke.question.groups import MomentKind
 from eke.sql import numeric
@@ -21,7 +22,7 @@ from eke.sql.moments import (
     literal_moment,
 )
 from eke.sql.place import echo
-from eke.sql.polynomial import TooLarge
+from eke.sql.stepwise import has_remainder
 from eke.sql.texts import short
 from eke.sql.value import (
     Missing,
@@ -200,6 +201,10 @@ def _has_halves(reading: Reading, number: Number) -> bool:
         if size > 2**16:
             raise TooLarge("CAST takes one column, or few small ones")
         reading.effort.spend(size // 10)
+    if len(names) == 1 and domain[names[0]].is_wide:
+        unit, pieces = polynomial.pieces(domain, names[0])
+        half, odd = divmod(unit.denominator, 2)
+        return not odd and has_remainder(pieces, unit.denominator, half, reading.effort)
     unit, whole = polynomial.table(domain, names)
     reading.effort.spend(whole.size // 20)
     divisor = unit.denominator

@@ -18,6 +18,7 @@ import numpy as np
 from sqlglot import exp
 
 from eke.query.canonical import DENSE_CELLS
+from eke.query.pieces import Pieces
 from eke.question.logic import either
 from eke.sql.bins import cut_message, line_codes
 from eke.sql.diagram import Diagram
@@ -181,6 +182,12 @@ def _numbers(
     names = domain.in_order(difference.attributes)
     if first.midpoints | second.midpoints:
         diagram = _binned(reading, node, how, first, second)
+    elif len(names) == 1 and domain[names[0]].is_wide:
+        _, pieces = difference.pieces(domain, names[0])
+        signs = list(pieces.signs())
+        reading.effort.spend(20 * len(signs))
+        targets = [diagrams.leaf(bool(how.plain(sign, 0))) for sign, _ in signs]
+        diagram = diagrams.on_stretches(names[0], [stop for _, stop in signs], targets)
     elif math.prod(domain.sizes(names)) <= DENSE_CELLS or len(names) == 1:
         _, table = difference.table(domain, names)
         reading.effort.spend(table.size // (20 if len(names) > 1 else 100) + 10)
@@ -244,8 +251,14 @@ def _binned(
 
 
 def _among(reading: Reading, name: str, value: Number, choices: Sequence[Number]) -> Diagram:
-    unit, whole = (value.value or constant(Fraction(0))).vector(reading.domain, name)
+    polynomial = value.value or constant(Fraction(0))
     labels = [label for c in choices if isinstance(label := written(c), Fraction)]
+    if reading.domain[name].is_wide:
+        unit, pieces = polynomial.pieces(reading.domain, name)
+        wanted = {int(label / unit) for label in labels if (label / unit).denominator == 1}
+        is_chosen = _at_numbers(reading, name, pieces, wanted)
+        return reading.diagrams.joined(if_true, value.known, is_chosen)
+    unit, whole = polynomial.vector(reading.domain, name)
     wanted = {int(label / unit) for label in labels if (label / unit).denominator == 1}
     reading.effort.spend(len(whole) // 10 + 2 * len(choices))
     fitting = [w for w in wanted if abs(w) < 2**63]
@@ -256,6 +269,28 @@ def _among(reading: Reading, name: str, value: Number, choices: Sequence[Number]
     )
     is_chosen = reading.diagrams.where(name, chosen)
     return reading.diagrams.joined(if_true, value.known, is_chosen)
+
+
+def _at_numbers(reading: Reading, name: str, pieces: Pieces, wanted: set[int]) -> Diagram:
+    """Where a function of a wide column is one of some numbers."""
+    reading.effort.spend(20 * len(wanted) * len(pieces.parts))
+    places: list[tuple[int, int]] = []
+    for number in wanted:
+        start = 0
+        for sign, stop in (pieces - Pieces.constant(pieces.size, number)).signs():
+            if not sign:
+                places.append((start, stop))
+            start = stop
+    stops: list[int] = []
+    targets: list[Diagram] = []
+    for start, stop in [*sorted(places), (pieces.size, pieces.size)]:
+        before = stops[-1] if stops else 0
+        for end, inside in ((start, False), (stop, True)):
+            if end > before:
+                stops.append(end)
+                targets.append(reading.diagrams.leaf(inside))
+                before = end
+    return reading.diagrams.on_stretches(name, stops, targets)
 
 
 def _check_declared(

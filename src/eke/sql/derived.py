@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from eke.domain import Domain
 from eke.errors import DomainError, EkeError, SqlError
+from eke.query.pieces import Pieces, TooLarge
 from eke.question.calendar import value_at
 from eke.sql.diagram import Diagrams
 from eke.sql.effort import Effort
@@ -25,7 +26,7 @@ from eke.sql.guard import cleaned, scanned, single_statement
 from eke.sql.joining import looked_up
 from eke.sql.lookup import rows_of
 from eke.sql.place import SqlText
-from eke.sql.polynomial import TooLarge
+from eke.sql.polynomial import Vector
 from eke.sql.scalar import value_of
 from eke.sql.scope import LazyColumns, Relation, matching
 from eke.sql.tree import parsed
@@ -153,10 +154,15 @@ def _values(
         for product in products:
             part = np.full(rows, product.weight, object)
             for name, factor in product.factors.items():
-                part = part * factor[codes[name]].astype(object)
+                part = part * _at(factor, codes[name])
             labels = labels + part
         labels[~diagrams.chosen(number.known, codes, rows).astype(bool)] = None
     if isinstance(value, Moment):
         return [None if one is None else value_at(one, value.kind) for one in labels]
     shown = int if all(one.denominator == 1 for one in every) else float
     return [None if one is None else shown(one) for one in labels]
+
+
+def _at(factor: Vector, codes: NDArray[np.int64]) -> NDArray[Any]:
+    """The numbers of some codes, as Python's integers."""
+    return factor.at_codes(codes) if isinstance(factor, Pieces) else factor[codes].astype(object)

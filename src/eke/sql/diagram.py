@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.domain.wide import is_wide
+from eke.query.pieces import Pieces
 from eke.sql.effort import Effort
 
 Label: TypeAlias = str | bool | Fraction | None
-Box: TypeAlias = dict[str, NDArray[np.int64]]  # attribute -> 0/1 vector over its codes
+Box: TypeAlias = dict[str, Any]  # attribute -> 0/1 over its codes: an array, of wide ones `Pieces`
 _STEPS_A_RUN = 5
 _ANY = object()
 
@@ -244,7 +246,11 @@ class Diagrams:
         walk(diagram, {})
         return {label: box for label, box in boxes.items() if label not in several}
 
-    def _codes(self, branch: Branch, target: Diagram) -> NDArray[np.int64]:
+    def _codes(self, branch: Branch, target: Diagram) -> NDArray[np.int64] | Pieces:
+        if is_wide(branch.stops[-1]):
+            self.effort.spend(5 * len(branch.stops))
+            pairs = zip(branch.stops, branch.targets, strict=True)
+            return Pieces.of_stretches([(int(there is target), stop) for stop, there in pairs])
         self.effort.spend(branch.stops[-1] // 100 + len(branch.stops))
         chosen = np.zeros(branch.stops[-1], np.int64)
         start = 0

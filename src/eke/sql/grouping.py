@@ -17,18 +17,23 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from eke.query import Query, Term
+from eke.query.pieces import TooLarge
 from eke.query.runs import WIDE, Runs
 from eke.question.calendar import label_text
 from eke.question.groupings import Following, Groupings
 from eke.question.groups import GroupKey, grouped
 from eke.sql.diagram import Branch, Diagram, Leaf
 from eke.sql.logic import if_true, same_as
-from eke.sql.polynomial import MOST_TERMS, TooLarge
+from eke.sql.polynomial import MOST_TERMS
+from eke.sql.stepwise import labels_of
 from eke.sql.value import Missing, Moment, Number, Reading, Value, is_constant_key, weighted_boxes
 
 MOST_GROUPS = 131_072
 MOST_LABELS = 1_024
 _MOST_TABLED = 4_096  # combinations of columns in one expression
+_TOO_MANY_VALUES = (
+    f"the expression has more than {MOST_LABELS:,} different values; use wider groups"
+)
 _STEPS_A_GROUPING = 100
 _MOST_LOOKED_AT = 400  # groups times the boxes of a condition
 
@@ -176,6 +181,8 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
             "groups are made by columns, by CASE, and by expressions of one column, or of few with "
             "few values, that are not binned, such as FLOOR(age / 10)",
         )
+    if len(names) == 1 and reading.domain[names[0]].is_wide:
+        return _labelled_stretches(reading, node, value, names[0])
     unit, table = polynomial.table(reading.domain, names)
     whole = table.reshape(-1)
     is_machine_sized = whole.dtype != object
@@ -184,12 +191,22 @@ def labelled(reading: Reading, node: exp.Expr, value: Value) -> Diagram:
     distinct = np.sort(whole) if is_machine_sized else np.array(sorted(set(whole)), object)
     numbers = distinct[np.append(True, distinct[1:] != distinct[:-1])]
     if len(numbers) > MOST_LABELS:
-        raise reading.error(
-            node, f"the expression has more than {MOST_LABELS:,} different values; use wider groups"
-        )
+        raise reading.error(node, _TOO_MANY_VALUES)
     leaves = [reading.diagrams.leaf(unit * number) for number in numbers.tolist()]
     codes = np.searchsorted(numbers, whole).reshape(table.shape)
     diagram = reading.diagrams.from_table(names, leaves, codes)
+    return reading.diagrams.joined(if_true, value.known, diagram)
+
+
+def _labelled_stretches(reading: Reading, node: exp.Expr, value: Number, name: str) -> Diagram:
+    """The same for numbers of a wide column, which are equal on stretches of it."""
+    unit, pieces = value.polynomial(reading.diagrams).pieces(reading.domain, name)
+    stretches = labels_of(pieces, MOST_LABELS)
+    if stretches is None:
+        raise reading.error(node, _TOO_MANY_VALUES)
+    reading.effort.spend(10 * len(stretches))
+    targets = [reading.diagrams.leaf(unit * number) for number, _ in stretches]
+    diagram = reading.diagrams.on_stretches(name, [stop for _, stop in stretches], targets)
     return reading.diagrams.joined(if_true, value.known, diagram)
 
 

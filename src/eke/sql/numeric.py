@@ -15,21 +15,26 @@ from fractions import Fraction
 import numpy as np
 from sqlglot import exp
 
+from eke.domain.wide import MOST_LISTED
 from eke.query.blur import Blur, widest
 from eke.query.canonical import DENSE_CELLS
+from eke.query.pieces import Pieces
 from eke.query.runs import WIDE
 from eke.query.vector import SAFE
 from eke.question.logic import both
 from eke.sql.diagram import Diagram, Leaf
+from eke.sql.effort import Effort
 from eke.sql.logic import if_true
-from eke.sql.polynomial import Polynomial, Vector, grown, height_of, tabled, wide
+from eke.sql.polynomial import Dense as Vector
+from eke.sql.polynomial import Polynomial, column, grown, height_of, tabled, wide
+from eke.sql.stepwise import MOST_STRETCHES, Parameters, remainder, stepped
 from eke.sql.value import Number, Reading, literal_number
 
-_MOST_STRETCHES = 1_024
 _STEPS_A_STRETCH = 120
-Parameters = tuple[Fraction, ...]
 Map = Callable[[Vector, int, Parameters], tuple[Vector, int]]
 """From x and d, which stand for x / d, and parameters to the same of the result."""
+PieceMap = Callable[[Pieces, int, Parameters, Effort], tuple[Pieces, int]]
+"""The same over a wide column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Function:
     jump: Callable[[Parameters], Fraction] | None = None
     is_whole: bool | None = None  # the type of the result in SQL; None for that of the number
     rises: bool = False  # or stays, but never falls, when the number rises
+    on_pieces: PieceMap | None = None  # over wide columns, if it does not only rise
 
 
 def signs(numbers: Vector) -> Vector:
@@ -61,10 +67,14 @@ def _sign(x: Vector, _: int, __: Parameters) -> tuple[Vector, int]:
 
 
 def _floor(x: Vector, d: int, _: Parameters) -> tuple[Vector, int]:
+    if d == 1:
+        return x, 1
     return (x if d < SAFE else wide(x)) // d, 1
 
 
 def _ceil(x: Vector, d: int, _: Parameters) -> tuple[Vector, int]:
+    if d == 1:
+        return x, 1
     below, _one = _floor(-x, d, ())
     return -below, 1
 
@@ -130,13 +140,13 @@ def _two_units(_: Parameters) -> Fraction:
     return Fraction(2)
 
 
-ABSOLUTE = Function("ABS", _absolute)
+ABSOLUTE = Function("ABS", _absolute, on_pieces=lambda x, d, _, __: (abs(x), d))
 SIGN = Function("SIGN", _sign, _two_units, is_whole=True, rises=True)
 FLOOR = Function("FLOOR", _floor, _one_unit, is_whole=False, rises=True)
 CEIL = Function("CEIL", _ceil, _one_unit, is_whole=False, rises=True)
 ROUND = Function("ROUND", _round, _digit, rises=True)
 TRUNC = Function("TRUNC", _trunc, _digit, rises=True)
-REMAINDER = Function("MOD", _remainder, _of_size)
+REMAINDER = Function("MOD", _remainder, _of_size, on_pieces=remainder)
 BUCKET = Function("WIDTH_BUCKET", _bucket, _of_size, is_whole=True, rises=True)
 
 
@@ -166,7 +176,29 @@ def mapped(
     def worked_out(unit: int, numbers: Vector) -> tuple[Vector, int]:
         return how.apply(numbers, unit, parameters)
 
-    return _tabled(reading, node, how.name, [number], worked_out, blur=blur, whole=whole)
+    def on_pieces(unit: int, numbers: Pieces) -> tuple[Pieces, int]:
+        return _on_pieces(reading, how, numbers, unit, parameters)
+
+    both_ways = worked_out, on_pieces
+    return _tabled(reading, node, how.name, [number], both_ways, blur=blur, whole=whole)
+
+
+def _on_pieces(
+    reading: Reading, how: Function, x: Pieces, d: int, parameters: Parameters
+) -> tuple[Pieces, int]:
+    """A function of the numbers x / d of a wide column."""
+    if how.on_pieces is not None:
+        return how.on_pieces(x, d, parameters, reading.effort)
+    probe: Vector = np.array([1], object)
+    same, unit = how.apply(probe, d, parameters)
+    if same is probe:  # as ROUND to more digits than there are
+        return x, d
+
+    def label(number: int) -> int:
+        (numerator,), _ = how.apply(np.array([number], object), d, parameters)
+        return int(numerator)
+
+    return stepped(x, label, reading.effort), unit
 
 
 def _in_stretches(
@@ -190,16 +222,16 @@ def _in_stretches(
         return _label(first + step * code, (how, parameters)) or Fraction(0)
 
     declared = attribute.size - attribute.has_bucket
-    reading.effort.spend(4 * _MOST_STRETCHES + attribute.size // 50)
-    if len({label(declared * n // _MOST_STRETCHES) for n in range(_MOST_STRETCHES)}) >= (
-        _MOST_STRETCHES
+    reading.effort.spend(4 * MOST_STRETCHES + min(attribute.size, MOST_LISTED) // 50)
+    if len({label(declared * n // MOST_STRETCHES) for n in range(MOST_STRETCHES)}) >= (
+        MOST_STRETCHES
     ):
         return None
     stops: list[int] = []
     labels: list[Fraction] = []
     start = 0
     while start < declared:
-        if len(stops) == _MOST_STRETCHES:
+        if len(stops) == MOST_STRETCHES:
             return None
         reading.effort.spend(_STEPS_A_STRETCH)
         here, stop = label(start), declared
@@ -211,10 +243,14 @@ def _in_stretches(
         start = stop
     stops[-1] = attribute.size  # the bucket is not known, whatever stands for it
     unit = math.lcm(*(one.denominator for one in labels))
-    whole = np.repeat([int(one * unit) for one in labels], np.diff(stops, prepend=0))
+    numbers = [int(one * unit) for one in labels]
     leaves = [reading.diagrams.leaf(one) for one in labels]
     steps = reading.diagrams.on_stretches(line.attribute, stops, leaves)
     shown = reading.diagrams.joined(if_true, number.known, steps)
+    if attribute.is_wide:
+        stretched = Pieces.of_stretches(list(zip(numbers, stops, strict=True)))
+        return column(line.attribute, stretched, unit), number.known, shown
+    whole = np.repeat(numbers, np.diff(stops, prepend=0))
     return tabled((line.attribute,), whole, unit), number.known, shown
 
 
@@ -247,8 +283,11 @@ def _extreme(reading: Reading, node: exp.Expr, name: str, first: Number, second:
     def worked_out(unit: int, one: Vector, other: Vector) -> tuple[Vector, int]:
         return chosen(one, other), unit
 
-    blur = widest(first.blur, second.blur)
-    return _tabled(reading, node, name, [first, second], worked_out, blur=blur, whole=whole)
+    def on_pieces(unit: int, one: Pieces, other: Pieces) -> tuple[Pieces, int]:
+        return one.minimum(other) if name == "LEAST" else one.maximum(other), unit
+
+    blur, both_ways = widest(first.blur, second.blur), (worked_out, on_pieces)
+    return _tabled(reading, node, name, [first, second], both_ways, blur=blur, whole=whole)
 
 
 def _tabled(
@@ -256,12 +295,15 @@ def _tabled(
     node: exp.Expr,
     name: str,
     numbers: Sequence[Number],
-    worked_out: Callable[..., tuple[Vector, int]],
+    ways: tuple[Callable[..., tuple[Vector, int]], Callable[..., tuple[Pieces, int]]],
     *,
     blur: Blur,
     whole: bool,
 ) -> Number:
-    """A function of numbers over all combinations of the columns behind them."""
+    """A function of numbers over all combinations of the columns behind them.
+
+    Of the two ways to work it out the second is for a wide column, whose values are not listed.
+    """
     domain, diagrams = reading.domain, reading.diagrams
     parts = [number.polynomial(diagrams) for number in numbers]
     names = domain.in_order({name for part in parts for name in part.attributes})
@@ -272,6 +314,18 @@ def _tabled(
             f"{name} across {' and '.join(names)} has {cells:,} combinations and at most "
             f"{DENSE_CELLS:,} are worked out; use one column, or smaller ones",
         )
+    known = numbers[0].known
+    for number in numbers[1:]:
+        known = diagrams.joined(both, known, number.known)
+    midpoints = frozenset[str]().union(*(number.midpoints for number in numbers))
+    worked_out, on_pieces = ways
+    if len(names) == 1 and domain[names[0]].is_wide:
+        wide_parts = [part.pieces(domain, names[0]) for part in parts]
+        unit = math.lcm(*(fraction.denominator for fraction, _ in wide_parts))
+        reading.effort.spend(20 * sum(len(pieces.parts) for _, pieces in wide_parts))
+        same_unit = [pieces * (unit // fraction.denominator) for fraction, pieces in wide_parts]
+        value = column(names[0], *on_pieces(unit, *same_unit))
+        return Number(value, known, midpoints=midpoints, blur=blur, whole=whole)
     reading.effort.spend((cells // 10 if len(names) > 1 else cells // 15) + 20)
     tables = [part.table(domain, names) for part in parts]
     unit = math.lcm(*(fraction.denominator for fraction, _ in tables))
@@ -279,10 +333,6 @@ def _tabled(
     if any(table.dtype == object for table in common):
         reading.effort.spend(cells)
     worked, divisor = worked_out(unit, *common)
-    known = numbers[0].known
-    for number in numbers[1:]:
-        known = diagrams.joined(both, known, number.known)
-    midpoints = frozenset[str]().union(*(number.midpoints for number in numbers))
     value = tabled(names, np.asarray(worked), divisor)
     return Number(value, known, midpoints=midpoints, blur=blur, whole=whole)
 

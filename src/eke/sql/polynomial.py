@@ -1,7 +1,8 @@
 """Polynomials: functions from cells to exact numbers, as sums of products of vectors.
 
 This is the form of a query (DESIGN §4) before it is put on the coefficient grid. Vectors are int64
-while their entries fit and Python's own integers beyond, so nothing is rounded here.
+while their entries fit and Python's own integers beyond, and `Pieces` over wide columns, so nothing
+is rounded here.
 """
 
 from __future__ import annotations
@@ -16,21 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Domain
+from eke.domain.wide import unlisted
 from eke.query import Term
+from eke.query.numbers import HIGHEST_ADDED, not_hidden
+from eke.query.pieces import Pieces, TooLarge
 from eke.query.runs import WIDE
 from eke.query.vector import SAFE, grid_step, integer_vector
 from eke.sql.diagram import Box
 
-Vector: TypeAlias = NDArray[Any]  # int64, or object holding Python integers
+Dense: TypeAlias = NDArray[Any]  # int64, or object holding Python integers
+Vector: TypeAlias = Dense | Pieces
 MOST_TERMS = 256
 """Products in one sum; expressions that need more are refused."""
 _MOST_BITS = 512
 _MOST_WIDE = 2**16
-_HIGHEST_WIDE = 2**44  # a record that moves a sum so far can be hidden by the widest noise
-
-
-class TooLarge(Exception):
-    """An expression has too many terms or digits; caught where its place in the text is known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,18 +77,34 @@ class Polynomial:
         """The function times a sum of boxes with weights."""
         return self * Polynomial(tuple(Product(Fraction(w), dict(box)) for w, box in boxes))
 
-    def vector(self, domain: Domain, name: str) -> tuple[Fraction, Vector]:
+    def vector(self, domain: Domain, name: str) -> tuple[Fraction, Dense]:
         """(unit, whole numbers) of a function of one attribute alone."""
         return self.table(domain, (name,))
 
-    def table(self, domain: Domain, names: Sequence[str]) -> tuple[Fraction, Vector]:
+    def pieces(self, domain: Domain, name: str) -> tuple[Fraction, Pieces]:
+        """The same of a wide attribute."""
+        denominator = math.lcm(*(p.weight.denominator for p in self.products))
+        total = Pieces.constant(domain[name].size, 0)
+        for product in self.products:
+            factor = product.factors.get(name, Pieces.constant(domain[name].size, 1))
+            if not isinstance(factor, Pieces):
+                raise TypeError("the column is listed")
+            total = total + factor * int(product.weight * denominator)
+        return Fraction(1, denominator), total
+
+    def table(self, domain: Domain, names: Sequence[str]) -> tuple[Fraction, Dense]:
         """(unit, whole numbers) of the function over all combinations of some attributes."""
         shape = domain.sizes(names)
         denominator = math.lcm(*(p.weight.denominator for p in self.products))
-        total: Vector = np.zeros(shape, np.int64)
+        wide_ones = [name for name in names if domain[name].is_wide]
+        if wide_ones:
+            raise TooLarge(f"{wide_ones[0]}: {unlisted(domain[wide_ones[0]].size)}")
+        total: Dense = np.zeros(shape, np.int64)
         for product in self.products:
-            part: Vector = np.ones((1,) * len(names), np.int64)
+            part: Any = np.ones((1,) * len(names), np.int64)
             for name, factor in product.factors.items():
+                if isinstance(factor, Pieces):
+                    raise TypeError("the column is wide")
                 along = [1] * len(names)
                 along[names.index(name)] = -1
                 part = _multiplied(part, factor.reshape(along))
@@ -107,7 +123,9 @@ class Polynomial:
                 "conditions or ask for the parts one by one"
             )
         return [
-            _cut(_term(product), weight, box) for product in self.products for weight, box in boxes
+            _cut(_gridded(product), weight, box)
+            for product in self.products
+            for weight, box in boxes
         ]
 
 
@@ -126,13 +144,15 @@ def summed(parts: Sequence[Polynomial]) -> Polynomial:
 
 def column(name: str, whole: Sequence[int] | Vector, unit: int = 1) -> Polynomial:
     """The function that gives each code of an attribute its number, whole[code] / unit."""
+    if isinstance(whole, Pieces):
+        return _merged([Product(Fraction(1, unit), {name: whole})])
     if not isinstance(whole, np.ndarray) or whole.dtype == object:
         fits = max(map(abs, whole), default=0) < SAFE
         whole = np.array(whole, np.int64 if fits else object)
     return _merged([Product(Fraction(1, unit), {name: whole})])
 
 
-def tabled(names: Sequence[str], whole: Vector, unit: int) -> Polynomial:
+def tabled(names: Sequence[str], whole: Dense, unit: int) -> Polynomial:
     """The function with the number whole[codes] / unit for the codes of some attributes.
 
     One attribute stays a vector; the others part it into slices, equal ones taken together.
@@ -160,47 +180,57 @@ def tabled(names: Sequence[str], whole: Vector, unit: int) -> Polynomial:
 
 def height_of(vector: Vector) -> int:
     """The largest number without its sign."""
+    if isinstance(vector, Pieces):
+        return vector.height
     return max(abs(int(vector.max())), abs(int(vector.min())))
 
 
+def _is_zero(vector: Vector) -> bool:
+    return vector.is_zero if isinstance(vector, Pieces) else not vector.any()
+
+
 def _bytes(vector: Vector) -> Any:
+    if isinstance(vector, Pieces):
+        return vector.key
     return vector.tobytes() if vector.dtype != object else tuple(vector.reshape(-1).tolist())
 
 
-def _multiplied(first: Vector, second: Vector) -> Vector:
+def _multiplied(first: Any, second: Any) -> Any:
     height = height_of(first) * height_of(second)
     if height.bit_length() > _MOST_BITS:
         raise TooLarge("the numbers have too many digits; use lower powers")
-    if height < SAFE:
+    if isinstance(first, Pieces) and isinstance(second, Pieces):
         return first * second
-    product: Vector = wide(first) * wide(second)
-    return product
+    return first * second if height < SAFE else wide(first) * wide(second)
 
 
-def grown(vector: Vector, factor: int) -> Vector:
+def grown(vector: Any, factor: int) -> Any:
     """The vector times a whole number, exactly."""
     height = height_of(vector) * abs(factor)
     if height.bit_length() > 2 * _MOST_BITS:
         raise TooLarge("the numbers have too many digits; use lower powers or shorter numbers")
-    grown: Vector = vector * factor if height < SAFE else wide(vector) * factor
-    return grown
+    if isinstance(vector, Pieces):
+        return vector * factor
+    return vector * factor if height < SAFE else wide(vector) * factor
 
 
-def _added(first: Vector, second: Vector) -> Vector:
+def _added(first: Any, second: Any) -> Any:
+    if isinstance(first, Pieces) and isinstance(second, Pieces):
+        return first + second
     if height_of(first) + height_of(second) < SAFE:
         return first + second
-    total: Vector = wide(first) + wide(second)
-    return total
+    return wide(first) + wide(second)
 
 
-def wide(vector: Vector) -> Vector:
+def wide(vector: Any) -> Dense:
     """The vector in Python's own integers, which are slow: only so many of them are used."""
     if vector.size > _MOST_WIDE:
         raise TooLarge(
             f"the numbers have too many digits for a column of {vector.size:,} values; "
             "use lower powers or fewer values"
         )
-    return vector.astype(object)
+    numbers: Dense = vector.astype(object)
+    return numbers
 
 
 def _times(first: Product, second: Product) -> Product:
@@ -214,7 +244,7 @@ def _merged(products: Iterable[Product]) -> Polynomial:
     """Products with equal factors added up, those of one attribute into one vector."""
     merged: dict[Any, Product] = {}
     for product in products:
-        if product.weight == 0 or any(not factor.any() for factor in product.factors.values()):
+        if product.weight == 0 or any(map(_is_zero, product.factors.values())):
             continue
         single = len(product.factors) == 1
         (name, *_) = (*product.factors, "")
@@ -225,7 +255,9 @@ def _merged(products: Iterable[Product]) -> Polynomial:
             merged[key] = _sum_of_two(name, merged[key], product)
         else:
             merged[key] = Product(merged[key].weight + product.weight, product.factors)
-    nonzero = [p for p in merged.values() if p.weight and all(f.any() for f in p.factors.values())]
+    nonzero = [
+        p for p in merged.values() if p.weight and not any(map(_is_zero, p.factors.values()))
+    ]
     if len(nonzero) > MOST_TERMS:
         raise TooLarge(
             f"the expression has more than {MOST_TERMS} terms; use fewer columns at a time"
@@ -241,9 +273,11 @@ def _with_constant(products: list[Product]) -> Polynomial:
     plain = [p for p in products if not p.factors]
     if len(singles) == 1 and len(products) == 2 and plain:
         (name,) = singles[0].factors
-        ones = np.ones(len(singles[0].factors[name]), np.int64)
+        size = singles[0].factors[name].size
+        is_wide = isinstance(singles[0].factors[name], Pieces)
+        ones = Pieces.constant(size, 1) if is_wide else np.ones(size, np.int64)
         whole = _sum_of_two(name, singles[0], Product(plain[0].weight, {name: ones}))
-        products = [whole] if whole.factors[name].any() else []
+        products = [] if _is_zero(whole.factors[name]) else [whole]
     return Polynomial(tuple(products))
 
 
@@ -256,16 +290,28 @@ def _sum_of_two(name: str, first: Product, second: Product) -> Product:
     return Product(Fraction(1, denominator), {name: total})
 
 
-def _term(product: Product) -> Term:
-    weight, factors = product.weight, []
+def _gridded(product: Product) -> Product:
+    """The product with its vectors on the coefficient grid."""
+    weight = product.weight
+    factors: dict[str, Vector] = {}
     for name, vector in product.factors.items():
-        unit, whole = _on_grid(vector)
+        unit = Fraction(1)
+        if isinstance(vector, Pieces):
+            factors[name] = _hidden(name, vector)
+        else:
+            unit, factors[name] = _on_grid(vector)
         weight *= unit
-        factors.append((name, whole))
-    return Term(weight, tuple(factors))
+    return Product(weight, factors)
 
 
-def _on_grid(vector: Vector) -> tuple[Fraction, NDArray[np.int64]]:
+def _hidden(name: str, pieces: Pieces) -> Pieces:
+    """The numbers of a wide column, if noise can hide a record that adds the largest of them."""
+    if pieces.height >= HIGHEST_ADDED:
+        raise TooLarge(f"{name}: {not_hidden(pieces.height)}")
+    return pieces
+
+
+def _on_grid(vector: Dense) -> tuple[Fraction, NDArray[np.int64]]:
     """(unit, whole numbers) of a vector on the coefficient grid, as `integer_vector` puts it.
 
     Squares of a wide column stay as they are: a polynomial is short when it is written down, and
@@ -276,7 +322,7 @@ def _on_grid(vector: Vector) -> tuple[Fraction, NDArray[np.int64]]:
         return integer_vector([int(v) for v in vector])
     whole = vector.astype(np.int64)
     step = grid_step(Fraction(height)) if height else Fraction(0)
-    if step <= 1 or (len(whole) > WIDE and height < _HIGHEST_WIDE):
+    if step <= 1 or (len(whole) > WIDE and height < HIGHEST_ADDED):
         return Fraction(1), whole
     # A half goes to the even neighbour, as Python rounds.
     bits = step.numerator.bit_length() - 1
@@ -286,8 +332,8 @@ def _on_grid(vector: Vector) -> tuple[Fraction, NDArray[np.int64]]:
     return step, below + up
 
 
-def _cut(term: Term, weight: int, box: Box) -> Term:
-    factors = dict(term.factors)
+def _cut(product: Product, weight: int, box: Box) -> Term:
+    factors: dict[str, Any] = dict(product.factors)
     for name, chosen in box.items():
         factors[name] = factors[name] * chosen if name in factors else chosen
-    return Term(weight * term.weight, tuple(factors.items()))
+    return Term(weight * product.weight, tuple(factors.items()))

@@ -25,6 +25,11 @@ _ONE_COLUMN = (
     "QUANTILE_CONT(age, 0.5)"
 )
 
+_WIDE = (
+    "over a column of {:,} values a quantile is of the column itself, shifted or times a number; "
+    "ask for that, and calculate with the answer"
+)
+
 
 def asked_quantile(reading: Reading, node: exp.Expr) -> tuple[exp.Expr, Fraction, bool]:
     """(what it is a quantile of, the share below it, whether it is interpolated)."""
@@ -80,6 +85,8 @@ def _counted_ladder(
         )
         if even is not None:
             return even
+    if attribute.is_wide:
+        raise reading.error(node, _WIDE.format(attribute.size))
     reading.effort.spend(attribute.size // 10 + 100)
     unit, whole = value.vector(reading.domain, name)
     calendar = Calendar.of(of.kind, attribute) if isinstance(of, Moment) else None

@@ -23,6 +23,7 @@ from sqlglot import exp
 from eke.domain import Domain
 from eke.errors import EkeError, SqlError
 from eke.privacy.unit import Unit
+from eke.query.pieces import TooLarge
 from eke.question.formula import Key
 from eke.question.question import Column, Question
 from eke.sql.accuracy import without_accuracy
@@ -37,7 +38,6 @@ from eke.sql.keys import Keys
 from eke.sql.noisy import NoisyClauses, whole_number
 from eke.sql.people import DISTINCT
 from eke.sql.place import SqlText
-from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Tables
 from eke.sql.subquery import Subqueries, check_one_row
 from eke.sql.table import add_common, filtered

@@ -13,6 +13,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from eke.errors import SqlError
+from eke.query.pieces import TooLarge
 from eke.question.logic import both, either
 from eke.sql import arithmetic, moments
 from eke.sql.choice import choose
@@ -21,7 +22,6 @@ from eke.sql.diagram import Diagram
 from eke.sql.functions import applied
 from eke.sql.logic import folded, negated, same_as
 from eke.sql.place import echo
-from eke.sql.polynomial import TooLarge
 from eke.sql.scope import Relation, find_column
 from eke.sql.tree import left_chain
 from eke.sql.value import (

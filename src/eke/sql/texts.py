@@ -13,11 +13,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from eke.query.pieces import TooLarge
 from eke.sql.comparison import effort_of, fits
 from eke.sql.diagram import Diagram
 from eke.sql.pattern import BadPattern, Pattern
 from eke.sql.place import echo, listing
-from eke.sql.polynomial import TooLarge
 from eke.sql.value import Moment, Number, Reading, Text, Truth, Value, known_part, written
 
 MOST_LETTERS = 1_000

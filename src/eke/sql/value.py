@@ -16,15 +16,17 @@ from sqlglot import exp
 
 from eke.domain import Attribute, Domain
 from eke.domain.placing import Floored
+from eke.domain.wide import is_wide
 from eke.errors import SqlError
 from eke.query.blur import NO_BLUR, Blur
-from eke.query.numbers import whole_vector
+from eke.query.numbers import whole_pieces, whole_vector
+from eke.query.pieces import Pieces, TooLarge
 from eke.question.groups import MomentKind
 from eke.sql.diagram import Box, Diagram, Diagrams, Label, Leaf
 from eke.sql.effort import Effort
 from eke.sql.logic import same_as
 from eke.sql.place import SqlText
-from eke.sql.polynomial import MOST_TERMS, Polynomial, TooLarge, column, constant, summed
+from eke.sql.polynomial import MOST_TERMS, Polynomial, column, constant, summed
 
 Order: TypeAlias = tuple[Label, ...] | None
 """The labels (without NULL) as CASE lists them, when all its results are literals."""
@@ -199,13 +201,16 @@ def column_value(reading: Reading, name: str) -> Value:
     attribute, diagrams = reading.domain[name], reading.diagrams
     reading.columns.add(name)
     size = attribute.size
-    reading.effort.spend(size // 50 + 5)
-    present = np.arange(size) < size - attribute.has_bucket
-    known = diagrams.where(name, present)
+    reading.effort.spend(5 if attribute.is_wide else size // 50 + 5)
+    stretches = {size: diagrams.false, size - attribute.has_bucket: diagrams.true}
+    known = diagrams.on_stretches(
+        name, sorted(stretches), [stretches[s] for s in sorted(stretches)]
+    )
     if attribute.sql_kind in ("number", "midpoint"):
         line = Line(name, Fraction(1), Fraction(0))
         middles = frozenset({name}) if attribute.sql_kind == "midpoint" else frozenset()
-        numbers = column(name, *whole_vector(attribute))
+        whole_numbers = whole_pieces if attribute.is_wide else whole_vector
+        numbers = column(name, *whole_numbers(attribute))
         blur = {name: attribute.widest_half()}
         whole = isinstance(attribute.placing, Floored)
         return Number(
@@ -271,8 +276,26 @@ def weighted_boxes(
 
 
 def reached_codes(diagrams: Diagrams, cells: Diagram, name: str, codes: int) -> list[int]:
-    """The first so many codes of a column that occur in cells with the label True."""
-    if diagrams.paths(cells, True) > MOST_TERMS:
+    """The first so many codes of a column that occur in cells with the label True.
+
+    Of a wide column the first and the last of them alone.
+    """
+    many = diagrams.paths(cells, True) > MOST_TERMS
+    if is_wide(codes):
+        boxes = [] if many else list(diagrams.boxes(cells, True))
+        held = [box[name] for box in boxes if name in box]
+        if many or len(held) < len(boxes):
+            return [0, codes - 1]
+        ends = [
+            code
+            for pieces in held
+            if isinstance(pieces, Pieces)
+            for start, stop, inside in pieces.stretches
+            if any(inside)
+            for code in (start, stop - 1)
+        ]
+        return [min(ends), max(ends)] if ends else []
+    if many:
         return list(range(codes))
     is_reached = np.zeros(codes, bool)
     for box in diagrams.boxes(cells, True):

@@ -90,7 +90,7 @@ def test_what_rounding_leaves_open():
         (0, 1, 0, "step above 0"),
         (2, 1, 0.5, "not above the upper"),
         (0, 1, 0.3, r"take 0\.9"),
-        (0, 1e9, 0.5, "longer step"),
+        (0, 1e12, 0.5, "longer step"),
         (0, math.inf, 1, "finite"),
         (0, math.nan, 1, "finite"),
         ("0", 1, 1, "must be a number"),
