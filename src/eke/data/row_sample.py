@@ -103,10 +103,11 @@ class RowSample:
         """The rows of an Ibis table of codes that are kept, at most so many of each id."""
         # Each step has a window, so that engines do not copy its expressions into the next.
         codes = [rows[name] for name in names]
-        digits = _digits(codes)
+        factors = self.form(2 * len(names))
         form = _whole(0)
-        for digit, factor in zip(digits, self.form(len(digits)), strict=True):
-            form = form + digit * _whole(factor) % _whole(PRIME)
+        for code, factor, further in zip(codes, factors, factors[len(names) :], strict=False):
+            for digit, times in zip(_digits(code), (factor, further), strict=False):
+                form = form + digit * _whole(times) % _whole(PRIME)
         twin = ibis.row_number().over(group_by=[rows[identity], *codes])
         rows = rows.mutate(**{_FORM: form % _whole(PRIME), _TWIN: twin})
         # Sums of 32-bit numbers are 64 bits wide in PostgreSQL and wider in DuckDB.
@@ -139,14 +140,14 @@ def stored_sample(sample: RowSample | None) -> dict[str, object]:
     return {} if sample is None else {ROW_KEY: sample.key}
 
 
-def _digits(codes: Sequence[Any]) -> list[Any]:
-    """The codes as numbers below the prime; those of more bits have a second digit, at the end.
+def _digits(code: Any) -> list[Any]:
+    """A code as numbers below the prime: a code of 64 bits has two, of which the second may be 0.
 
-    Privacy: different rows have different digits, however many values a column has.
+    Privacy: different codes have different digits, however many values a column has.
     """
-    long = [code for code in codes if code.type().is_int64()]
-    low = [code % _whole(PRIME) if code.type().is_int64() else code.cast("int64") for code in codes]
-    return [*low, *((code // _whole(PRIME)).cast("int64") for code in long)]
+    if not code.type().is_int64():
+        return [code.cast("int64")]
+    return [code % _whole(PRIME), (code // _whole(PRIME)).cast("int64")]
 
 
 def _polynomial(coefficients: Sequence[int], at: Any) -> Any:

@@ -98,6 +98,11 @@ def features_of(domain: Domain, names: Sequence[str]) -> Features:
         raise QueryError("there is no attribute to publish; name at least one in attributes=[...]")
     features, first = [], 0
     for name in domain.in_order(names):
+        if domain[name].is_wide:
+            raise QueryError(
+                f"{name!r} has {domain[name].size:,} values, and publications list all of them; "
+                "leave it out: attributes=[...], or declare a longer step"
+            )
         table, numeric = _table(name, domain[name])
         listed = len(domain[name].declared) if numeric else len(table)
         features.append(Feature(name, numeric, first, table, listed))

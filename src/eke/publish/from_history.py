@@ -39,6 +39,13 @@ class HistoryModel:
         """Which part of history the rows come from."""
         if not history:
             raise EstimateError("there is no history yet; ask a question with a budget first")
+        for name, attribute in self._setting.domain.attributes:
+            if attribute.is_wide and any(name in known.query.read for known in history):
+                raise EstimateError(
+                    f"history is about {name!r}, and rows that follow from it would list all its "
+                    f"{attribute.size:,} values; publish without from_history=, and leave "
+                    f"{name!r} out with attributes=[...]"
+                )
         self._known = tuple(history)
         return json.dumps({"through": max(one.sequence for one in history)})
 

@@ -197,7 +197,7 @@ class _Compared:
 
 def _in_ranges(attribute: Attribute, place: int, made: Codes, true: Codes) -> _Compared:
     """A long numeric attribute cut into a few ranges, the bucket by itself; others as they are."""
-    declared = len(attribute.declared)
+    declared = attribute.size - attribute.has_bucket
     if declared <= MOST_BINS or not attribute.is_ordered:
         return _Compared(made[:, place], true[:, place], attribute.size)
 

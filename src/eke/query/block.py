@@ -79,6 +79,12 @@ class BlockOf(Askable["BlockOf[QueryT_co]"], Generic[QueryT_co]):
         """The attributes that it is about, in the domain's order."""
 
     @property
+    def read(self) -> frozenset[str]:
+        """The attributes that its questions depend on, those of their conditions included."""
+        inside = self.inside
+        return frozenset(self.attributes) | frozenset(() if inside is None else inside.attributes)
+
+    @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The answers along each axis; () for a single question."""

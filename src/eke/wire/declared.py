@@ -37,11 +37,9 @@ class _Wanted:
 def declared(statement: Statement, domain: Domain, relations: frozenset[str]) -> Outcome | None:
     """The declared values of plain columns; None where a statement asks for anything else."""
     wanted = _wanted(statement, domain, relations)
-    if wanted is None:
+    if wanted is None or math.prod(domain.sizes(wanted.columns)) > MOST_ROWS:
         return None
     labels = [[plain_label(label) for label in domain[name].labels] for name in wanted.columns]
-    if math.prod(map(len, labels)) > MOST_ROWS:
-        return None
     kinds = [column_kind(domain[n], v) for n, v in zip(wanted.columns, labels, strict=True)]
     rows: list[tuple[Any, ...]] = [
         tuple(shown_label(value, kind) for value, kind in zip(row, kinds, strict=True))

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 
 from eke.catalogue import Catalogue, CatalogueColumn, Relation
 from eke.domain import (
+    Attribute,
     Domain,
+    Integer,
 )
 from eke.errors import EkeError
 from eke.privacy.unit import Unit
@@ -176,12 +178,22 @@ def _typical(domain: Domain, relations: Iterable[Relation]) -> dict[str, Typical
         for lookup in domain.lookups
         for place, column in enumerate(lookup.columns)
     }
-    values |= {name: attribute.declared for name, attribute in domain.attributes}
+    values |= {name: _declared(attribute) for name, attribute in domain.attributes}
     return {
         column.name.lower(): _typical_of(values.get(column.name, ()) or ("",), column)
         for relation in relations
         for column in relation.columns
     }
+
+
+def _declared(attribute: Attribute) -> Sequence[Any]:
+    """The declared values; of a wide column the first, one from the middle and the last."""
+    if not attribute.is_wide or attribute.progression is None:
+        return attribute.declared
+    first, step = attribute.progression
+    last = attribute.size - attribute.has_bucket - 1
+    numbers = [first + step * place for place in (0, last // 2, last)]
+    return [int(n) if isinstance(attribute, Integer) else float(n) for n in numbers]
 
 
 def _typical_of(values: Sequence[Any], column: CatalogueColumn) -> Typical:

@@ -75,7 +75,7 @@ def attributes_with_every_rule() -> list[Attribute]:
     for values in (wholes, huge, (True, False)):
         for null, outside in (*plain, (Replace(values[1]), Replace(values[0]))):
             attributes.append(Categorical(*values, null=null, outside=outside))
-    for low, high in ((-3, 5), (2**53 - 4, 2**53 - 1), (0, 0)):
+    for low, high in ((-3, 5), (2**53 - 4, 2**53 - 1), (0, 0), (-(2**39), 2**39 - 1)):
         for null, outside in (*clamped, (Replace(high), "clamp"), (Replace(low), Replace(high))):
             attributes.append(Integer(low, high, null, outside))
     edges: list[tuple[float, ...]] = [
@@ -85,7 +85,8 @@ def attributes_with_every_rule() -> list[Attribute]:
     for cuts in edges:
         for null, outside in (*clamped, (Replace(0), "clamp"), (Replace(0), Replace(0.05))):
             attributes.append(Binned(cuts, null, outside))
-    for first, steps, step in ((0, 25, 0.1), (-3, 16, 0.5), (-1000, 4096, 2**40 - 0.25)):
+    grids = ((0, 25, 0.1), (-3, 16, 0.5), (-1000, 4096, 2**40 - 0.25), (-1, 10**12, 0.01))
+    for first, steps, step in grids:
         grid = Numeric(first, first + steps * step, step)
         replaced: tuple[Rule, Rule] = Replace(grid.low), Replace(grid.high)
         for null, outside in (*clamped, ("never", "never"), replaced):
@@ -163,8 +164,9 @@ def ordered(
     """The coded rows of one id, those first that are kept first."""
     if sample is None:
         return sorted(rows)
-    factors = sample.form(len(rows[0]))
-    forms = {codes: sum(map(mul, factors, codes)) % PRIME for codes in rows}
+    factors = sample.form(2 * len(rows[0]))
+    digits = {codes: [*(c % PRIME for c in codes), *(c // PRIME for c in codes)] for codes in rows}
+    forms = {codes: sum(map(mul, factors, digits[codes])) % PRIME for codes in rows}
     digest = sum(polynomial(sample.digesting, forms[codes]) for codes in rows)
     if sample.uses_marks:
         digest += mark * sample.marking

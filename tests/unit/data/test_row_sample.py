@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from eke.data import DuckDBFile, open_source
 from eke.data.id_mark import duckdb_mark, mark_of, marks
 from eke.data.row_sample import PRIME, RowSample
-from eke.domain import Domain, Integer
+from eke.domain import Attribute, Domain, Integer
 from eke.errors import DataError
 from eke.privacy.unit import Unit
 from tests.unit.data.slow_twin import (
@@ -42,11 +42,16 @@ ById = Mapping[Any, Sequence[Codes]]
 Kept = Callable[[ById, int], Counter[Codes]]
 
 
+def value_of(attribute: Attribute, code: int) -> object:
+    """The declared value of a code, also of a column whose values are not listed."""
+    return attribute.low + code if isinstance(attribute, Integer) else attribute.declared[code]
+
+
 def frame(table: ById, domain: Domain) -> pd.DataFrame:
     """A table in memory of the coded rows of each id."""
     rows = [(who, codes) for who, some in table.items() for codes in some]
     columns: dict[str, Any] = {
-        name: [attribute.declared[codes[place]] for _, codes in rows]
+        name: [value_of(attribute, codes[place]) for _, codes in rows]
         for place, (name, attribute) in enumerate(domain.attributes)
     }
     return pd.DataFrame({"who": pd.Series([who for who, _ in rows], dtype=object), **columns})
@@ -94,8 +99,23 @@ def test_the_engine_keeps_what_the_slow_twin_keeps(most: int) -> None:
         assert engine_keeps(FLIGHTS, sample)(table, most) == twin_of(sample)(table, most)
 
 
+def test_the_engine_keeps_what_the_slow_twin_keeps_of_wide_columns() -> None:
+    """Amounts that are alike in their low digit, modulo the prime, are told apart by the other."""
+    amounts = Domain(month=Integer(1, 12), amount=Integer(-5, 2**40 - 6), hour=Integer(0, 23))
+    rng = np.random.default_rng(3)
+    table = {
+        who: [
+            (int(month), int(place) * PRIME + 7, int(hour))
+            for month, place, hour in rng.integers(0, (12, 2**14, 24), (12, 3))
+        ]
+        for who in range(40)
+    }
+    for sample in SAMPLES:
+        assert engine_keeps(amounts, sample)(table, 4) == twin_of(sample)(table, 4)
+
+
 def test_no_product_is_larger_than_every_engine_holds_exactly() -> None:
-    largest_code = 10**6
+    largest_code = 2**25  # of a column whose codes have one digit
     assert max(PRIME * PRIME + PRIME, PRIME * largest_code) < 2**53
     assert all(0 <= n < PRIME for n in (*FIXED.form(9), *FIXED.digesting, *FIXED.ordering))
 

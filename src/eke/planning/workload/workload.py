@@ -20,6 +20,7 @@ from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
 from eke.domain import Domain
+from eke.domain.wide import unlisted
 from eke.errors import QueryError
 from eke.query import Askable, Block, Query, Term
 
@@ -92,7 +93,11 @@ class Workload:
         if len(self.targets) > MOST_TARGETS:
             raise QueryError(f"a workload may have at most {MOST_TARGETS:,} targets; take fewer")
         place = {name: i for i, name in enumerate(self.domain.names)}
+        wide = {name for name, attribute in self.domain.attributes if attribute.is_wide}
         for target in self.targets:
+            if wide and not wide.isdisjoint(target.attributes):
+                (name, *_) = wide.intersection(target.attributes)
+                raise QueryError(f"{name}: {unlisted(self.domain[name].size)}")
             # Workloads can have hundreds of thousands of targets: this is all that is looked at.
             places = [place.get(name, -1) for name in target.attributes]
             if places != sorted(set(places)) or -1 in places:

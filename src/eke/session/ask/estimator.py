@@ -86,6 +86,8 @@ class Estimator:
                 "numbers of people do not follow from tables of records, so nothing is estimated "
                 "from these; ask for the number, or use method='blue'"
             )
+        if method != "blue":
+            self._check_listed(asked, method)
         queries = list(asked.queries())
         if asked.is_single:
             known = self.inference.public(queries[0])
@@ -103,6 +105,16 @@ class Estimator:
         if asked.is_single:
             return estimates[0]
         return TableEstimate(asked.attributes, tuple(asked.keys()), tuple(estimates))
+
+    def _check_listed(self, asked: Block, method: EstimateMethod) -> None:
+        """Raise when the question, or an answer of history, is about a wide column."""
+        blocks = [asked, *(measurement.query for measurement in self.measurements)]
+        for name, attribute in asked.domain.attributes:
+            if attribute.is_wide and any(name in block.read for block in blocks):
+                raise EstimateError(
+                    f"the history, or the question, is about {name!r}, and method={method!r} "
+                    f"lists all values of a column ({attribute.size:,}); use method='blue', or ask"
+                )
 
     def _shrunk(
         self, queries: Sequence[Query], confidence: float, progress: Progress

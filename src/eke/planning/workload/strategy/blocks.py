@@ -156,13 +156,15 @@ def residual_tables(lattice: Lattice, measure: Measure) -> BlockStrategy:
 
 
 def _by_components(name: str, lattice: Lattice, kind: Kind | None) -> BlockStrategy:
-    kernels = {
-        n: _cheapest(size) if kind is None else _kernel(kind, size)
-        for n, size in lattice.sizes.items()
-    }
     # A component along an attribute of one value is zero, there is nothing to measure.
     needed = np.flatnonzero(lattice.share > 0.0)
     sets = [lattice.sets[i] for i in needed]
+    used = {name for names in (*sets, *lattice.targets) for name in names}
+    kernels = {
+        n: _cheapest(size) if kind is None else _kernel(kind, size)
+        for n, size in lattice.sizes.items()
+        if n in used
+    }
     blocks = tuple(KernelBlock(names, tuple(kernels[n] for n in names)) for names in sets)
     initial = lattice.per_cell[:, needed]
     if kind == "walsh":
