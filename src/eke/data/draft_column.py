@@ -320,11 +320,14 @@ class ColumnDraft:
     ) -> tuple[Attribute, str]:
         """Numbers on the coarsest grid that holds them all, or rounded to ten thousand steps."""
         low, high = ends
+        finer = ""
         for digits in range(_DIGITS + 1):
-            if (high - low) * 10**digits > _WIDEST:
-                break
             scaled = numbers.v * float(10**digits)
             (exact,) = self._row(numbers, ((scaled - scaled.round()).abs() < _DUST).all())
+            if exact and (high - low) * 10**digits > _WIDEST:
+                exactly = f"type: decimal, scale: {digits}" if digits else "step: 1"
+                finer = f"; {exactly} would keep them as they are, for exact sums"
+                break
             if exact:
                 whole = round_bounds(round(low * 10**digits), round(high * 10**digits))
                 first, last = (tidy(end / 10**digits) for end in whole)
@@ -333,7 +336,7 @@ class ColumnDraft:
         step = tidy(round_step((high - low) / _WIDEST))
         first, last = (tidy(place * step) for place in (floor(low / step), ceil(high / step)))
         rounded = Numeric(first, last, step, null=rules["null"])
-        return rounded, f"numbers, rounded to multiples of {number_text(step)}"
+        return rounded, f"numbers, rounded to multiples of {number_text(step)}{finer}"
 
     def _edges(self, numbers: Any, whole: bool) -> list[float]:
         """Edges of bins that would hold the same number of rows each, and look chosen."""

@@ -34,7 +34,7 @@ from eke.inference.steps import StepRows
 from eke.query import Query
 from eke.query.growing import GrowingMatrix, GrowingVector
 from eke.query.parts import Parts, under, within
-from eke.query.runs import Vector
+from eke.query.runs import Vector, at_codes
 from eke.query.runs import total as total_of
 from eke.query.view import made_of, view_with
 
@@ -243,7 +243,13 @@ class _TermResidues:
 
 
 def _mean(vector: Vector, size: int) -> int:
-    """The mean of a vector's entries modulo PRIME."""
+    """The mean of a vector's entries modulo PRIME.
+
+    A size that has no inverse has no mean, either; then it is the first entry, for anything linear
+    will do that is 1 for ones: what lies outside the known components does not depend on it.
+    """
+    if size % PRIME == 0:
+        return int(at_codes(vector, np.zeros(1, np.int64))[0]) % PRIME
     return total_of(vector) * inverse(size) % PRIME
 
 

@@ -1,5 +1,7 @@
 """What vectors over a wide column deviate from their means: kept as runs, and multiplied as such.
 
+Means are those under the prior of `eke.query.run_stack`.
+
 A vector v of mean m is kept as u = v − c, where c is the whole number next to m, and as δ = m − c.
 Then Σ (v − m)(w − n) = size · (mean(u·z) − δ·ε), in which little cancels out.
 """
@@ -7,12 +9,11 @@ Then Σ (v − m)(w − n) = size · (mean(u·z) − δ·ε), in which little ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from eke.arrays import FloatArray
-from eke.query.run_stack import RunStack
+from eke.query.run_stack import RunStack, prior_mean
 from eke.query.runs import Runs
 
 
@@ -26,7 +27,7 @@ class WideDeviation:
     @staticmethod
     def of(vector: Runs) -> tuple[float, WideDeviation]:
         """(the mean of a vector, what it deviates from it)."""
-        mean = Fraction(vector.total, vector.size)
+        mean = prior_mean(vector)
         nearest = round(mean)
         pieces = [(start, first - nearest, d1, d2) for start, first, d1, d2 in vector.pieces]
         return float(mean), WideDeviation(Runs(vector.size, pieces), float(mean - nearest))
@@ -56,7 +57,7 @@ class WideDeviations:
         self._rests.append(deviation.rest)
 
     def products(self, other: WideDeviation) -> FloatArray:
-        """The sum over all values of the product of each with another one."""
+        """The mean of the product of each with another one, times the number of values."""
         means = np.zeros(len(self._rests))
         self._runs.write_means(other.runs, means)
         products: FloatArray = self._size * (means - np.asarray(self._rests) * other.rest)

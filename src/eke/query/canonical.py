@@ -26,6 +26,7 @@ from eke.query.decomposition import decompose
 from eke.query.pieces import Pieces
 from eke.query.runs import Runs, Vector, content, dense, extremes, held
 from eke.query.vector import (
+    HIGHEST_ADDED,
     SAFE,
     IntVector,
     dyadic_exponent,
@@ -300,9 +301,21 @@ def checked(domain: Domain, terms: Iterable[Term]) -> list[Term]:
     return given
 
 
+def _stay_whole(terms: Sequence[Term], reaches: Sequence[Fraction]) -> bool:
+    """Whether terms over a wide column stay as they are, for noise hides their coefficients."""
+    if not any(is_wide(vector.size) for term in terms for _, vector in term.vectors):
+        return False
+    denominators = [term.weight.denominator for term in terms]
+    if any(one & (one - 1) for one in denominators):
+        return False
+    return sum(reaches, Fraction(0)) / finest_unit(terms) < HIGHEST_ADDED
+
+
 def gridded(terms: Sequence[Term]) -> list[Term]:
     """The terms with weights rounded to the grid of the largest coefficient of any term."""
     reaches = [term_reach(term) for term in terms]
+    if _stay_whole(terms, reaches):
+        return list(terms)
     largest = max(reaches, default=Fraction(0))
     rounded = []
     for term, reach in zip(terms, reaches, strict=True):

@@ -18,7 +18,7 @@ from eke.query.blur import of_powers, scaled
 from eke.query.canonical import Term
 from eke.query.condition import check_names, selection
 from eke.query.linear import Query
-from eke.query.numbers import power_vector
+from eke.query.numbers import power_vector, step_power
 
 Where = Mapping[str, Any]
 Build = Callable[[Domain], Query]
@@ -34,24 +34,24 @@ class SumOfPowers:
     def __call__(self, domain: Domain) -> Query:
         check_names(domain, self.exponents)
         weight, factors = Fraction(1), []
+        wanted = self.wanted
+        chosen = {n: selection(domain[n], wanted[n]) for n in self.exponents if n in wanted}
         for name, power in self.exponents.items():
             try:
-                unit, vector = power_vector(domain[name], power)
+                unit, vector = power_vector(domain[name], power, chosen.get(name))
             except DomainError as problem:
                 raise QueryError(f"{name!r}: {problem}") from problem
             weight *= unit
             factors.append((name, vector))
         whole_unit = self.unit(domain)
         moments = Query.unrounded(domain, [Term(weight / whole_unit, tuple(factors))])
-        wanted = self.wanted
-        chosen = {n: selection(domain[n], wanted[n]) for n in self.exponents if n in wanted}
         query = moments.pointwise(selected(domain, wanted))
         blur = {**query.blur, **of_powers(domain, self.exponents, chosen)}
         return replace(query, blur=scaled(blur, 1 / whole_unit))
 
     def unit(self, domain: Domain) -> Fraction:
         wide = [name for name in self.exponents if name in domain and domain[name].is_wide]
-        steps = [power_vector(domain[name], self.exponents[name])[0] for name in wide]
+        steps = [step_power(domain[name], self.exponents[name]) for name in wide]
         return math.prod(steps, start=Fraction(1))
 
 

@@ -16,10 +16,7 @@ from eke.domain.wide import is_wide, unlisted
 from eke.errors import QueryError
 from eke.query.pieces import Pieces
 from eke.query.runs import WIDE, Vector
-from eke.query.vector import SAFE, grid_step
-
-HIGHEST_ADDED = 2**44
-"""A record that moves a sum so far can be hidden by the widest noise, which has 2^53 steps."""
+from eke.query.vector import HIGHEST_ADDED, SAFE, grid_step
 
 
 def not_hidden(highest: int) -> str:
@@ -27,7 +24,7 @@ def not_hidden(highest: int) -> str:
     return (
         f"numbers up to {highest:.2g} steps of the column would be added up, and the widest noise "
         "hides a record below 2^44, about 1.8e13; take lower powers, or smaller numbers, as in "
-        "LEAST(x, 1000), or declare a longer step"
+        "LEAST(x, 1000) or WHERE x < 1000, or declare a longer step"
     )
 
 
@@ -63,20 +60,29 @@ def whole_vector(attribute: Attribute) -> tuple[NDArray[Any], int]:
     return numbers, unit
 
 
-def power_vector(attribute: Attribute, power: int) -> tuple[Fraction, Vector]:
+def step_power(attribute: Attribute, power: int) -> Fraction:
+    """The unit of the powers of the numbers of a wide column."""
+    return Fraction(1, whole_pieces(attribute)[1] ** power)
+
+
+def power_vector(
+    attribute: Attribute, power: int, chosen: Vector | None = None
+) -> tuple[Fraction, Vector]:
     """(unit, integers): the power of the number of each code, put on the coefficient grid.
 
-    Of a wide column they are exact, in a unit that may be any fraction.
+    Of a wide column they are exact, in a unit that may be any fraction, and 0 at codes that are not
+    chosen: the numbers at the others may be small enough to be added up.
 
     Whole numbers of a column of very many values stay as they are. A unit such as 1/100 must not be
     rounded instead of the values: noise on so fine a grid cannot be wide, and would cost more.
     """
     if is_wide(attribute.size):
-        pieces, unit = whole_pieces(attribute)
-        highest = max(map(abs, pieces.bounds)) ** power
-        if highest >= HIGHEST_ADDED:
-            raise QueryError(not_hidden(highest))
-        return Fraction(1, unit**power), reduce(operator.mul, [pieces] * power).runs()
+        numbers = reduce(operator.mul, [whole_pieces(attribute)[0]] * power)
+        if chosen is not None:
+            numbers = numbers * Pieces.of_vector(chosen)
+        if numbers.height >= HIGHEST_ADDED:
+            raise QueryError(not_hidden(numbers.height))
+        return step_power(attribute, power), numbers.runs()
     whole, unit = whole_vector(attribute)
     height = max(abs(int(whole.min())), abs(int(whole.max()))) ** power
     if height == 0:

@@ -3,17 +3,39 @@
 Where two runs overlap, on n values around a middle m, each is p(m) + p′(m)·u + p″(m)/2·u², and
 Σ 1 = n, Σ u² = n(n² − 1)/12, Σ u⁴ = n(n² − 1)(3n² − 7)/240, while odd powers cancel. In doubles
 this is as exact as a product entry by entry, and costs as much for ten million values as for ten.
+
+Any prior would do, as what follows from history does not depend on it. Over a wide column the first
+and the last two codes, of which the last may be the bucket, have 1/64 each, and all codes share the
+rest. Else x > 0, or x IS NOT NULL, would differ from everything by one of 10⁹ values, and doubles
+could not tell the two apart well enough to use both.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from eke.arrays import FloatArray
+from eke.domain.wide import is_wide
 from eke.query.growing import GrowingMatrix, GrowingVector
 from eke.query.parts import Parts
 from eke.query.runs import Runs, Vector
 from eke.query.view import made_of
+
+ATOM = Fraction(1, 64)
+
+
+def ends_of(size: int) -> tuple[int, ...]:
+    """The codes that have a share of the prior for themselves."""
+    return (0, size - 2, size - 1) if is_wide(size) else ()
+
+
+def prior_mean(vector: Runs) -> Fraction:
+    """The mean of the entries of a vector under the prior."""
+    ends = ends_of(vector.size)
+    plain = (1 - len(ends) * ATOM) * Fraction(vector.total, vector.size)
+    return plain + ATOM * sum(vector.at(code) for code in ends)
 
 
 class RunStack:
@@ -67,7 +89,24 @@ class RunStack:
         total = np.zeros(len(pieces))
         for piece, stop in zip(vector.pieces, vector.stops, strict=True):
             total += _overlaps(pieces, np.array([*piece, stop], np.float64))
-        into[self._terms.array] = np.add.reduceat(total, self._starts.array) / self._size
+        means = np.add.reduceat(total, self._starts.array) / self._size
+        ends = ends_of(self._size)
+        if ends:
+            means *= float(1 - len(ends) * ATOM)
+            means += self._at(ends) @ np.array([float(ATOM * vector.at(code)) for code in ends])
+        into[self._terms.array] = means
+
+    def _at(self, codes: tuple[int, ...]) -> FloatArray:  # (vectors, codes)
+        """The entries of the vectors held at some codes."""
+        pieces = self._pieces.array.astype(np.float64)
+        owners = np.repeat(
+            np.arange(len(self)), np.diff(np.append(self._starts.array, len(pieces)))
+        )
+        entries = np.zeros((len(self), len(codes)))
+        for place, code in enumerate(codes):
+            here = (pieces[:, 0] <= code) & (code < pieces[:, 4])
+            entries[owners[here], place] = _around(pieces[here].T, np.float64(code))[0]
+        return entries
 
 
 def _overlaps(pieces: FloatArray, other: FloatArray) -> FloatArray:  # (pieces,)
@@ -83,7 +122,9 @@ def _overlaps(pieces: FloatArray, other: FloatArray) -> FloatArray:  # (pieces,)
     return total
 
 
-def _around(piece: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _around(
+    piece: FloatArray, middle: FloatArray | np.float64
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(p(m), p′(m), p″(m)/2)."""
     start, d0, d1, d2, _ = piece
     k = middle - start

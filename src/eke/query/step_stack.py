@@ -17,7 +17,7 @@ from eke.domain import Domain
 from eke.query.growing import GrowingMatrix, GrowingVector
 from eke.query.linear import Query
 from eke.query.parts import Parts, under, within
-from eke.query.run_stack import RunStack
+from eke.query.run_stack import RunStack, prior_mean
 from eke.query.runs import Runs, Vector, dense
 from eke.query.vector import IntVector, absolute_sum
 from eke.query.view import made_of, view_with
@@ -179,7 +179,7 @@ class _Vectors:
         """Keep the vector of a term."""
         self._terms.extend(term)
         if isinstance(vector, Runs):
-            self._totals.extend(float(vector.total))
+            self._totals.extend(float(prior_mean(vector) * vector.size))
             self._runs.append(term, vector)
             return
         self._totals.extend(float(np.sum(vector, dtype=np.float64)))
@@ -243,7 +243,9 @@ class _Vectors:
 
 
 def _mean(vector: Vector, size: int) -> float:
-    return vector.total / size if isinstance(vector, Runs) else float(np.sum(vector / size))
+    if isinstance(vector, Runs):
+        return float(prior_mean(vector))
+    return float(np.sum(vector / size))
 
 
 def _steps(vector: IntVector) -> tuple[NDArray[np.intp], IntVector]:

@@ -30,6 +30,9 @@ SAFE = 2**62
 """Integers below this bound add up in int64 without overflow."""
 
 
+HIGHEST_ADDED = 2**44
+"""A record that moves a sum so far can be hidden by the widest noise, which has 2^53 steps."""
+
 LEAST = Fraction(1, 10**100)
 """Smaller coefficients are refused, and so are those beyond one over it."""
 _MOST_BITS = 4096

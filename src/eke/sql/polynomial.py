@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from eke.domain import Domain
 from eke.domain.wide import unlisted
 from eke.query import Term
-from eke.query.numbers import HIGHEST_ADDED, not_hidden
+from eke.query.numbers import not_hidden
 from eke.query.pieces import Pieces, TooLarge
 from eke.query.runs import WIDE
-from eke.query.vector import SAFE, grid_step, integer_vector
+from eke.query.vector import HIGHEST_ADDED, SAFE, grid_step, integer_vector
 from eke.sql.diagram import Box
 
 Dense: TypeAlias = NDArray[Any]  # int64, or object holding Python integers
@@ -297,18 +297,17 @@ def _gridded(product: Product) -> Product:
     for name, vector in product.factors.items():
         unit = Fraction(1)
         if isinstance(vector, Pieces):
-            factors[name] = _hidden(name, vector)
+            factors[name] = vector  # exact, and cut before it is looked at
         else:
             unit, factors[name] = _on_grid(vector)
         weight *= unit
     return Product(weight, factors)
 
 
-def _hidden(name: str, pieces: Pieces) -> Pieces:
-    """The numbers of a wide column, if noise can hide a record that adds the largest of them."""
+def _check_hidden(name: str, pieces: Pieces) -> None:
+    """Raise unless noise can hide a record that adds the largest number of a wide column."""
     if pieces.height >= HIGHEST_ADDED:
         raise TooLarge(f"{name}: {not_hidden(pieces.height)}")
-    return pieces
 
 
 def _on_grid(vector: Dense) -> tuple[Fraction, NDArray[np.int64]]:
@@ -336,4 +335,7 @@ def _cut(product: Product, weight: int, box: Box) -> Term:
     factors: dict[str, Any] = dict(product.factors)
     for name, chosen in box.items():
         factors[name] = factors[name] * chosen if name in factors else chosen
+    for name, vector in factors.items():
+        if isinstance(vector, Pieces):
+            _check_hidden(name, vector)
     return Term(weight * product.weight, tuple(factors.items()))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from eke.domain import Binned, Boolean, Categorical, Domain, Integer
+from eke.domain import Binned, Boolean, Categorical, Decimal, Domain, Integer
 from eke.query import constant, count, marginal, moment, table, total
 
 DOMAIN = Domain(
@@ -114,3 +114,30 @@ def test_another_spelling_reads_the_same():
 def test_huge_numbers_have_a_text():
     assert ((count() * 2**300).on(DOMAIN)).description == f"{2**300} × count"
     assert ((count() + Fraction(10**100, 3)).on(DOMAIN)).description.startswith("count + 3333")
+
+
+WIDE = Domain(
+    paid=Decimal(0, 10_000_000, 2, null="bucket"),
+    balance=Integer(-(10**11), 10**11),
+    sex=Categorical("F", "M"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        (count(paid=(1234.56, None)), "count where paid 1234.56–10000000"),
+        (count(paid=5), "count where paid = 5"),
+        (count(paid=[1, 2.5, 2.51]), "count where paid = 1 or 2.5–2.51"),
+        (count(paid=[1, 3, 5, 7, 9, 11]), "count where paid = 1 or 3 or 5 or 7 or 2 more"),
+        (count(paid=None), "count where paid = missing"),
+        (count() - count(paid=5), "count where paid 0–4.99 or 5.01–10000000 or missing"),
+        (total("balance"), "sum(balance)"),
+        (total("balance", balance=(0, 10), sex="F"), "sum(balance) where balance 1–10 and sex = F"),
+        (total("balance") + 7 * count(), "sum(balance) + 7 × count"),
+        (moment({"balance": 2}, where={"balance": (-5, 1000)}),
+         "sum(balance^2) where balance -5–1000"),
+    ],
+)  # fmt: skip
+def test_questions_about_wide_columns_read_as_those_about_narrow_ones(asked, text) -> None:
+    assert asked.on(WIDE).description == text

@@ -17,6 +17,7 @@ import eke
 from eke.data import open_source
 from eke.domain import Domain
 from eke.errors import DomainError, EkeError, QueryError, SqlError
+from eke.inference.residues import PRIME
 
 ROWS = 4_000
 TOPS = [10_000_000, 10_000_000_000]  # 10⁹ and 10¹² cents
@@ -80,6 +81,13 @@ def test_answers_are_near_the_truth_and_free_the_second_time(
         ("SELECT AVG(amount) FROM t", amount.mean(), top / 100),
         (eke.mean("amount"), amount.mean(), top / 100),
         (eke.total("amount", group=1), amount[table.group == 1].sum(), 10 * top),
+        (
+            f"SELECT SUM(amount * amount) FROM t WHERE amount < {top // 10**6 * 1000}"
+            if top < 10**8
+            else "SELECT SUM(amount) + 7 * COUNT(*) FROM t",
+            (amount**2)[amount < top // 10**6 * 1000].sum() if top < 10**8 else amount.sum(),
+            10 * top,
+        ),
         ("SELECT AVG(LEAST(amount, 500)) FROM t", np.minimum(amount, 500).mean(), 5),
         ("SELECT MEDIAN(amount) FROM t", amount.median(), top / 50),
         (eke.quantile("amount", 0.25), amount.quantile(0.25), top / 50),
@@ -113,8 +121,21 @@ def test_groups_and_the_ledger_are_as_those_of_narrow_columns(
     with sqlite3.connect(tmp_path / "wide.eke") as ledger:
         columns = [row[1] for row in ledger.execute("PRAGMA table_info(entry)")]
         lengths = ", ".join(f"max(length({column}))" for column in columns)
-        longest = ledger.execute(f"SELECT {lengths} FROM entry").fetchone()  # noqa: S608
+        longest = ledger.execute(f"SELECT {lengths} FROM entry").fetchone()
     assert max(length or 0 for length in longest) < 20_000
+
+
+def test_a_count_of_all_but_one_value_serves_later_questions(
+    asked: tuple[eke.Session, pd.DataFrame, int],
+) -> None:
+    """x > 0 leaves out one of 10¹² values, and must not be taken for everything."""
+    session, table, top = asked
+    session.ask("SELECT COUNT(*) FROM t WHERE amount > 0", within=5)
+    median = session.ask("SELECT MEDIAN(amount) FROM t", within=top / 50, confidence=0.9999)
+    assert abs(median.value - table.amount.median()) < top / 50
+    only_zero = session.ask("SELECT COUNT(*) FROM t WHERE amount = 0", within=5, confidence=0.9999)
+    assert abs(only_zero.value - 1) < 10
+    assert session.preview("SELECT COUNT(*) FROM t", within=20).cost == 0
 
 
 @pytest.mark.parametrize(
@@ -164,3 +185,18 @@ def test_a_grid_that_doubles_do_not_tell_apart_is_refused() -> None:
     with pytest.raises(DomainError, match="at most 1,099,511,627,776 values"):
         eke.Integer(0, 2**40)
     assert eke.Integer(1, 2**40).size == 2**40
+
+
+def test_a_column_whose_size_the_prime_of_exact_spans_divides(tmp_path: Path) -> None:
+    """Its means have no residue; what history determines is found all the same."""
+    domain = eke.Domain(x=eke.Integer(1, 2 * PRIME), group=eke.Integer(0, 2))
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"x": rng.integers(1, PRIME, 500), "group": rng.integers(0, 3, 500)})
+    session = eke.create(tmp_path / "prime.eke", table, domain, epsilon=1_000.0)
+    session.ask(eke.marginal("group"), within=5)
+    below = session.ask(f"SELECT COUNT(*) FROM t WHERE x <= {PRIME // 2} AND group = 1", within=5)
+    above = f"SELECT COUNT(*) FROM t WHERE x > {PRIME // 2} AND group = 1"
+    free = session.ask(above, within=20)
+    assert free.free
+    (count,) = [(table.group == 1).sum() - below.value]
+    assert abs(free.value - count) < 20
