@@ -7,7 +7,8 @@ expression, and a block is its own.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
 from eke.domain import Domain
 
@@ -25,3 +26,13 @@ class Askable(ABC, Generic[BlockT_co]):
 
         What is tied to a domain stays with it: whoever needs one domain compares the two.
         """
+
+    def unit(self, domain: Domain) -> Fraction:
+        """The unit in which it is asked over a domain, by which its answer is multiplied."""
+        del domain
+        return Fraction(1)
+
+    @property
+    def linear(self) -> tuple[Any, tuple[str, ...]]:
+        """(the question, the attributes that it is asked by)."""
+        return self, ()

@@ -147,6 +147,13 @@ class MarginalExpression(Askable[Marginal]):
     attributes: tuple[str, ...]
     inside: Expression
 
+    @property
+    def linear(self) -> tuple[Expression, tuple[str, ...]]:
+        return self.inside, self.attributes
+
+    def unit(self, domain: Domain) -> Fraction:
+        return self.inside.unit(domain)
+
     def on(self, domain: Domain) -> Marginal:
         """The block over a domain; raises when attributes or values are not declared there."""
         check_names(domain, self.attributes)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from eke.domain import Domain
 from eke.errors import QueryError
-from eke.query import Expression, MarginalExpression, count, total
+from eke.query import Askable, Expression, count, total
 from eke.query.expression import (
     WiderExpression,
     joined_conditions,
@@ -330,10 +330,7 @@ def _named(what: str, attribute: str, where: Where) -> str:
     return str(count(where)).replace("count", f"{what} of {attribute}", 1)
 
 
-def with_units(asked: Expression | MarginalExpression, domain: Domain) -> FormulaExpression | None:
-    """A linear question as a formula, if it is asked in a unit of its own; None if it is not."""
-    inside = asked.inside if isinstance(asked, MarginalExpression) else asked
-    if inside.unit(domain) == 1:
-        return None
-    formula = _as_formula(inside)
-    return formula.by(*asked.attributes) if isinstance(asked, MarginalExpression) else formula
+def in_own_unit(asked: Askable[Any]) -> FormulaExpression:
+    """A linear question as a formula, which multiplies its answer by the unit it is asked in."""
+    inside, attributes = asked.linear
+    return FormulaExpression(Aggregate(0), (inside,), str(inside), attributes)

@@ -13,7 +13,6 @@ from eke.catalogue import Catalogue, CatalogueColumn, Relation
 from eke.domain import (
     Attribute,
     Domain,
-    Integer,
 )
 from eke.errors import EkeError
 from eke.privacy.unit import Unit
@@ -21,7 +20,7 @@ from eke.question import Question
 from eke.session import Answer
 from eke.session.ask.question_store import QuestionStore
 from eke.sql import parse
-from eke.wire.kind import DATE, TEXT, encoded, literal, shown
+from eke.wire.kind import DATE, FLOAT8, TEXT, encoded, literal, shown
 from eke.wire.label import ATTRIBUTE_KINDS, key_kind, kind_of, shown_label, value_kind
 from eke.wire.parameter import Typical
 
@@ -193,7 +192,8 @@ def _declared(attribute: Attribute) -> Sequence[Any]:
     first, step = attribute.progression
     last = attribute.size - attribute.has_bucket - 1
     numbers = [first + step * place for place in (0, last // 2, last)]
-    return [int(n) if isinstance(attribute, Integer) else float(n) for n in numbers]
+    shown_as = float if ATTRIBUTE_KINDS.get(type(attribute)) == FLOAT8 else int
+    return [shown_as(number) for number in numbers]
 
 
 def _typical_of(values: Sequence[Any], column: CatalogueColumn) -> Typical:

@@ -339,3 +339,16 @@ def test_steps_are_one_two_or_five_times_a_power_of_ten(width: float) -> None:
     step = round_step(width)
     assert 0.99 * width <= step <= 2.51 * width
     assert f"{step:.6e}"[:8] in {"1.000000", "2.000000", "5.000000"}
+
+
+def test_a_draft_says_which_type_would_keep_numbers_as_they_are() -> None:
+    rng = np.random.default_rng(1)
+    cents = pd.DataFrame(
+        {"paid": rng.integers(0, 10**8, 200) / 100, "weight": rng.random(200) * 99}
+    )
+    draft = draft_domain(cents)
+    notes = {note.split(": ")[0]: note for note in draft.notes}
+    assert notes['"paid"'].endswith(
+        "; type: decimal, scale: 2 would keep them as they are, for exact sums"
+    )
+    assert "would keep them" not in notes['"weight"']

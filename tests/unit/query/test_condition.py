@@ -9,6 +9,7 @@ import pytest
 from eke.domain import Binned, Boolean, Categorical, Integer
 from eke.errors import QueryError
 from eke.query import selection
+from eke.query.runs import dense
 
 TEXTS = Categorical("a", "b", "c", null="bucket")
 NUMBERS = Categorical(10, 20, 0)
@@ -72,8 +73,8 @@ def test_selected_codes(attribute, condition, codes):
     vector = selection(attribute, condition)
     assert vector.dtype == np.int64
     assert vector.shape == (attribute.size,)
-    assert np.flatnonzero(vector).tolist() == codes
-    assert set(vector.tolist()) <= {0, 1}
+    assert np.flatnonzero(dense(vector)).tolist() == codes
+    assert set(dense(vector).tolist()) <= {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_what_is_said_of_pieces_is_so_of_each_number(pieces: Pieces) -> None:
     assert pieces.height == max(map(abs, numbers))
     assert pieces.is_zero == (not any(numbers))
     assert pieces.at_codes(np.arange(SIZE)).tolist() == numbers
-    signs = []
+    signs: list[int] = []
     for sign, stop in pieces.signs():
         signs += [sign] * (stop - len(signs))
     assert signs == [(number > 0) - (number < 0) for number in numbers]

@@ -9,7 +9,7 @@ from eke.errors import QueryError
 from eke.privacy.unit import Unit
 from eke.query import Askable, Expression, Marginal, MarginalExpression, Query
 from eke.question import FormulaExpression, Question
-from eke.question.expression import with_units
+from eke.question.expression import in_own_unit
 
 Expressed: TypeAlias = Expression | MarginalExpression | FormulaExpression
 Posed: TypeAlias = Expressed | Query | Marginal | Question
@@ -19,11 +19,12 @@ Asked: TypeAlias = str | Posed
 
 def question_of(asked: Posed, domain: Domain) -> Question:
     """The question that is asked of a dataset; SQL is read elsewhere (`eke.sql`)."""
-    if isinstance(asked, (Expression, MarginalExpression)):
-        asked = with_units(asked, domain) or asked
-    if isinstance(asked, Askable) and (block := asked.on(domain)).grouped is not None:
-        asked = Question.of_block(block)
-    elif isinstance(asked, FormulaExpression):
+    if isinstance(asked, Askable):
+        if asked.unit(domain) != 1:
+            asked = in_own_unit(asked)
+        elif (block := asked.on(domain)).grouped is not None:
+            asked = Question.of_block(block)
+    if isinstance(asked, FormulaExpression):
         asked = asked.on(domain)
     if not isinstance(asked, Question):
         raise QueryError(
