@@ -28,8 +28,6 @@ from eke.cli.options import (
 )
 from eke.cli.schema_picture import present_schema
 from eke.cli.screen import working
-from eke.session import Claim
-from eke.session.ask.claim import ClaimText
 
 EXAMPLES = """\
 Examples:
@@ -89,6 +87,8 @@ def ask(
             present_schema(place.domain, as_json=as_json)
             return
         if claim is not None:
+            from eke.session.ask.claim import ClaimText  # noqa: PLC0415 - slow to load
+
             ClaimText.read(claim)  # before anything is paid for
             if accuracy is None and spend is None and not eke.sql.states_accuracy(text):
                 present_claim(place.claim(text, claim), as_json=as_json)
@@ -103,7 +103,7 @@ def ask(
                 policy=policy,
                 key=used_key,
             )
-        said: Claim | None = None
+        said = None
         try:
             said = None if claim is None else place.claim(text, claim)
         finally:  # whatever is wrong with the claim, the answer may have been paid for

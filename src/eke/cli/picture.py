@@ -21,7 +21,6 @@ from eke.cli.drawing import (
     sparkline,
 )
 from eke.cli.screen import Screen
-from eke.session.ask.claim import shown_probability
 
 if TYPE_CHECKING:
     from eke.session import Answer, Claim, Receipt
@@ -56,6 +55,8 @@ def show_caveats(screen: Screen, caveats: tuple[str, ...]) -> None:
 
 def show_claim(screen: Screen, claim: Claim) -> None:
     """How probable a claim is, for each row."""
+    from eke.session.ask.claim import shown_probability  # noqa: PLC0415 - slow to load
+
     said = f"The claim [bold]{screen.escape(claim.text)}[/] holds with"
     if claim.is_number:
         only = shown_probability(claim.probabilities[0])

@@ -15,6 +15,7 @@ _HEADER = 19  # a signature of 11 bytes and two integers
 _TRAILER = 2
 _PIECE = 2**24  # bytes
 _WIDTHS = {"int8": 2, "int16": 2, "int32": 4, "int64": 8}  # SMALLINT is the narrowest there is
+SQL_TYPES = {"int8": "SMALLINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT"}
 
 
 class CopyReader:

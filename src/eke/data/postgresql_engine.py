@@ -19,7 +19,7 @@ import ibis
 from eke.data.id_mark import MARK, postgresql_mark
 from eke.data.identity import no_equality
 from eke.data.moments import FIRST_SECOND, LAST_SECOND, ZONED_TYPE
-from eke.data.postgresql_copy import CopyReader
+from eke.data.postgresql_copy import SQL_TYPES, CopyReader
 from eke.data.sealed import FAILURE, UNKNOWN, Find, quoted_name
 from eke.data.server_table import PostgreSQLTable
 from eke.data.view import (
@@ -263,9 +263,15 @@ class PostgreSQLEngine:
 
     def _copy(self, sql: str, types: Mapping[str, str]) -> Any:
         reader = CopyReader(types)
+        # Ibis leaves out casts to what it takes for the type already; a literal may be narrower.
+        columns = ", ".join(
+            f"CAST({quoted_name(name)} AS {SQL_TYPES[dtype]}) AS {quoted_name(name)}"
+            for name, dtype in types.items()
+        )
+        cast = f"SELECT {columns} FROM ({sql}) AS counted"  # noqa: S608 -- names are quoted
         with (
             self._connection.cursor() as cursor,
-            cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy,
+            cursor.copy(f"COPY ({cast}) TO STDOUT (FORMAT BINARY)") as copy,
         ):
             for block in copy:
                 reader.take(block)

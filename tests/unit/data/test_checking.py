@@ -77,7 +77,8 @@ def is_rounded(attribute: Attribute, raw: object) -> bool:
         return False
     assert isinstance(raw, (int, float))
     step = attribute.step if isinstance(attribute, Numeric) else 0
-    return abs(Fraction(raw) - attribute.numbers()[code]) > Fraction(step) / 10**6
+    first, between = attribute.progression
+    return abs(Fraction(raw) - (first + between * code)) > Fraction(step) / 10**6
 
 
 def slow_check(rows: list[Row], domain: Domain, unit: Unit | None = None) -> dict[str, Any]:

@@ -306,7 +306,7 @@ def coded(
     codes = {}
     for (name, at), column in raw.items():
         code = code_expression(table[column], attributes[at], spelled=spelled)
-        codes[f"{name}_{at}"] = ibis.coalesce(code, -1).cast("int32")
+        codes[f"{name}_{at}"] = ibis.coalesce(code, -1).cast("int64")
     result = engine.fetch(table.select(n=table["n"].cast("int64"), **codes))
     order = result["n"].to_numpy().argsort()
     return {name: result[name].to_numpy()[order].tolist() for name in codes}
