@@ -103,11 +103,11 @@ class Books:
         if not steps:
             return []
         reserved = self.reservations[whole(entry.about["reservation"])]
-        if not isinstance(steps, list) or len(steps) != len(reserved.plan.choices):
+        if not isinstance(steps, list) or len(steps) > len(reserved.plan.choices):
             raise LedgerError("the ledger holds a choice of an unknown form")
-        return [
+        return [  # all of them, or the first ones, if a later one failed
             ChosenStep(choice, whole(step), entry.sequence, reserved.analyst, reserved.at)
-            for choice, step in zip(reserved.plan.choices, steps, strict=True)
+            for choice, step in zip(reserved.plan.choices, steps, strict=False)
         ]
 
     def _released(self, entry: Entry, read: ReadBlocks) -> list[Measurement]:

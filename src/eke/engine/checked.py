@@ -9,8 +9,6 @@ domain, with the checks of their constructors, and prices and measures the copie
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.history import RankChoice
@@ -20,6 +18,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_of
 from eke.privacy.refinement import Earlier
 from eke.query import Block, Query, is_known
+from eke.query.own import own_fraction
 
 
 def checked_plan(plan: object, domain: Domain, measure: Measure) -> Plan:
@@ -80,10 +79,8 @@ def checked_choice(choice: object, domain: Domain) -> RankChoice:
     law = choice.law
     if type(law) is not DiscreteLaplace or type(choice.attribute) is not str:
         raise PrivacyError("a choice is drawn with the scale of discrete Laplace noise")
-    if type(choice.share) is not Fraction:
-        raise PrivacyError("the share of a quantile is a Fraction")
     copy = DiscreteLaplace(law.steps, law.exponent)
-    return RankChoice(counted, choice.attribute, choice.share, copy)
+    return RankChoice(counted, choice.attribute, own_fraction(choice.share), copy)
 
 
 def checked_query(query: object, domain: Domain) -> Block:

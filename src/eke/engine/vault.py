@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from eke.data import Source
 from eke.engine.accounts import released_document
 from eke.engine.adaptive import Desk
@@ -199,6 +201,7 @@ class Vault:
 
     # -- the junction --------------------------------------------------------------------------
 
+    @np.errstate(all="ignore")
     def release(
         self,
         plan: Plan,
@@ -227,7 +230,8 @@ class Vault:
         (3) What is drawn is stored before anything is made of it, and drawn once. (4) What fails
         after that is stored as well, with a fixed text, and told again under the same key. (5) The
         noisy value leaves this method only after it is stored; if another process completed the
-        same request first, its stored answer is returned and ours is forgotten.
+        same request first, its stored answer is returned and ours is forgotten. What NumPy would
+        warn of or raise may depend on exact numbers: whatever others have set, it does neither.
         """
         # Nobody else holds this one.
         plan = checked_plan(plan, self.domain, self._beginning.measure)

@@ -22,6 +22,7 @@ from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, law_from_json
 from eke.query import Query
 from eke.query.runs import dense
+from eke.query.written import read_number
 from eke.question.ladder import Ladder, checked_share
 
 _SLACK = 1.0 + 1e-9  # for what the double of a logarithm may be off
@@ -131,7 +132,7 @@ class RankChoice:
         if not isinstance(law, DiscreteLaplace):
             raise PrivacyError("a choice has the scale of discrete Laplace noise")
         counted = Query.from_document(domain, document["counted"])
-        return RankChoice(counted, str(document["attribute"]), Fraction(document["share"]), law)
+        return RankChoice(counted, str(document["attribute"]), read_number(document["share"]), law)
 
 
 @dataclass(frozen=True, slots=True)

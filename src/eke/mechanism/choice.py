@@ -38,6 +38,7 @@ def choose_place(widths: Sequence[int], scores: Sequence[int], scale: Fraction) 
     return sum(widths[:run]) + secrets.randbelow(widths[run])
 
 
+@np.errstate(all="ignore")  # whatever others set; an underflow would tell of the scores
 def quick_run(
     widths: Sequence[int], scores: Sequence[int], scale: Fraction, word: int
 ) -> int | None:

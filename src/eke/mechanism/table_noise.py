@@ -52,6 +52,7 @@ def draw_gaussian(steps: int, count: int) -> Integers:
     return _in_blocks(lambda size: _gaussian(steps, size), count)
 
 
+@np.errstate(all="ignore")  # whatever others set; an underflow would tell of the noise
 def _in_blocks(draw: Callable[[int], Integers], count: int) -> Integers:
     """So many draws, in blocks that stay in the processor's caches."""
     sizes = [_BLOCK] * (count // _BLOCK) + [count % _BLOCK]

@@ -47,7 +47,8 @@ class LossTable:
         cells.flags.writeable = False
         self.attributes = attributes
         self.cells = cells
-        self.stops: Mapping[str, Stops] = stops or {}  # of the attributes that it has stretches of
+        # Of the attributes that it has stretches of; nobody else holds them.
+        self.stops: Mapping[str, Stops] = {name: own.copy() for name, own in (stops or {}).items()}
         self.largest = int(cells.max())
 
     @cached_property

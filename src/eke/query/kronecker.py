@@ -23,6 +23,7 @@ from eke.errors import QueryError
 from eke.query.block import Names, Reach
 from eke.query.canonical import Term
 from eke.query.linear import Block, Query
+from eke.query.own import own_name
 from eke.query.vector import SAFE, IntMatrix, IntVector, absolute_sum, height
 
 MOST_QUERIES = 10_000_000
@@ -146,7 +147,7 @@ class Kronecker(Block):
         return [int(answer) for answer in self.exact(table).ravel()]
 
     def rebuilt(self, domain: Domain) -> Kronecker:
-        return Kronecker(domain, tuple(self.attributes), tuple(self.matrices))
+        return Kronecker(domain, tuple(map(own_name, self.attributes)), tuple(self.matrices))
 
     @property
     def description(self) -> str:

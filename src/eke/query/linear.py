@@ -42,6 +42,7 @@ from eke.query.canonical import (
     term_reach,
     wide_table,
 )
+from eke.query.own import own_fraction, own_name
 from eke.query.people import APART, check_counts
 from eke.query.runs import at_codes, copied, extremes
 from eke.query.vector import (
@@ -102,8 +103,7 @@ class Query(BlockOf["Query"]):
         the largest coefficient of any term, for each term.
         """
         merged = merged_terms(domain, checked(domain, terms))
-        terms = canonical_terms(domain, gridded(merged))
-        return Query(domain, terms, to_fraction(constant), blur)
+        return Query(domain, canonical_terms(domain, gridded(merged)), to_fraction(constant), blur)
 
     @staticmethod
     def unrounded(domain: Domain, terms: Iterable[Term], constant: object = 0) -> Query:
@@ -209,9 +209,9 @@ class Query(BlockOf["Query"]):
     def rebuilt(self, domain: Domain) -> Query:
         terms = []
         for term in self.terms:
-            vectors = [(name, copied(vector)) for name, vector in term.vectors]
-            terms.append(Term(term.weight, tuple(vectors)))
-        return Query(domain, tuple(terms), self.constant, people=self.people)
+            vectors = tuple((own_name(name), copied(vector)) for name, vector in term.vectors)
+            terms.append(Term(own_fraction(term.weight), vectors))
+        return Query(domain, tuple(terms), own_fraction(self.constant), people=self.people is True)
 
     @property
     def description(self) -> str:

@@ -21,6 +21,7 @@ from eke.errors import QueryError
 from eke.query.block import Names
 from eke.query.canonical import Term
 from eke.query.linear import Block, Query
+from eke.query.own import own_name
 
 MOST_CELLS = 10_000_000
 _TOGETHER, _KEPT = 16, 1024
@@ -129,7 +130,7 @@ class Marginal(Block):
         return [each * int(number) for number in np.bincount(pairs[:, 0], minlength=self.cells)]
 
     def rebuilt(self, domain: Domain) -> Marginal:
-        return Marginal(tuple(self.attributes), self.inside.rebuilt(domain))
+        return Marginal(tuple(map(own_name, self.attributes)), self.inside.rebuilt(domain))
 
     @property
     def description(self) -> str:

@@ -28,9 +28,11 @@ _SPARSE = 64
 def read_number(text: object) -> Fraction:
     """The number that a text such as '3' or '-1/4' holds."""
     # Fraction also reads "1e999999999", and would spend the day on it.
-    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise QueryError("a number of a query document must be a text such as '3' or '-1/4'")
-    return Fraction(text)
+    if isinstance(text, str) and _FRACTION.fullmatch(text):
+        over, _, under = text.partition("/")
+        if int(under or 1):
+            return Fraction(int(over), int(under or 1))
+    raise QueryError("a number of a query document must be a text such as '3' or '-1/4'")
 
 
 def read_weight(text: object) -> Fraction:

@@ -97,8 +97,8 @@ def test_a_formula_and_a_difference_have_claims(session: eke.Session) -> None:
     assert opposite == pytest.approx(session.claim(difference, "> 0").probability)
 
 
-def test_whole_steps_of_a_quantile_are_inside_or_outside(session: eke.Session) -> None:
-    median = "SELECT MEDIAN(age) FROM people"
+def test_whole_steps_of_a_quantile_are_inside_or_outside(new: Callable[..., eke.Session]) -> None:
+    session, median = new(epsilon=50.0), "SELECT MEDIAN(age) FROM people"
     answer = session.ask(median, within=2)
     at = answer.value
     strictly, also = (session.claim(median, f"{sign} {at}").probability for sign in (">", ">="))

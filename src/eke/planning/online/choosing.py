@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from eke.errors import AccuracyError
+from eke.errors import AccuracyError, QueryError
 from eke.history import ChosenStep, RankChoice
 from eke.inference import halfwidth
 from eke.planning.online.decision import Decision, decide_demands
@@ -31,6 +31,10 @@ _NARROW = Fraction(2**20 - 2, 2**20)  # the grid makes a scale wider by at most 
 _DEARER = 1.0 + 1e-9
 _TRIES = 40
 _LEAST_SCALE = Fraction(1, 2**40)
+_ONE_NUMBER = (
+    "the question leaves a single number of {!r}, which is the quantile of whatever records there "
+    "are; there is nothing to choose"
+)
 _TOO_NARROW = (
     "within is too small for a choice to be drawn: ask for a larger share of the records, or say "
     "what it may cost with spend=…"
@@ -49,7 +53,11 @@ class Sought:
     @staticmethod
     def of(demand: QuestionDemand) -> Sought:
         ((_, place, ladder, within),) = demand.quantiles
-        return Sought(demand, ladder, place, within)
+        sought = Sought(demand, ladder, place, within)
+        first, last = sought.choice(Fraction(1)).steps
+        if first == last:
+            raise QueryError(_ONE_NUMBER.format(ladder.attribute))
+        return sought
 
     @property
     def counted(self) -> Query:

@@ -27,6 +27,7 @@ ANY_WIDTH = Aim(within=1e90)
 _LONGEST = 100
 _BEYOND = re.compile(r"\s*(>=|<=|>|<|≥|≤)\s*(.+?)\s*")
 _BETWEEN = re.compile(r"\s*(?:between\s+)?(.+?)\s+(?:and|to)\s+(.+?)\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _NO_NUMBER = (
     "{!r} is not what an answer can be compared with; write a number plainly, such as 10000 or "
     "0.25, and a date such as 2013-06-30"
@@ -220,8 +221,5 @@ def _number(end: str | None, cell: Cell) -> float | None:
 
 
 def _plain_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
     return number if math.isfinite(number) else None
