@@ -9,37 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import AccuracyError
-from eke.inference.posterior.composed import ComposedNoise
-from eke.inference.posterior.protocol import checked_bounds, checked_confidence, checked_value
+from eke.inference.posterior.centred_belief import CentredBelief
+from eke.inference.posterior.protocol import checked_bounds, checked_confidence
 
 
 @dataclass(frozen=True, slots=True)
-class ChebyshevPosterior:
+class ChebyshevPosterior(CentredBelief):
     """What holds for every law of the error that has this variance: wider than need be.
 
     Probabilities are lower bounds, as those of intervals are.
     """
 
-    value: float
-    noise: ComposedNoise
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", checked_value(self.value))
-
-    @property
-    def variance(self) -> float:
-        """Var(θ), which is the variance of the noise."""
-        return self.noise.variance
-
     def halfwidth(self, confidence: float) -> float:
         """Half the width of `interval(confidence)`: Pr(|θ − θ̂| ≥ ε) is at most Var(θ̂)/ε²."""
         missed = 1.0 - checked_confidence(confidence)
         return math.sqrt(self.noise.variance / missed) + self.noise.grid_slack
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """A centred (low, high) that holds θ with at least this probability."""
-        half = self.halfwidth(confidence)
-        return self.value - half, self.value + half
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """At least so probable is θ > above, θ < below, or above < θ < below."""
@@ -50,7 +34,3 @@ class ChebyshevPosterior:
     def density(self, points: ArrayLike) -> NDArray[np.float64]:
         """A variance alone has none."""
         raise AccuracyError("Chebyshev's inequality tells no density; use posterior='exact'.")
-
-    def support(self, coverage: float = 0.999) -> tuple[float, float]:
-        """A (low, high) worth plotting: it holds θ with probability `coverage`."""
-        return self.interval(coverage)

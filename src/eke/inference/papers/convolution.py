@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft, special
 
 from eke.errors import AccuracyError
+from eke.inference.posterior.centred_belief import CentredBelief
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.mass import ProbabilityMass
-from eke.inference.posterior.protocol import checked_bounds, checked_points, checked_value
+from eke.inference.posterior.protocol import checked_bounds, checked_points
 
 Reals = NDArray[np.float64]
 ConvolutionMethod = Literal["fft", "direct"]
@@ -29,36 +30,24 @@ _ADDED_VARIANCE = 1e-3  # relative, that the default step may add by rounding
 
 
 @dataclass(frozen=True, slots=True)
-class ConvolutionPosterior:
+class ConvolutionPosterior(CentredBelief):
     """The posterior from a probability mass vector that lost at most `gamma` (BAYES Lemma 4.3)."""
 
-    value: float
-    noise: ComposedNoise
     gamma: float = 1e-6
     step: float | None = None  # None: `default_step`; the paper always uses 1
     method: ConvolutionMethod = "fft"
     mass: ProbabilityMass = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", checked_value(self.value))
+        CentredBelief.__post_init__(self)
         step = default_step(self.noise) if self.step is None else self.step
         mass = convolved_mass(self.noise, gamma=self.gamma, step=step, method=self.method)
         object.__setattr__(self, "step", mass.step)
         object.__setattr__(self, "mass", mass)
 
-    @property
-    def variance(self) -> float:
-        """Var(θ), which is the variance of the noise."""
-        return self.noise.variance
-
     def halfwidth(self, confidence: float) -> float:
         """Half the width of `interval(confidence)`."""
         return self.mass.halfwidth(confidence) + self.noise.grid_slack
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """The narrowest centred run of cells that holds θ with this probability (BAYES Alg. 3)."""
-        half = self.halfwidth(confidence)
-        return self.value - half, self.value + half
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """Pr(θ > above), Pr(θ < below), or Pr(above < θ < below), less the lost mass."""
@@ -68,10 +57,6 @@ class ConvolutionPosterior:
     def density(self, points: ArrayLike) -> Reals:
         """The density of θ at each point, constant within each cell."""
         return self.mass.density(checked_points(points) - self.value)
-
-    def support(self, coverage: float = 0.999) -> tuple[float, float]:
-        """A (low, high) worth plotting: it holds θ with probability `coverage`."""
-        return self.interval(coverage)
 
 
 def default_step(noise: ComposedNoise) -> float:

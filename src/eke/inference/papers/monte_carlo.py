@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import AccuracyError
+from eke.inference.posterior.centred_belief import CentredBelief
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.mass import ProbabilityMass
 from eke.inference.posterior.protocol import (
     checked_bounds,
     checked_confidence,
     checked_points,
-    checked_value,
 )
 
 _MOST_CELLS = 10_000_000
@@ -26,17 +26,15 @@ _DENSITY_CELLS = 64  # per standard deviation, at most; fewer for small samples
 
 
 @dataclass(frozen=True, slots=True)
-class MonteCarloPosterior:
+class MonteCarloPosterior(CentredBelief):
     """The posterior as `sample_size` draws of the noise; errors shrink with its square root."""
 
-    value: float
-    noise: ComposedNoise
     sample_size: int = 1_000_000
     generator: InitVar[np.random.Generator | None] = None
     draws: NDArray[np.float64] = field(init=False, repr=False, compare=False)  # ascending
 
     def __post_init__(self, generator: np.random.Generator | None) -> None:
-        object.__setattr__(self, "value", checked_value(self.value))
+        CentredBelief.__post_init__(self)
         if self.sample_size < 1:
             raise AccuracyError("The Monte Carlo method needs at least one draw.")
         source = np.random.default_rng() if generator is None else generator
@@ -45,11 +43,6 @@ class MonteCarloPosterior:
         draws.flags.writeable = False
         object.__setattr__(self, "draws", draws)
 
-    @property
-    def variance(self) -> float:
-        """Var(θ), which is the variance of the noise (known, not estimated)."""
-        return self.noise.variance
-
     def halfwidth(self, confidence: float) -> float:
         """Half the width of `interval(confidence)`: an order statistic of |e|, on the safe side."""
         rank = math.ceil(checked_confidence(confidence) * (self.sample_size + 1))
@@ -57,11 +50,6 @@ class MonteCarloPosterior:
             raise AccuracyError("Too few draws for this confidence; raise sample_size.")
         sizes = np.partition(np.abs(self.draws), rank - 1)
         return float(sizes[rank - 1]) + self.noise.grid_slack
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """The centred (low, high) that holds θ with this probability among the draws."""
-        half = self.halfwidth(confidence)
-        return self.value - half, self.value + half
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """The share of draws with θ > above, θ < below, or above < θ < below."""
@@ -81,10 +69,6 @@ class MonteCarloPosterior:
         cells = min(_DENSITY_CELLS, max(1, round(self.sample_size ** (1 / 3) / 3.5)))
         mass = self.mass(math.sqrt(self.noise.variance) / cells)
         return mass.density(self.value - checked_points(points))
-
-    def support(self, coverage: float = 0.999) -> tuple[float, float]:
-        """A (low, high) worth plotting: it holds θ with probability `coverage`."""
-        return self.interval(coverage)
 
     def mass(self, step: float = 1.0) -> ProbabilityMass:
         """The probability mass vector u of the draws rounded to `step` (BAYES Alg. 1, step 3)."""

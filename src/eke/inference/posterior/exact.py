@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.errors import AccuracyError
 from eke.inference.memo import keep_few
+from eke.inference.posterior.centred_belief import CentredBelief
 from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.contour import invert, invert_each
@@ -25,7 +26,6 @@ from eke.inference.posterior.protocol import (
     checked_bounds,
     checked_confidence,
     checked_points,
-    checked_value,
 )
 
 Reals = NDArray[np.float64]
@@ -38,31 +38,15 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class ExactPosterior:
+class ExactPosterior(CentredBelief):
     """The posterior of θ = θ̂ − e under an uninformative prior (BAYES Lemma 4.1, Th. 4.1)."""
 
-    value: float
-    noise: ComposedNoise
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", checked_value(self.value))
-
-    @property
-    def variance(self) -> float:
-        """Var(θ), which is the variance of the noise."""
-        return self.noise.variance
-
     def halfwidth(self, confidence: float) -> float:
-        """Half the width of `interval(confidence)`."""
-        return halfwidth(self.noise, confidence)
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """The narrowest (low, high) that holds θ with at least this probability.
+        """Half the width of `interval(confidence)`, which is the narrowest.
 
         The density is symmetric and falls away from θ̂, so the narrowest interval is centred.
         """
-        half = self.halfwidth(confidence)
-        return self.value - half, self.value + half
+        return halfwidth(self.noise, confidence)
 
     def probability(self, *, above: float | None = None, below: float | None = None) -> float:
         """Pr(θ > above), Pr(θ < below), or Pr(above < θ < below) when both are given."""
@@ -83,10 +67,6 @@ class ExactPosterior:
     def density(self, points: ArrayLike) -> Reals:
         """The density of θ at each point."""
         return densities(self.noise, checked_points(points) - self.value)
-
-    def support(self, coverage: float = 0.999) -> tuple[float, float]:
-        """A (low, high) worth plotting: it holds θ with probability `coverage`."""
-        return self.interval(coverage)
 
 
 def tail(noise: ComposedNoise, x: float) -> float:
