@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -28,6 +29,7 @@ from eke.cli.options import (
 )
 from eke.cli.schema_picture import present_schema
 from eke.cli.screen import working
+from eke.errors import EstimateError
 
 EXAMPLES = """\
 Examples:
@@ -87,12 +89,11 @@ def ask(
             present_schema(place.domain, as_json=as_json)
             return
         if claim is not None:
-            from eke.session.ask.claim import ClaimText  # noqa: PLC0415 - slow to load
-
-            ClaimText.read(claim)  # before anything is paid for
             if accuracy is None and spend is None and not eke.sql.states_accuracy(text):
                 present_claim(place.claim(text, claim), as_json=as_json)
                 return
+            with suppress(EstimateError):  # not known yet; what cannot be claimed costs nothing
+                place.claim(text, claim)
         with working("Asking"), going_on(key, place) as used_key:
             answer = place.ask(
                 text,

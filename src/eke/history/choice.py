@@ -14,14 +14,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from eke.domain import Domain
 from eke.errors import PrivacyError
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, law_from_json
 from eke.query import Query
-from eke.query.runs import dense
+from eke.query.runs import codes_used
 from eke.query.written import read_number
 from eke.question.ladder import Ladder, checked_share
 
@@ -185,7 +183,7 @@ def steps_within(counted: Query, attribute: str) -> tuple[int, int]:
         vector = dict(term.vectors).get(attribute)
         if vector is None:
             return 0, rungs.count - 1
-        steps = rungs.steps_of(np.flatnonzero(dense(vector)))
+        steps = rungs.steps_of(codes_used(vector))
         steps = steps[steps >= 0]
         ends += [int(steps.min()), int(steps.max())] if len(steps) else []
     return (min(ends), max(ends)) if ends else (0, rungs.count - 1)

@@ -239,6 +239,19 @@ def held(vector: Vector) -> Vector:
     return _in_runs(vector) or frozen_array(vector)
 
 
+def codes_used(vector: Vector) -> IntVector:
+    """Where entries are not 0; of a column that is not listed, the ends of such stretches.
+
+    The place before the last one of a stretch is among them, for that may be a bucket's.
+    """
+    if not (isinstance(vector, Runs) and is_wide(vector.size)):
+        return np.flatnonzero(dense(vector))
+    stretches = zip(vector.pieces, vector.stops, strict=True)
+    used = [(start, stop) for (start, *entry), stop in stretches if any(entry)]
+    ends = {code for a, b in used for code in (a, max(a, b - 2), b - 1)}
+    return np.array(sorted(ends), np.int64)
+
+
 def dense(vector: Vector) -> IntVector:
     """All entries."""
     return vector.dense() if isinstance(vector, Runs) else vector

@@ -152,6 +152,8 @@ def test_published_rows_are_the_same_and_paid_once(
         (("ask", "SELECT COUNT(*) FROM people WHERE agee > 3", "-w", 9), 1),
         (("ask", WOMEN), 1),
         (("ask", WOMEN, "--claim", "9"), 1),
+        (("ask", "SELECT SUM(hours), COUNT(*) FROM t", "-w", 1, "--claim", "> 9"), 1),
+        (("ask", "SELECT CHOSEN_MEDIAN(age) FROM t", "--spend", 0.1, "--claim", "> 9"), 1),
         (("ask", "SELECT COUNT(*), SUM(hours) FROM people", "--claim", "> 9"), 1),
         (("estimate", "SELECT AVG(hours) FROM t"), 1),
         (("explain", 1), 1),

@@ -13,6 +13,7 @@ import eke
 from eke.engine.standing import Standing
 from eke.errors import AccuracyError, EkeError, PrivacyError, QueryError, Refused, SqlError
 from eke.planning import Plan
+from eke.query.runs import Runs, codes_used
 from eke.session.ask.aim import Aim
 from eke.session.beginning import beginning_of
 
@@ -159,7 +160,9 @@ def test_counts_that_were_released_before_give_the_interval_and_the_choice_chang
     low, high = answer.interval
     assert high - low <= 400 + abs(answer.value - 700)
     assert low <= answer.value <= high
-    assert 0 < answer.probability(above=500) <= 1
+    with pytest.raises(QueryError, match="make the claim about MEDIAN"):
+        answer.probability(above=500)
+    assert 0 < people.claim(eke.quantile("pay", 0.5), "> 500").probability <= 1
     assert people.ask(eke.count(sex="F"), within=60).value == before
 
 
@@ -376,3 +379,33 @@ def test_the_ledger_alone_says_what_was_chosen_charged_and_is_free(tmp_path):
         request = people._request(question, aim, policy=None)
         here = people._vault.facts()
         assert request.decide(facts) == request.decide(here)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ends_of_stretches_are_those_of_what_is_listed(seed, monkeypatch):
+    """The slow twin lists every entry, with and without the last one, a bucket's."""
+    rng = np.random.default_rng(seed)
+    entries = np.repeat(rng.integers(0, 2, 30), rng.integers(1, 9, 30))
+    size, changes = len(entries), np.flatnonzero(np.diff(entries, prepend=-1))
+    stretches = Runs(size, tuple((int(at), int(entries[at]), 0, 0) for at in changes))
+    monkeypatch.setattr("eke.query.runs.is_wide", lambda _: True)
+    found = codes_used(stretches)
+    assert len(found) < np.count_nonzero(entries)
+    for stop in (size, size - 1):
+        listed = np.flatnonzero(entries[:stop])
+        ends = found[found < stop]
+        assert [ends.min(), ends.max()] == [listed.min(), listed.max()]
+        assert set(ends) <= set(listed)
+
+
+def test_a_condition_on_a_column_of_very_many_values_leaves_those_between(tmp_path):
+    amounts = np.arange(2000) * 5003.07
+    domain = eke.Domain(pay=eke.Decimal(0, 10_000_000, 2, null="bucket"))
+    people = eke.create(tmp_path / "wide.eke", pd.DataFrame({"pay": amounts}), domain, epsilon=1e4)
+    answer = people.ask("SELECT CHOSEN_MEDIAN(pay) FROM t WHERE pay > 9000000.5 SPEND 50")
+    inside = amounts[amounts > 9000000.5]
+    assert abs(answer.value - np.median(inside)) < 10_007
+    low = people.ask("SELECT CHOSEN_MEDIAN(pay) FROM t WHERE pay BETWEEN 10 AND 19.99 SPEND 1e-3")
+    assert 10 <= low.value <= 19.99
+    with pytest.raises(QueryError, match="not how far"):
+        low.probability(above=3)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+NOT_HOW_FAR = (
+    "of a chosen quantile it is known how many records it is off, and not how far; make the claim "
+    "about MEDIAN or QUANTILE_DISC"
+)
 Belief = Callable[[int, int], Posterior]
 """What is known about the true value in a row and a column, computed when somebody looks."""
 
@@ -137,6 +141,8 @@ class Answer(Receipted):
 
     def probability(self, *, above: Any = None, below: Any = None) -> float:
         """The probability of a claim: that the true answer is above, below or between."""
+        if self.rank_error is not None:
+            raise QueryError(NOT_HOW_FAR)
         calendar = self._number.calendar
         if calendar is not None:
             above, below = (None if x is None else calendar.number(x) for x in (above, below))

@@ -18,7 +18,7 @@ from eke.inference.quantile import QuantilePosterior
 from eke.question import Question
 from eke.question.calendar import is_moment
 from eke.question.chosen import chosen_ladder
-from eke.session.answer.answer import Answer
+from eke.session.answer.answer import NOT_HOW_FAR, Answer
 from eke.session.answer.cell import Cell
 from eke.session.ask.aim import Aim
 
@@ -165,18 +165,15 @@ def shown_probability(probability: float | None) -> str:
 def claimed(question: Question) -> Question:
     """The question that a claim is about, whatever accuracy its text asks for."""
     values = [column for column in question.columns if not column.is_key]
-    if len(values) != 1 or values[0].rank is not None:
+    if len(values) != 1:
         raise QueryError(
             f"a claim is about one column of values, and the question has {len(values)}; select "
             "one of them"
-            if len(values) != 1
-            else "a claim is about values; select what the ranks are made of"
         )
+    if values[0].rank is not None:
+        raise QueryError("a claim is about values; select what the ranks are made of")
     if chosen_ladder(question) is not None:
-        raise QueryError(
-            "of a chosen quantile it is known how many records it is off, and not how far; make "
-            "the claim about MEDIAN or QUANTILE_DISC"
-        )
+        raise QueryError(NOT_HOW_FAR)
     return replace(question, requirement=None)
 
 
