@@ -148,7 +148,7 @@ def held(tmp_path: Any, runs: int) -> tuple[float, float]:
     middle = np.sort(days)[400]
     shares = np.zeros(2)
     for run in range(runs):
-        made = eke.create(tmp_path / f"{run}.eke", data=rows, domain=domain, epsilon=0.5)
+        made = eke.create(tmp_path / f"{run}.eke", data=rows, domain=domain, epsilon=5.0)
         answer = made.ask("SELECT MEDIAN(day) FROM t", within=2, confidence=0.8)
         low, high = (datetime.fromisoformat(end) for end in answer.interval)
         for place, shift in enumerate((0, 21)):
