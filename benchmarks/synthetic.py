@@ -27,13 +27,12 @@ from numpy.typing import NDArray
 
 import eke
 from eke.domain import Categorical, Domain, Integer
-from eke.privacy.budget import epsilon_of_rho
-from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.concentrated import CONCENTRATED, epsilon_of_rho
 from eke.privacy.law import Gaussian, Laplace
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.publish.coarse import CoarseMarginal
-from eke.publish.max_entropy import Recipe, synthesise
+from eke.publish.synthesis import Recipe, decoded
 from eke.publish.published import Published
 from eke.publish.selection import Candidate, measuring_law, score_sensitivity, scores
 

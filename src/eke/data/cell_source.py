@@ -24,6 +24,7 @@ _NO_ORDER = (
     "this table cannot be read row by row in an order of its own: that needs a file or a table in "
     "memory, a domain that drops no row, and single rows as units"
 )
+_FEW_SETS = 32
 _NO_PEOPLE = "this table protects single rows, and knows nobody whose rows they are; count records"
 
 
@@ -82,6 +83,13 @@ class CellSource:
             some = self._read_some if is_first else None
             self._cells = cells = self._read() if some is None else some(needed)
         return cells
+
+    def covering(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """These sets; if they are many, one of all their attributes, which is held anyway."""
+        if len(attribute_sets) <= _FEW_SETS:
+            return list(attribute_sets)
+        wanted = {name for names in attribute_sets for name in names}
+        return [tuple(name for name in self.domain.names if name in wanted)]
 
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, in the order asked, all of the same rows."""

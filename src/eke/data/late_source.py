@@ -38,6 +38,10 @@ class LateSource:
         """Open the table, if nobody did, and make sure that these can be counted."""
         return self._source().load(attribute_sets)
 
+    def covering(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The sets to count so that counts of all these follow from them."""
+        return self._source().covering(attribute_sets)
+
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, all of the same table at the same moment."""
         return self._source().counts(attribute_sets)

@@ -86,6 +86,10 @@ class MarginalSource:
             self._check()
             self._checked = True
 
+    def covering(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """These sets: the server counts several in one scan, and the whole table need not fit."""
+        return list(attribute_sets)
+
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, in the order asked, all of the same rows.
 

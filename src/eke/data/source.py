@@ -132,6 +132,13 @@ class Source(Protocol):
         """
         ...
 
+    def covering(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The sets to count so that counts of all these follow from them, as it suits the source.
+
+        Privacy: by the sets alone.
+        """
+        ...
+
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         """Exact counts of each attribute set, all of the same table at the same moment."""
         ...

@@ -8,6 +8,7 @@ the allowance does not cover. See docs/proofs/selection.md and docs/proofs/pca.m
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,13 +27,18 @@ from eke.engine.row_scores import RowScores, checked_scores, exact_scores
 from eke.errors import PrivacyError
 from eke.history import ChosenStep, Measurement, RankChoice
 from eke.inference.progress import Progress, silent
-from eke.mechanism import Secret, choose_among_runs, choose_with_noise, reveal_with_noise
+from eke.mechanism import (
+    Secret,
+    choose_among_runs,
+    choose_several_with_noise,
+    reveal_with_noise,
+)
 from eke.planning import Part, Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteLaplace, DiscreteLaw
 from eke.privacy.pure import PURE
 from eke.query import Kronecker
-from eke.query.vector import frozen_array, height
+from eke.query.vector import SAFE, frozen_array, height
 
 LARGEST_NUMBER = 2**52
 """The most steps that an expected count or a handicap may have."""
@@ -58,19 +64,22 @@ class ChoiceOption:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """A private choice of one option: the exponential mechanism on Σ |count − expected|.
+    """Private choices of options: the exponential mechanism on Σ |count − expected|.
 
     The chance of an option is ∝ exp(score / b), b being the scale of the law; `exponent` is the
-    grid of the expected counts.
+    grid of the expected counts. Of several `picks` each is chosen from the options that are left.
     """
 
     options: tuple[ChoiceOption, ...]
     exponent: int
     law: DiscreteLaplace
+    picks: int = 1
 
     def __post_init__(self) -> None:
         if not self.options:
             raise PrivacyError("a selection needs at least one option")
+        if type(self.picks) is not int or not 1 <= self.picks <= len(self.options):
+            raise PrivacyError("a selection picks a whole number of its options, one at least")
         if not -30 <= self.exponent <= 0 or self.law.exponent > self.exponent:
             raise PrivacyError(
                 "the noise grid must be at least as fine as that of the scores, which has an "
@@ -88,15 +97,14 @@ class Selection:
 
     def text(self) -> str:
         """What tells this choice from every other."""
+        digest = hashlib.sha256()
+        for one in self.options:
+            digest.update(repr((one.block.attributes, one.block.shape, one.handicap)).encode())
+            for numbers in (*one.block.matrices, one.expected):
+                digest.update(np.ascontiguousarray(numbers, "<i8").tobytes())
+        law, options = self.law.to_json(), digest.hexdigest()
         return text_of(
-            {
-                "options": [
-                    [one.block.to_document(), one.expected.tolist(), one.handicap]
-                    for one in self.options
-                ],
-                "exponent": self.exponent,
-                "law": self.law.to_json(),
-            }
+            {"options": options, "exponent": self.exponent, "law": law, "picks": self.picks}
         )
 
 
@@ -127,6 +135,7 @@ class Desk:
         self._accountant = accountant
         self._draws = draws
         self._progress = progress
+        self._known: dict[bytes, IntArray] = {}  # exact, and let go of with the counts
         self._measured: list[Measurement] = []
         self._chosen: list[ChosenStep] = []
         self._open = True
@@ -137,6 +146,7 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self._open = False
         self._counts = {}
+        self._known = {}
         self._rows = None
 
     @property
@@ -157,10 +167,14 @@ class Desk:
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
         part = checked_part(part, self._accountant.domain, self._accountant.measure)
-        counts = self._of(part.query.needed)
-        self._pay(self._accountant.price(part.query, part.law))
+        block = part.query
+        self._of(block.needed, exactly=not isinstance(block, Kronecker))
+        self._pay(self._accountant.price(block, part.law))
         self._draws.look()
-        secret = exact_answers(part.query, counts)
+        if isinstance(block, Kronecker):
+            secret = Secret(self._answers(block).tolist(), block.exponent)
+        else:
+            secret = exact_answers(block, self._of(block.needed))
         steps = self._drawn(
             text_of(part.to_document()), lambda: reveal_with_noise(secret, part.law)
         )
@@ -168,15 +182,23 @@ class Desk:
         self._measured.append(measured)
         return measured
 
-    def choose(self, selection: Selection) -> int:
-        """The index of one option, by the exponential mechanism."""
+    def choose(self, selection: Selection) -> list[int]:
+        """The indices of so many options as are picked, by the exponential mechanism.
+
+        Privacy: each pick is a choice of its own, and paid for as one.
+        """
         selection = checked_selection(selection, self._accountant.domain)
-        tables = [self._of(option.block.attributes) for option in selection.options]
-        self._pay(self._accountant.price_of_choice(selection.reach, selection.law))
+        for option in selection.options:
+            self._of(option.block.attributes, exactly=False)
+        price = self._accountant.price_of_choice(selection.reach, selection.law)
+        self._pay(selection.picks * price)
         self._draws.look()
-        secret = exact_distances(selection, tables)
-        (place,) = self._drawn(selection.text(), lambda: [choose_with_noise(secret, selection.law)])
-        return place
+        exact = [self._answers(option.block) for option in selection.options]
+        secret = exact_distances(selection, exact)
+        return self._drawn(
+            selection.text(),
+            lambda: choose_several_with_noise(secret, selection.law, selection.picks),
+        )
 
     def choose_step(self, choice: RankChoice) -> ChosenStep:
         """A number of a column, chosen as a quantile: docs/proofs/quantiles.md."""
@@ -212,12 +234,35 @@ class Desk:
         self._progress("measuring", 1.0 - self._left / max(self._allowance, 1))
         return steps
 
-    def _of(self, attributes: tuple[str, ...]) -> Counts:
+    def _of(self, attributes: tuple[str, ...], *, exactly: bool = True) -> Counts:
+        """The counts of these attributes, or of more unless it must be these exactly."""
         if not self._open:
             raise PrivacyError("this adaptive release is over; start another one")
-        if attributes not in self._counts:
+        if attributes in self._counts:
+            return self._counts[attributes]
+        wider = (own for own in self._counts if not exactly and set(attributes) <= set(own))
+        found = next(wider, None)
+        if found is None:
             raise PrivacyError("an adaptive release names all attribute sets before it begins")
-        return self._counts[attributes]
+        return self._counts[found]
+
+    def _answers(self, block: Kronecker) -> IntArray:
+        """The exact answers of a block, kept while the desk is open: choices ask for them again.
+
+        Privacy: from the counts of its own attributes, or summed from those of more. They leave
+        in a `Secret` only.
+        """
+        key = hashlib.sha256(repr((block.attributes, block.shape)).encode())
+        for matrix in block.matrices:
+            key.update(np.ascontiguousarray(matrix, "<i8").tobytes())
+        name = key.digest()
+        if name not in self._known:
+            held = self._of(block.attributes, exactly=False)
+            places = [held.attributes.index(attribute) for attribute in block.attributes]
+            exact = block.exact_answers(block.attributes, held.codes[:, places], held.counts)
+            fits = all(abs(answer) < SAFE for answer in exact)
+            self._known[name] = np.array(exact, np.int64 if fits else object)
+        return self._known[name]
 
     def _pay(self, price: int) -> None:
         if price > self._left:
@@ -252,18 +297,20 @@ def checked_selection(selection: object, domain: Domain) -> Selection:
     law = checked_law(selection.law, PURE)
     if not isinstance(law, DiscreteLaplace) or type(selection.exponent) is not int:
         raise PrivacyError("a choice is drawn with discrete Laplace noise on a grid")
-    return Selection(tuple(options), selection.exponent, law)
+    return Selection(tuple(options), selection.exponent, law, selection.picks)
 
 
-def exact_distances(selection: Selection, tables: Sequence[Counts]) -> Secret:
-    """The exact score of each option, in units of 2^exponent.
+def exact_distances(selection: Selection, answers: Sequence[IntArray]) -> Secret:
+    """The exact score of each option, in units of 2^exponent, from the exact counts of each.
 
-    Privacy: sums of Python integers, so that one record moves a score by no more than `reach`.
+    Privacy: sums of whole numbers, of Python's where int64 might not hold them, so that one record
+    moves a score by no more than `reach`.
     """
     scores = []
     per_record = int(Fraction(2) ** -selection.exponent)
-    for option, counts in zip(selection.options, tables, strict=True):
-        answers = option.block.exact_answers(counts.attributes, counts.codes, counts.counts)
-        pairs = zip(answers, option.expected.tolist(), strict=True)
-        scores.append(sum(abs(c * per_record - e) for c, e in pairs) - option.handicap)
+    for option, exact in zip(selection.options, answers, strict=True):
+        largest = height(exact) * per_record + height(option.expected)
+        dtype = np.int64 if largest * max(len(exact), 1) < SAFE else object
+        apart = exact.astype(dtype) * per_record - option.expected.astype(dtype)
+        scores.append(int(np.abs(apart).sum()) - option.handicap)
     return Secret(scores, selection.exponent)

@@ -240,7 +240,7 @@ class Vault:
         if plan.row_loss and not self.publishes_rows:
             raise PrivacyError("rows are released in order under replace_one only")
         with self.lock:
-            sets = tuple(measuring.attribute_sets)
+            sets = tuple(self._source.covering(measuring.attribute_sets))
             # 0: a missing or changed table must show before anything is paid.
             load_for_parts(self._source, plan, sets)
             rows = self._source.rows() if plan.row_loss else None
@@ -264,7 +264,7 @@ class Vault:
                     reservation = Reservation(sequence=request.sequence, token=token)
                     measuring = measuring_of(plan, asked)
                     check_losses(plan, measuring)
-                    sets = tuple(measuring.attribute_sets)
+                    sets = tuple(self._source.covering(measuring.attribute_sets))
             failpoint("engine.reserved")
             try:  # 5 to 7: counted, drawn and stored, first the parts, then what follows from them
                 is_new = request is None

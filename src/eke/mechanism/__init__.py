@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from eke.mechanism.secret import (
         Secret,
         choose_among_runs,
+        choose_several_with_noise,
         choose_with_noise,
         refine_with_noise,
         reveal_with_noise,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Secret",
     "choose_among_runs",
+    "choose_several_with_noise",
     "choose_with_noise",
     "draw",
     "refine_with_noise",
@@ -29,7 +31,8 @@ if not TYPE_CHECKING:
         {
             "noise": "draw",
             "secret": (
-                "Secret choose_among_runs choose_with_noise refine_with_noise reveal_with_noise"
+                "Secret choose_among_runs choose_several_with_noise choose_with_noise "
+                "refine_with_noise reveal_with_noise"
             ),
         },
     )

@@ -14,6 +14,8 @@ from fractions import Fraction
 from itertools import compress, repeat
 from typing import Any, Final, NoReturn
 
+import numpy as np
+
 from eke.errors import PrivacyError, SecretLeak
 from eke.mechanism.choice import choose_place
 from eke.mechanism.noise import draw
@@ -159,7 +161,14 @@ TRIES_EACH = 64
 
 
 def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
-    """The place of one answer, drawn with chances ∝ exp(answer / laplace_scale), exactly.
+    """The place of one answer, drawn with chances ∝ exp(answer / laplace_scale), exactly."""
+    return choose_several_with_noise(secret, law, 1)[0]
+
+
+def choose_several_with_noise(secret: Secret, law: DiscreteLaplace, picks: int) -> list[int]:
+    """The places of several answers, each drawn with chances ∝ exp(answer / laplace_scale).
+
+    One after the other, from those that are left: so many choices, and what they cost adds up.
 
     The exponential mechanism by rejection: offer a place at random, and take it if a draw K of the
     law is at least the answer's distance from the best. P(K ≥ d) = exp(-d / steps) / (1 + exp(-1 /
@@ -170,8 +179,8 @@ def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
     secret is opened, and all are looked at. A round has 64 tries for each answer and fails
     with probability below e^-32, whatever the answers; only then is there another.
     """
-    if not isinstance(secret, Secret) or secret.count < 1:
-        raise PrivacyError("a choice needs a Secret with at least one answer")
+    if not isinstance(secret, Secret) or not 1 <= picks <= secret.count:
+        raise PrivacyError("a choice needs a Secret with at least one answer for each pick")
     if not isinstance(law, DiscreteLaplace):
         raise PrivacyError("a choice is drawn with discrete Laplace noise")
     finer = secret.exponent - law.exponent
@@ -179,17 +188,34 @@ def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
         raise PrivacyError(
             "the grid of the noise is coarser than that of the answers; make it by choose_grid"
         )
-    while True:
-        offers = [secrets.randbelow(secret.count) for _ in range(TRIES_EACH * secret.count)]
+    picked: list[int] = []
+    left = list(range(secret.count))
+    while len(picked) < picks:
+        offers = _uniform(len(left), TRIES_EACH * len(left))
         noise = draw(law, len(offers)).tolist()
-        exact: tuple[int, ...] = _EXACT.__get__(secret)
+        exact = tuple(map(_EXACT.__get__(secret).__getitem__, left))
         behind = map(operator.sub, repeat(max(exact)), exact)
         missing = tuple(map(operator.lshift, behind, repeat(finer)))
         # As above, no call of ours comes after the draw.
         enough = map(operator.ge, noise, map(missing.__getitem__, offers))
         taken = list(compress(offers, enough))
         if taken:
-            return taken[0]
+            picked.append(left.pop(taken[0]))
+    return picked
+
+
+def _uniform(below: int, count: int) -> list[int]:
+    """So many whole numbers from 0 on, each below the limit with the same chance.
+
+    Privacy: 64 bits of the operating system's for each, and others for those in the last stretch,
+    which is shorter than the limit.
+    """
+    found: list[int] = []
+    even = 2**64 - 2**64 % below
+    while len(found) < count:
+        drawn = np.frombuffer(secrets.token_bytes(8 * (count - len(found))), np.uint64)
+        found += (drawn[drawn <= np.uint64(even - 1)] % np.uint64(below)).tolist()
+    return found
 
 
 def choose_among_runs(secret: Secret, law: DiscreteLaplace) -> int:

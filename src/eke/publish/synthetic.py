@@ -1,15 +1,17 @@
-"""Synthetic rows from a maximum entropy model (HIST §4), paid for or from history as it is.
+"""Synthetic rows that follow marginals, paid for or from history as it is.
 
-With a budget: every attribute is measured by itself, then pairs are selected privately, round by
-round, and measured (`max_entropy.py`); the junction charges all of it first. With
-`from_history=True` the model explains what was released before, and nothing is spent. See
-docs/proofs/selection.md.
+With a budget: every attribute is measured by itself, then marginals of two and three attributes
+are selected privately, turn by turn, and measured (`synthesis.py`); the junction charges all of it
+first. With `from_history=True` a maximum entropy model (HIST §4) explains what was released before,
+and nothing is spent. See docs/proofs/selection.md.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -25,9 +27,11 @@ from eke.planning import Facts, Part, Plan, part_for
 from eke.privacy.accountant import Accountant
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, choose_grid
 from eke.privacy.record_loss import NANO
+from eke.publish.candidates import attribute_sets
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.from_history import HistoryModel
-from eke.publish.max_entropy import Curator, Recipe, Synthesis, synthesise
+from eke.publish.recipe import Recipe
+from eke.publish.synthesis import Curator, Synthesis, synthesise
 from eke.publish.patience import max_entropy_seconds
 from eke.publish.published import Published
 from eke.publish.publisher import (
@@ -51,6 +55,8 @@ OPTIONS = ("rows", "attributes", "from_history", "patient")
 MOST_PAIR_CELLS = 2**22
 """Pairs over more cells are not counted; bin one of the attributes."""
 _SCORE_EXPONENT = -8
+_STEPS_AHEAD = 2**12
+"""More steps than are ever decided on at once."""
 _TOO_SMALL = "this budget is too small to measure anything with; give more of it"
 
 
@@ -76,25 +82,30 @@ class MaxEntropy:
             return
         if len(self._names) < 2:
             raise QueryError("max_entropy publishes at least two attributes; ask for a marginal")
-        pairs = tuple(combinations(self._names, 2))
-        for pair in pairs:
+        for pair in combinations(self._names, 2):
             if np.prod([float(size) for size in setting.domain.sizes(pair)]) > MOST_PAIR_CELLS:
                 raise QueryError(
                     f"{pair[0]!r} and {pair[1]!r} have too many values together; declare one of "
                     "them in wider bins, or leave one out with attributes=[...]"
                 )
         self._recipe = Recipe()
-        self._rounds = self._recipe.rounds(len(self._names))
         self.seconds = max_entropy_seconds(len(self._names))
         self.plan = self._planned()
-        self.measuring = Selecting(self._select, pairs)
+        self.measuring = Selecting(self._select, self._attribute_sets())
         self.stores_rows = True
         check_size(self.plan, setting.public_rows)
 
+    def _attribute_sets(self) -> tuple[tuple[str, ...], ...]:
+        """What may come to be counted; triples of many values only as far as they can be."""
+        sets = attribute_sets(self._names, self._recipe)
+        sizes = [math.prod(self._setting.domain.sizes(names)) for names in sets]
+        within = (size <= MOST_PAIR_CELLS for size in sizes)
+        self._sets = tuple(names for names, small in zip(sets, within, strict=True) if small)
+        return (*((name,) for name in self._names), *self._sets)
+
     def _planned(self) -> Plan:
         setting = self._setting
-        once = 1 if setting.neighbours == "add_remove" else 2
-        loss = self._recipe.singles_share * setting.budget / NANO / (once * setting.group_factor)
+        loss = self._recipe.singles_share * setting.budget / NANO / self._factor
         sizes = setting.domain.sizes(self._names)
         parts = []
         for name, portion in zip(
@@ -108,48 +119,41 @@ class MaxEntropy:
         )
         later = setting.budget - sum(accountant.price(part.query, part.law) for part in parts)
         plan = Plan(tuple(parts), later_loss=max(later, 0))
-        if self._usable(plan) <= 0.0 or self._rehearsed(plan, accountant) > plan.later_loss:
-            raise PrivacyError(_TOO_SMALL)
+        self._rehearse(plan.later_loss, accountant)
         return plan
 
-    def _rehearsed(self, plan: Plan, accountant: Accountant) -> int:
-        """What all rounds will cost, as the desk will count it; raises if noise is too wide.
+    def _rehearse(self, allowance: int, accountant: Accountant) -> None:
+        """Raise if the least step that may come could not be paid for, or its noise not be drawn.
 
-        Privacy: a step that costs more than what is left would fail after the charge, so that is
-        found out here. Every pair costs what this one costs: a record is in one of its cells.
+        Privacy: a step that failed would do so after the charge, so that is found out here. A table
+        over groups costs what this one costs: a record is in one of its cells.
         """
         recipe, measure = self._recipe, self._setting.measure
-        loss = recipe.round_loss(self._loss(plan), len(self._names))
+        left = _Allowance(allowance, self._factor, self._rounding).loss
+        loss = left / recipe.most_steps(len(self._names))
         halves = tuple(
             np.minimum(np.arange(size), 1) for size in self._setting.domain.sizes(self._names[:2])
         )
         pair = CoarseMarginal(self._setting.domain, self._names[:2], halves).block()
         try:
-            measuring = _drawn(recipe.measuring_law(loss, measure))
+            measuring = _drawn(measuring_law((1.0 - recipe.selection_share) * loss, measure))
             choosing = _choosing(selection_epsilon(recipe.selection_share * loss, measure))
         except PrivacyError:
             raise PrivacyError(_TOO_SMALL) from None
         chosen = accountant.price_of_choice(pair.largest_reach(1), choosing)
-        return self._rounds * (accountant.price(pair, measuring) + chosen)
+        if accountant.price(pair, measuring) + chosen > allowance:
+            raise PrivacyError(_TOO_SMALL)
 
     @property
-    def _moved(self) -> int:
-        """How many times the loss of a record that is added a neighbour may lose."""
-        return self._setting.measure.raised(1 if self._setting.neighbours == "add_remove" else 2)
+    def _factor(self) -> int:
+        """How many times the loss of a record that is added a unit may lose."""
+        moved = self._setting.measure.raised(1 if self._setting.neighbours == "add_remove" else 2)
+        return moved * self._setting.group_factor
 
-    def _usable(self, plan: Plan) -> float:
-        """What rounds may use, in whole units.
-
-        The losses of a choice and of a measurement are rounded up to whole nano-units first, and
-        multiplied afterwards.
-        """
-        slack = self._rounds * (self._moved + 1) * self._setting.group_factor
-        return (plan.later_loss * (1.0 - 1e-9) - slack) / NANO
-
-    def _loss(self, plan: Plan) -> float:
-        """The loss of singles and rounds together, of a record that is added."""
-        factor = self._moved * self._setting.group_factor
-        return self._usable(plan) / factor / (1.0 - self._recipe.singles_share)
+    @property
+    def _rounding(self) -> int:
+        """What a step may cost beyond its loss: prices are whole nano-units, multiplied afterwards."""
+        return 2 * self._factor + 2
 
     # -- in the vault --------------------------------------------------------------------------
 
@@ -158,15 +162,16 @@ class MaxEntropy:
         if self.plan is None:
             raise PrivacyError("a publication from history measures nothing")
         setting = self._setting
-        clerk = _Clerk(setting.domain, desk, dict(zip(self._names, measured, strict=True)))
+        clerk = _Clerk(setting.domain, desk, self._factor, self._rounding)
         self._synthesis = synthesise(
             Domain({name: setting.domain[name] for name in self._names}),
             clerk,
-            self._loss(self.plan),
+            [(np.array(one.values), one.law) for one in measured],
             setting.measure,
             rows=self._rows,
             most_rows=setting.most_rows,
             recipe=self._recipe,
+            sets=self._sets,
         )
         self._unspent = desk.left
 
@@ -177,8 +182,9 @@ class MaxEntropy:
         if made is None:
             raise PrivacyError("nothing was measured for this publication")
         notes = [
-            "rows follow released marginals of single attributes and of selected pairs",
-            f"the model: {made.fit.convergence}",
+            "rows follow released counts of single attributes and of selected pairs and triples",
+            f"they differ from these by {made.distance:.2g} deviations of the noise (root mean "
+            "square)",
         ]
         if self._rows is None:
             notes += within_most_rows(made.total, self._setting.most_rows)[1]
@@ -189,8 +195,10 @@ class MaxEntropy:
             "budget": self._setting.budget / NANO,
             "measurements": len(measured),
             "unspent": self._unspent / NANO,
-            "pairs": [list(pair) for pair in made.pairs],
-            "groups": {name: int(labels.max()) + 1 for name, labels in made.groups.items()},
+            "measured": [
+                {"attributes": list(one.attributes), "groups": list(one.shape)}
+                for one in made.measured
+            ],
             "total": made.total,
             "notes": notes,
         }
@@ -205,24 +213,41 @@ class MaxEntropy:
         return self._history.published(through, inference_through(through))
 
 
+@dataclass(frozen=True, slots=True)
+class _Allowance:
+    """What is left in nano-units, as the loss of a record that is added."""
+
+    left: int
+    factor: int
+    rounding: int
+
+    @property
+    def loss(self) -> float:
+        """Less than what is left by what the next steps may be rounded up by."""
+        return max(self.left * (1.0 - 1e-9) - _STEPS_AHEAD * self.rounding, 0.0) / NANO / self.factor
+
+
 class _Clerk(Curator):
     """The desk as a synthesis sees it: coarse marginals in, noisy counts out."""
 
-    def __init__(self, domain: Domain, desk: Desk, singles: Mapping[str, Measurement]) -> None:
-        self._domain, self._desk, self._singles = domain, desk, singles
+    def __init__(self, domain: Domain, desk: Desk, factor: int, rounding: int) -> None:
+        self._domain, self._desk = domain, desk
+        self._factor, self._rounding = factor, rounding
+        self._blocks: dict[CoarseMarginal, Kronecker] = {}  # turn by turn the same are offered
+
+    @property
+    def left(self) -> float:
+        return _Allowance(self._desk.left, self._factor, self._rounding).loss
 
     def measure(
         self, block: CoarseMarginal, law: Laplace | Gaussian
     ) -> tuple[FloatArray, DiscreteLaplace | DiscreteGaussian]:
-        if len(block.attributes) == 1:  # in the plan, and measured with it
-            measurement = self._singles[block.attributes[0]]
-        else:
-            measurement = self._desk.measure(Part(self._on_domain(block), _drawn(law)))
+        measurement = self._desk.measure(Part(self._on_domain(block), _drawn(law)))
         if not isinstance(measurement.law, (DiscreteLaplace, DiscreteGaussian)):
             raise PrivacyError("only discrete noise is ever drawn")
         return np.array(measurement.values), measurement.law
 
-    def choose(self, candidates: Sequence[Candidate], epsilon: float) -> int:
+    def choose(self, candidates: Sequence[Candidate], epsilon: float, picks: int) -> list[int]:
         per_record = 2.0**-_SCORE_EXPONENT
         # With hardly any budget numbers can be beyond all records; there they are cut off.
         options = tuple(
@@ -234,10 +259,13 @@ class _Clerk(Curator):
             for candidate in candidates
         )
         law = _choosing(epsilon)
-        return self._desk.choose(Selection(options, _SCORE_EXPONENT, law))
+        return self._desk.choose(Selection(options, _SCORE_EXPONENT, law, picks))
 
     def _on_domain(self, block: CoarseMarginal) -> Kronecker:
-        return CoarseMarginal(self._domain, block.attributes, block.groups).block()
+        if block not in self._blocks:
+            own = CoarseMarginal(self._domain, block.attributes, block.groups)
+            self._blocks[block] = own.block()
+        return self._blocks[block]
 
 
 def _drawn(law: Laplace | Gaussian) -> DiscreteLaplace | DiscreteGaussian:

@@ -37,6 +37,7 @@ class Kronecker(Block):
     domain: Domain = field()
     attributes: Names = field()
     matrices: tuple[IntMatrix, ...] = field()  # (rows_k, |A_k|) each
+    _groups: tuple[IntVector, ...] | None = field(init=False, repr=False)  # the row of each value
 
     def __post_init__(self) -> None:
         if self.attributes != self.domain.in_order(self.attributes):
@@ -60,6 +61,7 @@ class Kronecker(Block):
         # A matrix of zeros must not hide what the others hold: each is looked at on its own, too.
         if math.prod(max(1, height(matrix)) for matrix in copies) >= SAFE:
             raise QueryError("the coefficients of a block must stay below 2^62; scale them down")
+        object.__setattr__(self, "_groups", _groups_of(copies))
 
     def __eq__(self, other: object) -> bool:
         """Equal when they ask the same, row by row; a block of another kind is another."""
@@ -108,6 +110,9 @@ class Kronecker(Block):
         """
         if power not in {1, 2}:
             raise QueryError("a reach has power 1 or 2")
+        if self._groups is not None:  # each value counts once
+            ones = [np.ones(len(groups), object) for groups in self._groups]
+            return tuple(zip(self.attributes, ones, strict=True))
         return tuple(
             (name, (np.abs(matrix.astype(object)) ** power).sum(axis=0))
             for name, matrix in zip(self.attributes, self.matrices, strict=True)
@@ -136,14 +141,23 @@ class Kronecker(Block):
     def exact_answers(
         self, attributes: Sequence[str], codes: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> list[int]:
-        """The exact answers in the order of the queries, as Python integers.
+        """The exact answers in the order of the queries, as Python integers; cells may repeat.
 
-        Privacy: those of `exact`, which are summed without overflow.
+        Privacy: those of `exact`, which are summed without overflow; groups of values are added up
+        cell by cell, in int64 where it holds the sum of all counts.
         """
         if tuple(attributes) != self.attributes:
             raise QueryError("the counts must be those of the block's own attributes")
+        if self._groups is not None and absolute_sum(counts) < SAFE:
+            place = np.zeros(len(counts), np.int64)
+            for groups, size, column in zip(self._groups, self.shape, codes.T, strict=True):
+                place = place * size + groups[column]
+            answers = np.zeros(self.cells, np.int64)
+            np.add.at(answers, place, counts)
+            found: list[int] = answers.tolist()
+            return found
         table = np.zeros(self.domain.sizes(self.attributes), np.int64)
-        table[tuple(codes.T)] = counts
+        np.add.at(table, tuple(codes.T), counts)
         return [int(answer) for answer in self.exact(table).ravel()]
 
     def rebuilt(self, domain: Domain) -> Kronecker:
@@ -154,10 +168,13 @@ class Kronecker(Block):
         return f"{self.cells:,} combinations of counts by {', '.join(self.attributes)}"
 
     def to_document(self) -> dict[str, Any]:
-        return {
-            "kronecker": list(self.attributes),
-            "matrices": [matrix.tolist() for matrix in self.matrices],
-        }
+        matrices: list[Any] = [matrix.tolist() for matrix in self.matrices]
+        if self._groups is not None:  # much shorter
+            matrices = [
+                {"groups": groups.tolist(), "of": len(matrix)}
+                for groups, matrix in zip(self._groups, self.matrices, strict=True)
+            ]
+        return {"kronecker": list(self.attributes), "matrices": matrices}
 
     @staticmethod
     def from_document(domain: Domain, document: Mapping[str, Any]) -> Kronecker:
@@ -169,7 +186,31 @@ class Kronecker(Block):
             raise QueryError("not a block document: 'kronecker' must list the domain's attributes")
         if not isinstance(matrices, list):
             raise QueryError("not a block document: 'matrices' must be a list")
-        return Kronecker(domain, tuple(names), tuple(_integers(rows) for rows in matrices))
+        read = (_grouping(rows) if isinstance(rows, Mapping) else _integers(rows) for rows in matrices)
+        return Kronecker(domain, tuple(names), tuple(read))
+
+
+def _groups_of(matrices: Sequence[IntMatrix]) -> tuple[IntVector, ...] | None:
+    """The row of each value, where every value has a 1 in one row and a 0 in the others."""
+    groups = []
+    for matrix in matrices:
+        if height(matrix) > 1 or (matrix < 0).any() or (matrix.sum(axis=0) != 1).any():
+            return None
+        groups.append(matrix.argmax(axis=0).astype(np.int64, copy=False))
+    return tuple(groups)
+
+
+def _grouping(document: Mapping[str, Any]) -> IntMatrix:
+    """The matrix of 0 and 1 that counts groups of values."""
+    groups, size = document.get("groups"), document.get("of")
+    whole = isinstance(groups, list) and type(size) is int and 0 < size <= MOST_QUERIES
+    if (
+        set(document) != {"groups", "of"}
+        or not whole
+        or any(type(group) is not int or not 0 <= group < size for group in groups)
+    ):
+        raise QueryError("not a block document: groups are a list of rows from 0 on, 'of' so many")
+    return (np.array(groups, np.int64) == np.arange(size)[:, None]).astype(np.int64)
 
 
 def _integers(rows: Sequence[Sequence[int]]) -> IntMatrix:

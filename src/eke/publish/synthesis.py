@@ -1,0 +1,303 @@
+"""A synthetic table: rows fitted to marginals that are selected privately, as the budget allows.
+
+Measure every attribute by itself; then turn by turn let the private selection name the marginals of
+two and three attributes that the rows so far explain worst, measure them over groups of values no
+finer than the noise allows (`candidates.py`), and fit the rows again (`fitted_rows.py`). When
+measuring no longer teaches anything, the noise becomes less and the groups finer (as in AIM, McKenna
+et al. 2022). Data is touched by the `Curator` alone, which is handed in: it pays for and records
+everything it does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from eke.arrays import Codes, FloatArray
+from eke.domain import Domain
+from eke.inference.shrinkage import onto_simplex
+from eke.privacy.law import Gaussian, Laplace, NoiseLaw
+from eke.privacy.measure import Measure
+from eke.publish.candidates import Offer, attribute_sets
+from eke.publish.coarse import CoarseMarginal
+from eke.publish.fitted_rows import FittedRows, Wanted
+from eke.publish.publisher import MOST_ROWS, within_most_rows
+from eke.publish.recipe import Recipe
+from eke.publish.selection import (
+    Candidate,
+    mean_distance,
+    measuring_law,
+    selection_epsilon,
+    split_of_singles,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_RECORDS = 2.0**40  # with hardly any budget, noise is beyond any table
+
+
+class Curator(Protocol):
+    """Who may touch the data: the engine's junction, or a simulation in an evaluation."""
+
+    @property
+    def left(self) -> float:
+        """The loss, of a record that is added, that may still be spent."""
+        ...
+
+    def measure(
+        self, block: CoarseMarginal, law: Laplace | Gaussian
+    ) -> tuple[FloatArray, NoiseLaw]:
+        """(noisy counts, the law of the noise really drawn); paid for and recorded."""
+        ...
+
+    def choose(self, candidates: Sequence[Candidate], epsilon: float, picks: int) -> list[int]:
+        """Indices drawn by the exponential mechanism over `selection.scores`; each paid likewise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Synthesis:
+    """A synthetic table as codes, and what it was made from."""
+
+    domain: Domain
+    codes: Codes  # (rows, attributes)
+    total: float  # the estimated number of records
+    measured: tuple[CoarseMarginal, ...]  # in the order they were chosen
+    distance: float  # of the rows from what was measured, in deviations of its noise
+
+    def table(self) -> pd.DataFrame:
+        """The rows in the table's own schema."""
+        return decoded(self.domain, self.codes)
+
+
+def synthesise(
+    domain: Domain,
+    curator: Curator,
+    singles: Sequence[tuple[FloatArray, NoiseLaw]],
+    measure: Measure,
+    *,
+    rows: int | None = None,
+    most_rows: int = MOST_ROWS,
+    recipe: Recipe | None = None,
+    sets: Sequence[tuple[str, ...]] | None = None,
+) -> Synthesis:
+    """A synthetic table of what a curator may spend, after noisy counts of each attribute by itself.
+
+    As many rows as the table is estimated to have, or `rows`; `sets` are the attributes that may be
+    measured together. Privacy: the curator pays for each
+    step, and refuses what goes beyond its allowance. The same noisy numbers give the same rows.
+    """
+    given = Recipe() if recipe is None else recipe
+    together = attribute_sets(domain.names, given) if sets is None else sets
+    work = _Workshop(domain, curator, given, measure, singles, together)
+    work.measure_singles_again()
+    work.begin()
+    while work.measure_more():
+        work.fit(work.recipe.sweeps)
+    wanted = within_most_rows(work.total, most_rows)[0] if rows is None else rows
+    return work.finished(wanted)
+
+
+def decoded(domain: Domain, codes: Codes) -> pd.DataFrame:
+    """Rows of codes as a table of the domain's labels."""
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
+    return pd.DataFrame(
+        {
+            name: np.array(attribute.labels, dtype=object)[codes[:, column]]
+            for column, (name, attribute) in enumerate(domain.attributes)
+        }
+    )
+
+
+class _Workshop:
+    """The state of a synthesis: what was measured so far, and the rows fitted to it."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        curator: Curator,
+        recipe: Recipe,
+        measure: Measure,
+        singles: Sequence[tuple[FloatArray, NoiseLaw]],
+        sets: Sequence[tuple[str, ...]],
+    ) -> None:
+        self.domain, self.curator, self.recipe, self.measure = domain, curator, recipe, measure
+        every = [np.arange(size, dtype=np.int64) for size in domain.shape]
+        self._singles = [
+            CoarseMarginal(domain, (name,), (own,))
+            for name, own in zip(domain.names, every, strict=True)
+        ]
+        self._known = [_Single(values, law.variance) for values, law in singles]
+        self._sets = sets
+        self._measured: list[CoarseMarginal] = []
+        self._loss_each = self._deviation = 0.0
+        self._picks = 1
+        self._lessons: list[bool] = []  # whether what was measured last taught anything
+        self._offer: Offer | None = None
+        self._sum_up()
+
+    def measure_singles_again(self) -> None:
+        """Every attribute once more, as far as noise drowns it."""
+        errors = [one.deviation * math.sqrt(2.0 / math.pi) * len(one.values) for one in self._known]
+        error = float(np.mean(errors)) / (2.0 * self.total)
+        share = self.recipe.singles_again(error) / (1.0 - self.recipe.singles_share)
+        if not share > 0.0:
+            return
+        losses = split_of_singles(self.domain.shape, share * self.curator.left, self.measure)
+        for place, (block, loss) in enumerate(zip(self._singles, losses, strict=True)):
+            values, law = self.curator.measure(block, measuring_law(loss, self.measure))
+            self._known[place] = self._known[place].with_more(values, law.variance)
+        self._sum_up()
+
+    def begin(self) -> None:
+        """Rows whose columns are independent, and how the rest of the budget is divided."""
+        recipe = self.recipe
+        number = int(min(max(self.total, recipe.least_rows), recipe.most_rows))
+        seed = self._seed()
+        self._source = np.random.default_rng(seed)
+        self.rows = FittedRows.independent(self.domain, self._shares, self.total, number, seed)
+        for block, known in zip(self._singles, self._known, strict=True):
+            self.rows.add(Wanted(block, known.values, known.deviation))
+        left = self.curator.left
+        if not left > 0.0:
+            return
+        alone = measuring_law((1.0 - recipe.selection_share) * left, self.measure)
+        steps = recipe.steps(len(self.domain), self.total, alone.variance**0.5)
+        self._set_loss(left / steps)
+        self._picks = max(1, steps // recipe.passes)
+
+    def measure_more(self) -> bool:
+        """Choose marginals privately and measure them; False when nothing is left to do so with."""
+        left, picks = self.curator.left, self._picks
+        if self._offer is None or not left > 1e-3 * self._loss_each:
+            return False
+        if left < 2.0 * picks * self._loss_each:  # the last turn takes all
+            picks = max(1, int(left / self._loss_each))
+            self._set_loss(left / picks)
+        candidates = self._candidates()
+        if not candidates:
+            return False  # what is left stays unspent
+        epsilon = selection_epsilon(self.recipe.selection_share * self._loss_each, self.measure)
+        chosen = self.curator.choose(candidates, epsilon, min(picks, len(candidates)))
+        law = self._law()
+        self._lessons = []
+        for place in chosen:
+            block, expected = candidates[place].marginal, candidates[place].expected
+            values, drawn = self.curator.measure(block, law)
+            self._measured.append(block)
+            deviation = drawn.variance**0.5
+            wanted, doubt = _sharpened(values, expected, deviation)
+            self.rows.add(Wanted(block, wanted, deviation))
+            self._lessons.append(float(np.abs(wanted - expected).sum()) > doubt)
+        return True
+
+    def fit(self, sweeps: int) -> None:
+        """Fit the rows; less noise from here on if what was measured last taught too little."""
+        self.rows.improve(sweeps)
+        if 2 * sum(self._lessons) < len(self._lessons):
+            left = self.curator.left
+            if left > 0.0:
+                self._picks = max(1, min(self._picks, int(left / self._loss_each)))
+                self._set_loss(min(self._loss_each * self.recipe.patience, left / self._picks))
+
+    def finished(self, wanted: int) -> Synthesis:
+        """So many rows, fitted once more."""
+        recipe = self.recipe
+        self.rows.improve(recipe.last_sweeps)
+        rows = self.rows
+        if wanted != len(rows.codes) and wanted > 0:
+            rows = rows.resized(wanted)
+            if wanted <= recipe.most_rows:
+                rows.improve(recipe.sweeps)
+        codes = rows.codes if wanted > 0 else rows.codes[:0]
+        distance = float(np.sqrt(np.mean(rows.distances() ** 2)))
+        return Synthesis(self.domain, codes, self.total, tuple(self._measured), distance)
+
+    def _candidates(self) -> list[Candidate]:
+        if self._offer is None:
+            return []
+        marginals, law = self._offer.marginals, self._law()
+        if len(marginals) > self.recipe.most_options:  # each turn offers others of them
+            some = self._source.permutation(len(marginals))[: self.recipe.most_options]
+            marginals = [marginals[place] for place in np.sort(some)]
+        expected = self.rows.expected(marginals)
+        noise = [mean_distance(law, one.cells) for one in marginals]
+        return [
+            Candidate(block, counts, distance)
+            for block, counts, distance in zip(marginals, expected, noise, strict=True)
+        ]
+
+    def _law(self) -> Laplace | Gaussian:
+        return measuring_law((1.0 - self.recipe.selection_share) * self._loss_each, self.measure)
+
+    def _set_loss(self, loss: float) -> None:
+        """The loss of each measurement with its choice, and what is on offer for that."""
+        self._loss_each = loss
+        deviation = self._law().variance ** 0.5
+        if self._offer is None or deviation < 0.9 * self._deviation:
+            self._deviation = deviation
+            self._offer = Offer(
+                self.domain,
+                self._shares,
+                self.total,
+                self._sets,
+                self.recipe,
+                deviation=deviation,
+            )
+
+    def _sum_up(self) -> None:
+        precisions = [1.0 / (len(one.values) * one.deviation**2) for one in self._known]
+        sums = [float(one.values.sum()) for one in self._known]
+        total = float(np.average(sums, weights=precisions))
+        self.total = min(max(total, 1.0), _MOST_RECORDS)
+        self._shares = {
+            name: onto_simplex(known.values, self.total)
+            for name, known in zip(self.domain.names, self._known, strict=True)
+        }
+
+    def _seed(self) -> int:
+        digest = hashlib.sha256()
+        for one in self._known:
+            digest.update(one.values.astype("<f8").tobytes())
+        return int.from_bytes(digest.digest()[:4], "little")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Single:
+    """The counts of one attribute, as well as they are known."""
+
+    values: FloatArray
+    variance: float
+
+    @property
+    def deviation(self) -> float:
+        return float(self.variance**0.5)
+
+    def with_more(self, values: FloatArray, variance: float) -> _Single:
+        """Both together, the more precise ones counting for more."""
+        both = 1.0 / (1.0 / self.variance + 1.0 / variance)
+        return _Single(both * (self.values / self.variance + values / variance), both)
+
+
+def _sharpened(
+    values: FloatArray, expected: FloatArray, deviation: float
+) -> tuple[FloatArray, float]:
+    """Noisy counts drawn towards what was expected, the more the less a cell can differ from it.
+
+    How far counts are from what is expected grows with the root of that; how fast, the table says
+    itself (empirical Bayes). Cells where next to nobody is expected are mostly noise. With them
+    the distance from the true counts that is left, in expectation.
+    """
+    prior = expected + 0.5
+    apart = values - expected
+    spread = max(float((apart**2).sum()) - len(values) * deviation**2, 0.0) / float(prior.sum())
+    parts = spread * prior / (spread * prior + deviation**2)
+    doubt = math.sqrt(2.0 / math.pi) * float((deviation * np.sqrt(parts)).sum())
+    return np.asarray(expected + apart * parts), doubt
