@@ -9,7 +9,7 @@ import pytest
 from audits.place import memory_folder
 from audits.row import Row, Scale, number
 from eke.engine import draws as product
-from eke.publish import lda, max_entropy
+from eke.publish import lda, synthesis
 from tests.privacy import test_draws_once as faults
 from tests.privacy.replay.leaks import LEAKS, leaking
 from tests.privacy.replay.play import replay_triples
@@ -64,7 +64,7 @@ def publishing(scale: Scale) -> tuple[Row, ...]:
     wanted = scale.of(10_000, 6)
     problems, charged = _published(wanted, seed=20)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(max_entropy, "within_most_rows", publications.out_of_memory)
+        patched.setattr(synthesis, "within_most_rows", publications.out_of_memory)
         patched.setattr(lda, "within_most_rows", publications.out_of_memory)
         failed, _ = _published(30, seed=2)
     return (

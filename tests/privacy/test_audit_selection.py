@@ -24,7 +24,10 @@ CONFIDENCE = 0.9999
 
 def exact(selection: Selection, cells: np.ndarray) -> np.ndarray:
     counted = tables(cells)
-    own = [counted[option.block.attributes] for option in selection.options]
+    own = []
+    for option in selection.options:
+        held = counted[option.block.attributes]
+        own.append(np.array(option.block.exact_answers(held.attributes, held.codes, held.counts)))
     return np.array(secret._EXACT.__get__(exact_distances(selection, own)))
 
 

@@ -15,18 +15,19 @@ import pytest
 
 import eke
 from eke.errors import EkeError, PrivacyError
-from eke.planning import Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
-from eke.publish import max_entropy
+from eke.publish import synthesis
 from eke.publish.components import weight_bits
 from eke.publish.features import features_of
 from eke.publish.publisher import Setting
-from eke.publish.synthetic import MaxEntropy
-from eke.query import Neighbours
+from eke.publish.selection import measuring_law, selection_epsilon
+from eke.publish.synthesis import LEAST_STEP
+from eke.publish.synthetic import MaxEntropy, _choosing, _drawn
+from eke.query import Kronecker, Neighbours
 
 PUBLICATIONS_A_DATASET = 6
 DOMAIN = eke.Domain(
@@ -117,7 +118,7 @@ def out_of_memory(total: float, _: int) -> tuple[int, list[str]]:
 
 def test_a_failure_after_the_charge_is_caught(folder, monkeypatch):
     """Positive control: noisy totals beyond memory."""
-    monkeypatch.setattr(max_entropy, "within_most_rows", out_of_memory)
+    monkeypatch.setattr(synthesis, "within_most_rows", out_of_memory)
     monkeypatch.setattr("eke.publish.lda.within_most_rows", out_of_memory)
     assert problems_of(folder, 30, seed=2)[0] != []
 
@@ -172,41 +173,58 @@ def test_weights_are_as_fine_as_the_noise_can_be_drawn(measure):
     assert bits[0] < 20
 
 
-def overdrawn(usable: Any | None = None) -> int:
-    """How many of N = 2,000 plans could not pay for all their rounds, and were not refused."""
-    rng, found, planned = np.random.default_rng(4), 0, 0
-    with pytest.MonkeyPatch.context() as patched:
-        if usable is not None:
-            patched.setattr(MaxEntropy, "_usable", usable)
-            patched.setattr(MaxEntropy, "_rehearsed", lambda *_: 0)
-        for _ in range(2000):
-            measure: Measure = PURE if rng.random() < 0.5 else CONCENTRATED
-            relation: Neighbours = "replace_one" if rng.random() < 0.6 else "add_remove"
-            rows = 1 if relation == "replace_one" else int(rng.integers(1, 4))
-            budget = round(10 ** float(rng.uniform(-7, 2)) * NANO)
-            setting = Setting(DOMAIN, measure, relation, budget, None, False, rows)
-            try:
-                publisher = MaxEntropy(setting, {})
-            except PrivacyError:
-                continue
-            planned += 1
-            assert publisher.plan is not None
-            accountant = Accountant(DOMAIN, measure, relation, rows)
-            cost = REHEARSED(publisher, publisher.plan, accountant)
-            found += cost > publisher.plan.later_loss
-    assert planned > 1000
+def overdrawn(rng: np.random.Generator, *, careless: bool = False) -> int:
+    """How many of N = 1,000 publications came to a step that they could not pay for.
+
+    Each spends what its plan charges turn by turn, as a desk prices it, in steps of any size that a
+    recipe may take.
+    """
+    found = planned = 0
+    for _ in range(1000):
+        measure: Measure = PURE if rng.random() < 0.5 else CONCENTRATED
+        relation: Neighbours = "replace_one" if rng.random() < 0.6 else "add_remove"
+        rows = 1 if relation == "replace_one" else int(rng.integers(1, 4))
+        budget = round(10 ** float(rng.uniform(-7, 2)) * NANO)
+        setting = Setting(DOMAIN, measure, relation, budget, None, False, rows)
+        try:
+            publisher = MaxEntropy(setting, {})
+        except PrivacyError:
+            continue
+        planned += 1
+        assert publisher.plan is not None
+        found += not can_pay(publisher, setting, rng, careless=careless)
+    assert planned > 500
     return found
 
 
-REHEARSED = MaxEntropy._rehearsed
+def can_pay(
+    publisher: MaxEntropy, setting: Setting, rng: np.random.Generator, *, careless: bool
+) -> bool:
+    assert publisher.plan is not None
+    left, share = publisher.plan.later_loss, publisher._recipe.selection_share
+    pair = Kronecker(DOMAIN, ("c", "d"), (np.array([[1, 0, 1], [0, 1, 0]]), np.array([[1, 1]])))
+    accountant = Accountant(DOMAIN, setting.measure, setting.neighbours, setting.rows_per_unit)
+    begun = publisher._loss_of(left)
+    least = LEAST_STEP * begun / publisher._recipe.most_steps(len(DOMAIN))
+    while True:
+        usable = left / NANO / publisher._factor if careless else publisher._loss_of(left)
+        if usable < least:
+            return True
+        picks = int(rng.integers(1, 5))
+        loss = float(rng.uniform(least, begun / 2)) if rng.random() < 0.1 else least * picks
+        loss = max(least, min(loss / picks, usable / picks))
+        picks = min(picks, int(usable / loss + 1e-12))
+        if picks == 0:
+            return True
+        measuring = _drawn(measuring_law((1.0 - share) * loss, setting.measure))
+        choosing = _choosing(selection_epsilon(share * loss, setting.measure))
+        price = accountant.price(pair, measuring) + accountant.price_of_choice(1, choosing)
+        left -= picks * price
+        if left < 0:
+            return False
 
 
-def test_rounds_never_cost_more_than_was_charged_for_them():
+def test_steps_never_cost_more_than_was_charged_for_them():
     """Prices are rounded up to nano-units before they are multiplied; the control forgot that."""
-    assert overdrawn() == 0
-
-    def with_little_slack(publisher: MaxEntropy, plan: Plan) -> float:
-        slack = 4 * publisher._rounds * publisher._setting.group_factor
-        return (plan.later_loss * (1.0 - 1e-9) - slack) / NANO
-
-    assert overdrawn(with_little_slack) > 10
+    assert overdrawn(np.random.default_rng(4)) == 0
+    assert overdrawn(np.random.default_rng(4), careless=True) > 10

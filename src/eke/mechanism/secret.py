@@ -161,14 +161,7 @@ TRIES_EACH = 64
 
 
 def choose_with_noise(secret: Secret, law: DiscreteLaplace) -> int:
-    """The place of one answer, drawn with chances ∝ exp(answer / laplace_scale), exactly."""
-    return choose_several_with_noise(secret, law, 1)[0]
-
-
-def choose_several_with_noise(secret: Secret, law: DiscreteLaplace, picks: int) -> list[int]:
-    """The places of several answers, each drawn with chances ∝ exp(answer / laplace_scale).
-
-    One after the other, from those that are left: so many choices, and what they cost adds up.
+    """The place of one answer, drawn with chances ∝ exp(answer / laplace_scale), exactly.
 
     The exponential mechanism by rejection: offer a place at random, and take it if a draw K of the
     law is at least the answer's distance from the best. P(K ≥ d) = exp(-d / steps) / (1 + exp(-1 /
@@ -179,6 +172,18 @@ def choose_several_with_noise(secret: Secret, law: DiscreteLaplace, picks: int) 
     secret is opened, and all are looked at. A round has 64 tries for each answer and fails
     with probability below e^-32, whatever the answers; only then is there another.
     """
+    return _chosen(secret, law, 1)[0]
+
+
+def choose_several_with_noise(secret: Secret, law: DiscreteLaplace, picks: int) -> list[int]:
+    """The places of several answers, each chosen by `choose_with_noise` from those that are left.
+
+    Privacy: so many choices one after the other, and their losses add up.
+    """
+    return _chosen(secret, law, picks)
+
+
+def _chosen(secret: Secret, law: DiscreteLaplace, picks: int) -> list[int]:
     if not isinstance(secret, Secret) or not 1 <= picks <= secret.count:
         raise PrivacyError("a choice needs a Secret with at least one answer for each pick")
     if not isinstance(law, DiscreteLaplace):

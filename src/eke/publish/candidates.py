@@ -1,4 +1,4 @@
-"""Candidates: the marginals that could be measured next, in groups no finer than the noise allows."""
+"""Candidates: the marginals that could be measured next, no finer than the noise allows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def attribute_sets(names: Sequence[str], recipe: Recipe) -> list[tuple[str, ...]
 
 
 class Offer:
-    """All marginals that are worth measuring with noise of some deviation, from finer to coarser groups."""
+    """All marginals that are worth measuring with noise of some deviation, in groups of values."""
 
     def __init__(
         self,

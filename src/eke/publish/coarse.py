@@ -83,8 +83,9 @@ def groups_of_values(
 ) -> dict[str, Labels]:
     """The groups of every attribute, from estimated shares of its values.
 
-    Ordered values join their neighbours until a group holds about 1/most of the records; a
-    categorical value stays by itself if it holds `least_share`, and the rare ones share a group.
+    Ordered values join their neighbours until a group holds about 1/most of the records, and
+    `least_share` at least; a categorical value stays by itself if it holds `least_share`, and the
+    rare ones share a group.
     Privacy: free; it reads released values only.
     """
     result = {}
@@ -94,7 +95,7 @@ def groups_of_values(
         even = np.full(len(given), 1.0 / len(given))
         share = given / total if total > 0.0 else even
         if attribute.is_ordered:
-            result[name] = _neighbours(share, 1.0 / most, least_share)
+            result[name] = _neighbours(share, max(1.0 / most, least_share), least_share)
         else:
             result[name] = _common(share, least_share)
     return result

@@ -1,4 +1,4 @@
-"""Fitted rows: a table of records, changed as little as needed until it agrees with what is measured.
+"""Fitted rows: records, changed as little as needed until they agree with what is measured.
 
 The rows begin independent, one column like another. A pair of columns that were not connected so
 far is brought together by putting the rows of one side next to those of the other, which changes
@@ -41,28 +41,20 @@ class FittedRows:
         self.domain, self.codes, self.total = domain, codes, total
         self.wanted: list[Wanted] = []
         self._source = np.random.default_rng(seed)
-        self._connected = dict.fromkeys(domain.names, 0)
-        for number, name in enumerate(domain.names):
-            self._connected[name] = number
+        self._connected = {name: number for number, name in enumerate(domain.names)}
 
     @staticmethod
     def independent(
         domain: Domain, shares: dict[str, FloatArray], total: float, rows: int, seed: int
     ) -> FittedRows:
-        """Rows whose columns follow these shares of values, each by itself.
-
-        Not drawn, but spread: the points of an additive sequence fill the space of all columns
-        evenly (Roberts 2018), so that tables of two columns are independent with far less error.
-        """
-        ratio = 2.0
-        for _ in range(64):  # the root of x^(d + 1) = x + 1
-            ratio = (1.0 + ratio) ** (1.0 / (len(domain) + 1))
-        places = np.random.default_rng(seed).permutation(rows)
+        """Rows whose columns follow these shares of values, each by itself."""
+        source = np.random.default_rng(seed)
+        even = (np.arange(rows) + 0.5) / rows
         codes = np.empty((rows, len(domain)), np.int64)
         for column, name in enumerate(domain.names):
             up_to = np.cumsum(shares[name])
-            point = (0.5 + places * ratio ** -(column + 1.0)) % 1.0
-            codes[:, column] = np.searchsorted(up_to / up_to[-1], point).clip(0, len(up_to) - 1)
+            drawn = np.searchsorted(up_to / up_to[-1], even).clip(0, len(up_to) - 1)
+            codes[:, column] = drawn[source.permutation(rows)]
         return FittedRows(domain, codes, total, seed + 1)
 
     @property
@@ -127,7 +119,7 @@ class FittedRows:
         counts = onto_simplex(wanted.counts, float(len(self.codes))).reshape(wanted.marginal.shape)
         partner = matched(sides[0], sides[1], counts, self._source)
         moving = [k for k, name in enumerate(names) if self._is_connected(name, second)]
-        self.codes[:, moving] = self.codes[np.ix_(partner, moving)]
+        self.codes[:, moving] = self.codes[partner][:, moving]
         joined = self._connected[second]
         for name in names:
             if self._connected[name] == joined:

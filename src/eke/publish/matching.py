@@ -9,13 +9,11 @@ from eke.arrays import Codes, FloatArray
 _FITTINGS = 100
 
 
-def matched(
-    first: Codes, second: Codes, wanted: FloatArray, source: np.random.Generator
-) -> Codes:
+def matched(first: Codes, second: Codes, wanted: FloatArray, source: np.random.Generator) -> Codes:
     """For each row the row of the other side to go with it, each once.
 
-    `first` and `second` are the groups of the rows on either side. The table of both comes as near to
-    `wanted` as the numbers of rows in each group let it: fitted to these by turns (iterative
+    `first` and `second` are the groups of the rows on either side. The table of both comes as near
+    to `wanted` as the numbers of rows in each group let it: fitted to these by turns (iterative
     proportional fitting), rounded down, and the rows that are left go together as they come.
     """
     rows, columns = wanted.shape

@@ -14,14 +14,19 @@ class Recipe:
 
     singles_share: float = 0.1  # of the loss, for the one-dimensional marginals at first
     most_singles_share: float = 0.4  # with what is spent on them again where noise drowns them
-    singles_error: float = 0.005  # the mean distance of a column, by its noise, that is worth it
+    singles_error: float = 0.003  # the mean distance of a column, by its noise, that is worth it
     selection_share: float = 0.1  # of each step's loss, for choosing
     most_steps_each: float = 16.0  # measurements for each attribute
-    least_steps_each: float = 2.0
+    least_steps_each: float = 1.5
     step_error: float = 0.05  # the distance by noise that a table of `step_cells` may have
     step_cells: int = 64
     passes: int = 40  # measurements are chosen in so many turns
-    levels: tuple[int, ...] = (8, 20, 50, 2**20)  # groups of values, at most, that pairs are offered in
+    levels: tuple[int, ...] = (
+        8,
+        20,
+        50,
+        2**20,
+    )  # groups of values, at most, that pairs are offered in
     triple_levels: tuple[int, ...] = (8, 20)
     least_noises: float = 4.0  # a group holds at least so many noise deviations
     most_cells: int = 2**17  # of a table
@@ -31,7 +36,7 @@ class Recipe:
     last_sweeps: int = 20
     least_rows: int = 2**12
     most_rows: int = 2**17
-    patience: float = 4.0  # by how much the loss of a step grows when they no longer teach
+    patience: float = 2.0  # by how much the loss of a step grows when they no longer teach
 
     def __post_init__(self) -> None:
         shares = (self.singles_share, self.most_singles_share, self.selection_share)
@@ -41,6 +46,10 @@ class Recipe:
     def most_steps(self, attributes: int) -> int:
         """The most measurements to begin with."""
         return max(1, round(self.most_steps_each * attributes))
+
+    def fitted_rows(self, total: float) -> int:
+        """How many rows are fitted to what is measured of a table with so many records."""
+        return int(min(max(total, self.least_rows), self.most_rows))
 
     def steps(self, attributes: int, total: float, deviation_of_all: float) -> int:
         """How many measurements the rest of the budget is divided into, to begin with.
@@ -54,9 +63,10 @@ class Recipe:
         return int(min(max(wanted, least), self.most_steps(attributes)))
 
     def singles_again(self, share_error: float) -> float:
-        """The share of the loss for the single columns a second time, from their error after the first.
+        """The share of the loss for the single columns once more, from their error after the first.
 
-        Of noise that is worth it: the error falls with the root of what is spent in all.
+        Nothing, or at least half of what they had: the error falls with the root of what is spent.
         """
         needed = self.singles_share * (share_error / self.singles_error) ** 2
-        return min(max(needed, self.singles_share), self.most_singles_share) - self.singles_share
+        more = min(needed, self.most_singles_share) - self.singles_share
+        return more if more >= 0.5 * self.singles_share else 0.0

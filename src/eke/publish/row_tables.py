@@ -1,9 +1,9 @@
 """Row tables: counts of records over groups of values, for many marginals at once, compiled.
 
-Fitting rows asks two things again and again: how many of the rows fall into each cell of each table,
-and whether one row with another value brings the tables nearer to what is wanted of them. Tables lie
-one after the other, flat in C order; each attribute of a table has a list that says the group of
-every value.
+Fitting rows asks two things again and again: how many of the rows fall into each cell of each
+table, and whether one row with another value brings the tables nearer to what is wanted of them.
+Tables lie one after the other, flat in C order; each attribute of a table has a list that says the
+group of every value.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from eke.arrays import Codes, FloatArray
 from eke.domain import Domain
 from eke.publish.coarse import CoarseMarginal
 
+Seeds: TypeAlias = NDArray[np.uint64]
 _NONE = -1
 
 
@@ -187,54 +190,65 @@ def _improved(  # noqa: PLR0917 -- compiled code takes no keywords
     sweeps: int,
     seed: int,
 ) -> int:  # pragma: no cover - compiled
-    np.random.seed(seed)  # of this compiled code alone
+    state = np.array([seed], np.uint64)
     count, width = rows.shape
-    widest = columns.shape[1]
-    most = 1
-    for column in range(width):
-        most = max(most, first[column + 1] - first[column])
-    cell_before, cell_after = np.empty(most, np.int64), np.empty(most, np.int64)
+    most = max(1, np.max(first[1:] - first[:-1]))
+    cells = np.empty((2, most), np.int64)  # before and after
     changed = 0
     for _ in range(sweeps):
         for row in range(count):
-            begun = np.random.randint(width)
+            begun = _below(state, width)
             for step in range(width):
                 column = (begun + step) % width
-                value = rows[row, column]
-                several = first_partner[column + 1] - first_partner[column]
-                pick = np.random.randint(several + 1)
-                other = -1
-                if pick < several:
-                    partner = partners[first_partner[column] + pick]
-                    low = begin[partner, rows[row, partner]]
-                    high = begin[partner, rows[row, partner] + 1]
-                    if high > low:
-                        other = order[partner, low + np.random.randint(high - low)]
-                if other < 0:
-                    other = np.random.randint(count)
+                own = partners[first_partner[column] : first_partner[column + 1]]
+                other = _alike(row, rows, order, begin, own, state)
                 offered = rows[other, column]
-                if offered == value:
+                if offered == rows[row, column]:
                     continue
                 change = 0.0
                 for number in range(first[column], first[column + 1]):
                     table = within[number]
                     before = after = starts[table]
-                    for slot in range(widest):
-                        own = columns[table, slot]
-                        if own < 0:
+                    for slot in range(columns.shape[1]):
+                        named = columns[table, slot]
+                        if named < 0:
                             break
-                        stride, place = strides[table, slot], lists[table, slot]
-                        part = stride * groups[place + rows[row, own]]
+                        place, stride = lists[table, slot], strides[table, slot]
+                        part = stride * groups[place + rows[row, named]]
                         before += part
-                        after += stride * groups[place + offered] if own == column else part
-                    cell_before[number - first[column]] = before
-                    cell_after[number - first[column]] = after
+                        after += stride * groups[place + offered] if named == column else part
+                    cells[0, number - first[column]] = before
+                    cells[1, number - first[column]] = after
                     if before != after:
                         change += weights[table] * (excess[after] - excess[before] + each)
                 if change < 0.0:
                     for number in range(first[column + 1] - first[column]):
-                        excess[cell_before[number]] -= each
-                        excess[cell_after[number]] += each
+                        excess[cells[0, number]] -= each
+                        excess[cells[1, number]] += each
                     rows[row, column] = offered
                     changed += 1
     return changed
+
+
+@njit(nogil=True, cache=True)
+def _alike(  # noqa: PLR0917 -- compiled code takes no keywords
+    row: int, rows: Codes, order: Codes, begin: Codes, partners: Codes, state: Seeds
+) -> np.int64:  # pragma: no cover - compiled
+    """A row that had this one's value in one of some attributes, or any row."""
+    pick = _below(state, len(partners) + 1)
+    if pick < len(partners):
+        partner = partners[pick]
+        low, high = begin[partner, rows[row, partner]], begin[partner, rows[row, partner] + 1]
+        if high > low:
+            return np.int64(order[partner, low + _below(state, high - low)])
+    return _below(state, len(rows))
+
+
+@njit(nogil=True, cache=True)
+def _below(state: Seeds, limit: int) -> np.int64:  # pragma: no cover - compiled
+    """A number from 0 on below the limit (SplitMix64, Steele, Lea and Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    mixed = state[0]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((mixed ^ (mixed >> np.uint64(31))) % np.uint64(limit))

@@ -3,9 +3,9 @@
 Measure every attribute by itself; then turn by turn let the private selection name the marginals of
 two and three attributes that the rows so far explain worst, measure them over groups of values no
 finer than the noise allows (`candidates.py`), and fit the rows again (`fitted_rows.py`). When
-measuring no longer teaches anything, the noise becomes less and the groups finer (as in AIM, McKenna
-et al. 2022). Data is touched by the `Curator` alone, which is handed in: it pays for and records
-everything it does.
+measuring no longer teaches anything, the noise becomes less and the groups finer (as in AIM,
+McKenna et al. 2022). Data is touched by the `Curator` alone, which is handed in: it pays for and
+records everything it does.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from eke.arrays import Codes, FloatArray
-from eke.domain import Domain
+from eke.domain import Domain, Integer
 from eke.inference.shrinkage import onto_simplex
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.privacy.measure import Measure
@@ -39,6 +40,8 @@ from eke.publish.selection import (
 if TYPE_CHECKING:
     import pandas as pd
 
+LEAST_STEP = 0.5
+"""Of what a step was to lose: with less left than this there is no other."""
 _MOST_RECORDS = 2.0**40  # with hardly any budget, noise is beyond any table
 
 
@@ -57,7 +60,7 @@ class Curator(Protocol):
         ...
 
     def choose(self, candidates: Sequence[Candidate], epsilon: float, picks: int) -> list[int]:
-        """Indices drawn by the exponential mechanism over `selection.scores`; each paid likewise."""
+        """Indices drawn by the exponential mechanism over `selection.scores`, each paid for."""
         ...
 
 
@@ -70,6 +73,11 @@ class Synthesis:
     total: float  # the estimated number of records
     measured: tuple[CoarseMarginal, ...]  # in the order they were chosen
     distance: float  # of the rows from what was measured, in deviations of its noise
+
+    def chosen(self, ways: int) -> list[list[str]]:
+        """The sets of so many attributes that were measured, each once, in order."""
+        sets = dict.fromkeys(one.attributes for one in self.measured)
+        return [list(names) for names in sets if len(names) == ways]
 
     def table(self) -> pd.DataFrame:
         """The rows in the table's own schema."""
@@ -87,7 +95,7 @@ def synthesise(
     recipe: Recipe | None = None,
     sets: Sequence[tuple[str, ...]] | None = None,
 ) -> Synthesis:
-    """A synthetic table of what a curator may spend, after noisy counts of each attribute by itself.
+    """A synthetic table for what a curator may spend, after noisy counts of each attribute alone.
 
     As many rows as the table is estimated to have, or `rows`; `sets` are the attributes that may be
     measured together. Privacy: the curator pays for each
@@ -95,13 +103,25 @@ def synthesise(
     """
     given = Recipe() if recipe is None else recipe
     together = attribute_sets(domain.names, given) if sets is None else sets
-    work = _Workshop(domain, curator, given, measure, singles, together)
+    work = _Workshop(domain, curator, singles, recipe=given, measure=measure, sets=together)
     work.measure_singles_again()
     work.begin()
     while work.measure_more():
         work.fit(work.recipe.sweeps)
     wanted = within_most_rows(work.total, most_rows)[0] if rows is None else rows
     return work.finished(wanted)
+
+
+@cache
+def rehearse() -> None:
+    """Fit two rows to one table: whatever is wrong with the compiler shows before a charge."""
+    domain = Domain({"a": Integer(0, 1), "b": Integer(0, 1)})
+    even = {name: np.full(2, 0.5) for name in domain.names}
+    rows = FittedRows.independent(domain, even, 2.0, 2, seed=0)
+    every = np.arange(2, dtype=np.int64)
+    both = CoarseMarginal(domain, domain.names, (every, every))
+    rows.add(Wanted(both, np.array([1.0, 0.0, 0.0, 1.0]), 1.0))
+    rows.improve(1)
 
 
 def decoded(domain: Domain, codes: Codes) -> pd.DataFrame:
@@ -123,9 +143,10 @@ class _Workshop:
         self,
         domain: Domain,
         curator: Curator,
+        singles: Sequence[tuple[FloatArray, NoiseLaw]],
+        *,
         recipe: Recipe,
         measure: Measure,
-        singles: Sequence[tuple[FloatArray, NoiseLaw]],
         sets: Sequence[tuple[str, ...]],
     ) -> None:
         self.domain, self.curator, self.recipe, self.measure = domain, curator, recipe, measure
@@ -148,7 +169,7 @@ class _Workshop:
         errors = [one.deviation * math.sqrt(2.0 / math.pi) * len(one.values) for one in self._known]
         error = float(np.mean(errors)) / (2.0 * self.total)
         share = self.recipe.singles_again(error) / (1.0 - self.recipe.singles_share)
-        if not share > 0.0:
+        if not share * self.curator.left > 0.0:
             return
         losses = split_of_singles(self.domain.shape, share * self.curator.left, self.measure)
         for place, (block, loss) in enumerate(zip(self._singles, losses, strict=True)):
@@ -159,7 +180,7 @@ class _Workshop:
     def begin(self) -> None:
         """Rows whose columns are independent, and how the rest of the budget is divided."""
         recipe = self.recipe
-        number = int(min(max(self.total, recipe.least_rows), recipe.most_rows))
+        number = recipe.fitted_rows(self.total)
         seed = self._seed()
         self._source = np.random.default_rng(seed)
         self.rows = FittedRows.independent(self.domain, self._shares, self.total, number, seed)
@@ -176,7 +197,7 @@ class _Workshop:
     def measure_more(self) -> bool:
         """Choose marginals privately and measure them; False when nothing is left to do so with."""
         left, picks = self.curator.left, self._picks
-        if self._offer is None or not left > 1e-3 * self._loss_each:
+        if self._offer is None or left < LEAST_STEP * self._loss_each:
             return False
         if left < 2.0 * picks * self._loss_each:  # the last turn takes all
             picks = max(1, int(left / self._loss_each))
@@ -203,7 +224,7 @@ class _Workshop:
         self.rows.improve(sweeps)
         if 2 * sum(self._lessons) < len(self._lessons):
             left = self.curator.left
-            if left > 0.0:
+            if left >= self._loss_each:
                 self._picks = max(1, min(self._picks, int(left / self._loss_each)))
                 self._set_loss(min(self._loss_each * self.recipe.patience, left / self._picks))
 

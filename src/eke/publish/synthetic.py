@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -30,8 +29,6 @@ from eke.privacy.record_loss import NANO
 from eke.publish.candidates import attribute_sets
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.from_history import HistoryModel
-from eke.publish.recipe import Recipe
-from eke.publish.synthesis import Curator, Synthesis, synthesise
 from eke.publish.patience import max_entropy_seconds
 from eke.publish.published import Published
 from eke.publish.publisher import (
@@ -43,20 +40,20 @@ from eke.publish.publisher import (
     number_of_rows,
     within_most_rows,
 )
+from eke.publish.recipe import Recipe
 from eke.publish.selection import (
     Candidate,
     measuring_law,
     selection_epsilon,
     split_of_singles,
 )
+from eke.publish.synthesis import LEAST_STEP, Curator, Synthesis, rehearse, synthesise
 from eke.query import Kronecker, marginal
 
 OPTIONS = ("rows", "attributes", "from_history", "patient")
 MOST_PAIR_CELLS = 2**22
 """Pairs over more cells are not counted; bin one of the attributes."""
 _SCORE_EXPONENT = -8
-_STEPS_AHEAD = 2**12
-"""More steps than are ever decided on at once."""
 _TOO_SMALL = "this budget is too small to measure anything with; give more of it"
 
 
@@ -89,7 +86,7 @@ class MaxEntropy:
                     "them in wider bins, or leave one out with attributes=[...]"
                 )
         self._recipe = Recipe()
-        self.seconds = max_entropy_seconds(len(self._names))
+        self.seconds = max_entropy_seconds(len(self._names), setting.public_rows)
         self.plan = self._planned()
         self.measuring = Selecting(self._select, self._attribute_sets())
         self.stores_rows = True
@@ -120,6 +117,7 @@ class MaxEntropy:
         later = setting.budget - sum(accountant.price(part.query, part.law) for part in parts)
         plan = Plan(tuple(parts), later_loss=max(later, 0))
         self._rehearse(plan.later_loss, accountant)
+        rehearse()
         return plan
 
     def _rehearse(self, allowance: int, accountant: Accountant) -> None:
@@ -129,8 +127,10 @@ class MaxEntropy:
         over groups costs what this one costs: a record is in one of its cells.
         """
         recipe, measure = self._recipe, self._setting.measure
-        left = _Allowance(allowance, self._factor, self._rounding).loss
-        loss = left / recipe.most_steps(len(self._names))
+        left = self._loss_of(allowance)
+        loss = LEAST_STEP * left / recipe.most_steps(len(self._names))
+        again = 0.5 * recipe.singles_share * left  # see `Recipe.singles_again`
+        singles = split_of_singles(self._setting.domain.sizes(self._names), again, measure)
         halves = tuple(
             np.minimum(np.arange(size), 1) for size in self._setting.domain.sizes(self._names[:2])
         )
@@ -138,6 +138,7 @@ class MaxEntropy:
         try:
             measuring = _drawn(measuring_law((1.0 - recipe.selection_share) * loss, measure))
             choosing = _choosing(selection_epsilon(recipe.selection_share * loss, measure))
+            _drawn(measuring_law(min(singles), measure))
         except PrivacyError:
             raise PrivacyError(_TOO_SMALL) from None
         chosen = accountant.price_of_choice(pair.largest_reach(1), choosing)
@@ -150,10 +151,18 @@ class MaxEntropy:
         moved = self._setting.measure.raised(1 if self._setting.neighbours == "add_remove" else 2)
         return moved * self._setting.group_factor
 
-    @property
-    def _rounding(self) -> int:
-        """What a step may cost beyond its loss: prices are whole nano-units, multiplied afterwards."""
-        return 2 * self._factor + 2
+    def _loss_of(self, left: int) -> float:
+        """What is left in nano-units, as the loss of a record that is added.
+
+        Less than that by what the steps of a turn may be rounded up by: losses are rounded up to
+        whole nano-units first, and multiplied afterwards.
+        """
+        # The last turn may measure and choose twice as often as the others.
+        steps = len(self._names) + 4 * (
+            self._recipe.most_steps(len(self._names)) // self._recipe.passes + 1
+        )
+        slack = steps * (self._factor + self._setting.group_factor)
+        return max(left * (1.0 - 1e-9) - slack, 0.0) / NANO / self._factor
 
     # -- in the vault --------------------------------------------------------------------------
 
@@ -162,7 +171,7 @@ class MaxEntropy:
         if self.plan is None:
             raise PrivacyError("a publication from history measures nothing")
         setting = self._setting
-        clerk = _Clerk(setting.domain, desk, self._factor, self._rounding)
+        clerk = _Clerk(setting.domain, desk, self._loss_of)
         self._synthesis = synthesise(
             Domain({name: setting.domain[name] for name in self._names}),
             clerk,
@@ -183,8 +192,7 @@ class MaxEntropy:
             raise PrivacyError("nothing was measured for this publication")
         notes = [
             "rows follow released counts of single attributes and of selected pairs and triples",
-            f"they differ from these by {made.distance:.2g} deviations of the noise (root mean "
-            "square)",
+            f"they are off these by {made.distance:.2g} of its noise (root mean square)",
         ]
         if self._rows is None:
             notes += within_most_rows(made.total, self._setting.most_rows)[1]
@@ -195,10 +203,8 @@ class MaxEntropy:
             "budget": self._setting.budget / NANO,
             "measurements": len(measured),
             "unspent": self._unspent / NANO,
-            "measured": [
-                {"attributes": list(one.attributes), "groups": list(one.shape)}
-                for one in made.measured
-            ],
+            "pairs": made.chosen(2),
+            "triples": made.chosen(3),
             "total": made.total,
             "notes": notes,
         }
@@ -213,31 +219,16 @@ class MaxEntropy:
         return self._history.published(through, inference_through(through))
 
 
-@dataclass(frozen=True, slots=True)
-class _Allowance:
-    """What is left in nano-units, as the loss of a record that is added."""
-
-    left: int
-    factor: int
-    rounding: int
-
-    @property
-    def loss(self) -> float:
-        """Less than what is left by what the next steps may be rounded up by."""
-        return max(self.left * (1.0 - 1e-9) - _STEPS_AHEAD * self.rounding, 0.0) / NANO / self.factor
-
-
 class _Clerk(Curator):
     """The desk as a synthesis sees it: coarse marginals in, noisy counts out."""
 
-    def __init__(self, domain: Domain, desk: Desk, factor: int, rounding: int) -> None:
-        self._domain, self._desk = domain, desk
-        self._factor, self._rounding = factor, rounding
+    def __init__(self, domain: Domain, desk: Desk, loss_of: Callable[[int], float]) -> None:
+        self._domain, self._desk, self._loss_of = domain, desk, loss_of
         self._blocks: dict[CoarseMarginal, Kronecker] = {}  # turn by turn the same are offered
 
     @property
     def left(self) -> float:
-        return _Allowance(self._desk.left, self._factor, self._rounding).loss
+        return self._loss_of(self._desk.left)
 
     def measure(
         self, block: CoarseMarginal, law: Laplace | Gaussian

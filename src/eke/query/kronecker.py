@@ -186,7 +186,9 @@ class Kronecker(Block):
             raise QueryError("not a block document: 'kronecker' must list the domain's attributes")
         if not isinstance(matrices, list):
             raise QueryError("not a block document: 'matrices' must be a list")
-        read = (_grouping(rows) if isinstance(rows, Mapping) else _integers(rows) for rows in matrices)
+        read = (
+            _grouping(rows) if isinstance(rows, Mapping) else _integers(rows) for rows in matrices
+        )
         return Kronecker(domain, tuple(names), tuple(read))
 
 
@@ -203,14 +205,17 @@ def _groups_of(matrices: Sequence[IntMatrix]) -> tuple[IntVector, ...] | None:
 def _grouping(document: Mapping[str, Any]) -> IntMatrix:
     """The matrix of 0 and 1 that counts groups of values."""
     groups, size = document.get("groups"), document.get("of")
-    whole = isinstance(groups, list) and type(size) is int and 0 < size <= MOST_QUERIES
     if (
         set(document) != {"groups", "of"}
-        or not whole
+        or not isinstance(groups, list)
+        or type(size) is not int
+        or not 0 < size <= MOST_QUERIES
         or any(type(group) is not int or not 0 <= group < size for group in groups)
     ):
         raise QueryError("not a block document: groups are a list of rows from 0 on, 'of' so many")
-    return (np.array(groups, np.int64) == np.arange(size)[:, None]).astype(np.int64)
+    rows = np.arange(size, dtype=np.int64)[:, np.newaxis]
+    found: IntMatrix = (np.array(groups, np.int64) == rows).astype(np.int64)
+    return found
 
 
 def _integers(rows: Sequence[Sequence[int]]) -> IntMatrix:

@@ -24,7 +24,7 @@ from eke.engine.draws import Draws
 from eke.errors import EstimateError, LedgerError
 from eke.history import RankChoice
 from eke.publish import Published
-from eke.publish.max_entropy import _Workshop
+from eke.publish.synthesis import _Workshop
 from eke.service import failure, gate
 from eke.service.job import Jobs
 from eke.service.route import question
@@ -187,7 +187,9 @@ LEAKS: dict[str, Control] = {
         "publication", around(_Workshop, "_candidates", lambda found: found[:-1]), _max_entropy
     ),
     "a choice is made of exact scores": Control(
-        "publication", around(Desk, "choose", lambda place: 0 if place else 1), _max_entropy
+        "publication",
+        around(Desk, "choose", lambda places: [0 if place else 1 for place in places]),
+        _max_entropy,
     ),
     "an exit code": Control(
         "command",

@@ -63,7 +63,8 @@ class Two:
             )
             for n in ("a", "b")
         )
-        name = "ab"[desk.choose(Selection(options, 0, DiscreteLaplace(8, 0)))]
+        (place,) = desk.choose(Selection(options, 0, DiscreteLaplace(8, 0)))
+        name = "ab"[place]
         assert desk.left == NANO // 4
         self.chosen.append(name)
         if self.fails is not None:

@@ -133,10 +133,11 @@ def test_a_choice_costs_the_largest_reach_of_all_options(drawer, measure, neighb
         short.choose(selection)
     assert len(drawer.texts) == 1
     law = selection.law.to_json()
-    assert json.loads(drawer.texts[0]) == {
-        "options": [[one.block.to_document(), one.expected.tolist(), 0] for one in options],
+    told = json.loads(drawer.texts[0])
+    assert {key: told[key] for key in ("exponent", "law", "picks")} == {
         "exponent": 0,
         "law": law,
+        "picks": 1,
     }
 
 
@@ -144,8 +145,66 @@ def test_without_noise_the_best_option_is_chosen(drawer):
     """|5-5| + |7-7| + |11-12| = 1 and |3-3| + |20-15| - 3 = 2."""
     options = (option("a", [5, 7, 12]), option("b", [3, 15], handicap=3))
     desk = open_desk(drawer, later=NANO)
-    assert desk.choose(Selection(options, 0, DiscreteLaplace(8, 0))) == 1
-    assert desk.choose(Selection(options[::-1], 0, DiscreteLaplace(8, 0))) == 0
+    assert desk.choose(Selection(options, 0, DiscreteLaplace(8, 0))) == [1]
+    assert desk.choose(Selection(options[::-1], 0, DiscreteLaplace(8, 0))) == [0]
+
+
+def test_several_picks_are_paid_one_by_one_and_are_different(drawer):
+    options = tuple(option("a", [5, 7, expected]) for expected in (11, 13, 12))
+    law = DiscreteLaplace(8, 0)
+    desk = open_desk(drawer, later=NANO)
+    assert desk.choose(Selection(options, 0, law, picks=2)) == [1, 2]
+    assert desk.left == NANO - 2 * (NANO // 4)
+    with pytest.raises(PrivacyError, match="costs more"):
+        desk.choose(Selection(options, 0, law, picks=3))
+    assert desk.left == NANO // 2
+    for picks in (0, 4, 1.0, True):
+        with pytest.raises(PrivacyError, match="picks"):
+            Selection(options, 0, law, picks=picks)  # type: ignore[arg-type]
+
+
+def test_every_choice_has_a_text_of_its_own():
+    law = DiscreteLaplace(8, 0)
+    first, second = option("a", [1, 2, 3]), option("b", [4, 5])
+    texts = [
+        Selection(options, exponent, law, picks).text()
+        for options, exponent, picks in [
+            ((first, second), 0, 1),
+            ((second, first), 0, 1),
+            ((first, second), 0, 2),
+            ((first, option("b", [4, 6])), 0, 1),
+            ((first, option("b", [4, 5], handicap=1)), 0, 1),
+            ((first, option("b", [4, 5], times=2)), 0, 1),
+            ((first,), 0, 1),
+        ]
+    ]
+    assert len(set(texts)) == len(texts)
+    assert Selection((first, second), 0, law).text() == texts[0]
+
+
+def test_counts_of_more_attributes_serve_for_fewer(drawer):
+    """The slow twin: the counts of the attributes themselves."""
+    generator = np.random.default_rng(3)
+    cells = np.array(list(np.ndindex(3, 2)))
+    both = Counts(("a", "b"), cells, generator.integers(1, 9, len(cells)))
+    desk = open_desk(drawer, later=NANO)
+    desk._counts = {("a", "b"): both}
+    groups = np.array([[1, 0, 1], [0, 1, 0]])
+    for names, matrices in [
+        (("a",), (groups,)),
+        (("a", "b"), (groups, np.eye(2, dtype=np.int64))),
+        (("b",), (np.array([[2, -1]]),)),
+    ]:
+        table = np.zeros((3, 2), np.int64)
+        table[tuple(cells.T)] = both.counts
+        axes = tuple(k for k, name in enumerate("ab") if name not in names)
+        own = Kronecker(DOMAIN, names, matrices)
+        slow = own.exact(table.sum(axis=axes)).ravel().tolist()
+        assert desk._answers(own).tolist() == slow
+        part = part_for(own, 64.0, PURE)
+        assert list(desk.measure(part).values) == slow  # the drawer of these tests adds no noise
+    with pytest.raises(PrivacyError, match="names all"):
+        desk.measure(part_for(marginal("a").on(DOMAIN), 64.0, PURE))  # no block of products
 
 
 @pytest.mark.parametrize("exponent", [0, -1, -3])
@@ -157,7 +216,11 @@ def test_distances_are_those_of_the_definition(exponent):
         sum(abs(c * unit - e) for c, e in zip([5, 7, 11], [5, -7, 12], strict=True)),
         sum(abs(2 * c * unit - e) for c, e in zip([3, 20], [3, 15], strict=True)) + 9,
     ]
-    found = exact_distances(selection, [A, B])
+    exact = [
+        np.array(one.block.exact_answers(table.attributes, table.codes, table.counts))
+        for one, table in zip(options, (A, B), strict=True)
+    ]
+    found = exact_distances(selection, exact)
     assert found.exponent == exponent
     assert reveal_with_noise(found, DiscreteLaplace(1, exponent)) == expected
 
@@ -204,6 +267,7 @@ def test_a_closed_desk_holds_nothing(drawer):
     with desk:
         desk.measure(part_for(marginal("a").on(DOMAIN), 4.0, PURE))
     assert desk._counts == {}
+    assert desk._known == {}
     assert desk._rows is None
     assert desk._open is False
     assert len(desk.measured) == 1

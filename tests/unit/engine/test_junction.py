@@ -8,7 +8,10 @@ from pathlib import Path
 import eke
 
 SOURCES = Path(eke.__file__).parent
-OPENERS = {"reveal_with_noise", "refine_with_noise", "choose_with_noise"}
+OPENERS = {
+    *("reveal_with_noise", "refine_with_noise"),
+    *("choose_with_noise", "choose_several_with_noise"),
+}
 JUNCTION = {"engine/measuring.py", "engine/adaptive.py"}
 
 

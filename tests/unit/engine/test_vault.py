@@ -40,6 +40,9 @@ class Watched:
     def load(self, attribute_sets: Sequence[tuple[str, ...]] = ()) -> object:
         return self._source.load(attribute_sets)
 
+    def covering(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        return self._source.covering(attribute_sets)
+
     def counts(self, attribute_sets: Sequence[tuple[str, ...]]) -> list[Counts]:
         self.seen.append([entry.kind for entry in self._ledger.entries()])
         if self.fails:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from eke.errors import PrivacyError
-from eke.mechanism import Secret, choose_with_noise, secret
+from eke.mechanism import Secret, choose_several_with_noise, choose_with_noise, secret
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace
 
 ANSWERS = [7, 10, 4, 10, -20]
@@ -36,6 +38,39 @@ def test_chances_are_those_of_the_exponential_mechanism(monkeypatch):
     wrong = chances(6.0)[:4].copy()
     wrong[2] += chances(6.0)[4]
     assert stats.chisquare(pooled, wrong * pooled.sum()).pvalue < 1e-6
+
+
+def test_several_are_chosen_one_after_the_other(monkeypatch):
+    """N = 2,000: the pairs that come out against the product of chances, chi-square, below 10^-6.
+
+    Positive control: the chances of drawing both at once from the same list.
+    """
+    monkeypatch.setattr(secret, "TRIES_EACH", 2)
+    answers, law = [4, 6, 0], DiscreteLaplace(4, 0)
+    places = list(permutations(range(3), 2))
+    drawn = [tuple(choose_several_with_noise(Secret(answers, 0), law, 2)) for _ in range(2000)]
+    found = np.array([drawn.count(pair) for pair in places])
+    weights = np.exp(np.array(answers) / 4.0)
+    one_by_one = np.array(
+        [weights[i] / weights.sum() * weights[j] / (weights.sum() - weights[i]) for i, j in places]
+    )
+    at_once = np.array([weights[i] * weights[j] for i, j in places])
+    assert stats.chisquare(found, one_by_one * 2000).pvalue > 1e-6
+    assert stats.chisquare(found, at_once / at_once.sum() * 2000).pvalue < 1e-6
+    assert sorted(choose_several_with_noise(Secret(answers, 0), law, 3)) == [0, 1, 2]
+    for picks in (0, 4):
+        with pytest.raises(PrivacyError, match="each pick"):
+            choose_several_with_noise(Secret(answers, 0), law, picks)
+
+
+def test_offers_are_uniform(monkeypatch):
+    """N = 50,000 of five places; and what lies in the last stretch is drawn again."""
+    found = np.bincount(secret._uniform(5, 50_000), minlength=5)
+    assert stats.chisquare(found).pvalue > 1e-6
+    last, fine = (2**64 - 1).to_bytes(8, "little"), (17).to_bytes(8, "little")
+    given = iter([last + fine, fine])
+    monkeypatch.setattr("secrets.token_bytes", lambda _count: next(given))
+    assert secret._uniform(3, 2) == [2, 2]  # 2^64 - 1 is a multiple of three, one too many
 
 
 def test_a_round_without_a_taken_offer_is_followed_by_another(monkeypatch):

@@ -54,6 +54,50 @@ def test_answers_beyond_int64_are_exact() -> None:
     assert int(block.exact(counts)[0, 0]) == huge**2 * 12 * 10**6
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_of_values_are_counted_cell_by_cell(seed: int) -> None:
+    """The slow twin: `exact`. Cells may be listed twice, and a group may be empty."""
+    rng = np.random.default_rng(seed)
+    groups = [rng.integers(0, 3, 3), rng.integers(0, 4, 4)]
+    matrices = tuple((own == np.arange(4)[:, None]).astype(int) for own in groups)
+    block = Kronecker(DOMAIN, ("a", "c"), matrices)
+    codes = np.stack([rng.integers(0, 3, 40), rng.integers(0, 4, 40)], axis=1)
+    counts = rng.integers(1, 2**40, 40)
+    table = np.zeros((3, 4), np.int64)
+    np.add.at(table, tuple(codes.T), counts)
+    slow = [int(answer) for answer in block.exact(table).ravel()]
+    assert block.exact_answers(("a", "c"), codes, counts) == slow
+    huge = np.full(40, 2**61)
+    assert sum(block.exact_answers(("a", "c"), codes, huge)) == 40 * 2**61
+    assert block.largest_reach(1) == block.largest_reach(2) == 1
+    document = block.to_document()
+    assert document["matrices"][0] == {"groups": groups[0].tolist(), "of": 4}
+    assert Kronecker.from_document(DOMAIN, document) == block
+    other = Kronecker(DOMAIN, ("a", "c"), (matrices[0], 2 * matrices[1]))  # the control
+    assert other.exact_answers(("a", "c"), codes, counts) != slow
+    assert other.to_document()["matrices"][0] == matrices[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"groups": [0, 1, 2]},
+        {"groups": [0, 1, 3], "of": 3},
+        {"groups": [0, -1, 2], "of": 3},
+        {"groups": [0, 1.0, 2], "of": 3},
+        {"groups": [0, True, 2], "of": 3},
+        {"groups": [0, 1, 2], "of": 10**12},
+        {"groups": [0, 1, 2], "of": "3"},
+        {"groups": "012", "of": 3},
+        {"groups": [0, 1, 2], "of": 3, "more": 1},
+        {"groups": [0, 1], "of": 2},
+    ],
+)
+def test_groups_that_are_none_are_refused(groups: dict[str, object]) -> None:
+    with pytest.raises(QueryError):
+        Kronecker.from_document(DOMAIN, {"kronecker": ["a"], "matrices": [groups]})
+
+
 def test_documents_round_trip() -> None:
     block = _block(7)
     again = Kronecker.from_document(DOMAIN, block.to_document())

@@ -67,9 +67,10 @@ def test_rows_have_the_schema_and_keep_what_belongs_together(made, budget, neigh
     (pair,) = (a for a in utility.agreements if a.attributes == ("age", "member"))
     assert pair.error < 0.25
     assert independent_error(people()) > 0.5  # which is what rows without pairs would have
-    assert ["age", "member"] in rows.receipt["pairs"]
+    chosen = [*rows.receipt["pairs"], *rows.receipt["triples"]]
+    assert any({"age", "member"} <= set(names) for names in chosen)
     # All that was measured is history, kept when the dataset is opened again.
-    assert len(session.history) == rows.receipt["measurements"] == 3 + len(rows.receipt["pairs"])
+    assert len(session.history) == rows.receipt["measurements"] >= 3 + len(chosen)
     again = session.publish("max_entropy", key="a", **budget)
     assert (again.codes == rows.codes).all()
     assert session.budget.spent == pytest.approx(rows.cost)
@@ -175,16 +176,17 @@ def test_an_estimate_by_maximum_entropy_claims_no_interval(made):
 def test_what_takes_hours_is_refused_before_it_is_charged(
     new: Callable[..., eke.Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """100 columns of two values, of which every round would look at 4,950 pairs."""
-    columns = {f"c{place}": [0, 1] * 5 for place in range(100)}
+    """1,000 columns of two values."""
+    columns = {f"c{place}": [0, 1] * 5 for place in range(1000)}
     domain = eke.Domain({name: eke.Integer(0, 1) for name in columns})
     session = new(data=pd.DataFrame(columns), domain=domain, epsilon=1.0)
     before = session.ledger_entries()
-    with pytest.raises(EkeError, match="takes about 23 hours of a processor") as refusal:
+    about = f"takes about {duration(max_entropy_seconds(1000))}"
+    with pytest.raises(EkeError, match=f"{about} of a processor") as refusal:
         session.publish("max_entropy", epsilon=1.0)
     assert "patient=True" in str(refusal.value)
     wanted = PublishRequest("max_entropy", 1.0, None, {}, "ann", None)
-    with pytest.raises(EkeError, match="takes about 23 hours"):
+    with pytest.raises(EkeError, match=about):
         session.price(wanted)
     assert session.ledger_entries() == before
     with pytest.raises(EkeError, match="patient is True or False"):
@@ -203,4 +205,5 @@ def test_what_takes_hours_is_refused_before_it_is_charged(
 )
 def test_times_are_said_as_people_do(seconds: float, text: str) -> None:
     assert duration(seconds) == text
-    assert max_entropy_seconds(2) < max_entropy_seconds(18) < 60 < max_entropy_seconds(30) < 3600
+    assert max_entropy_seconds(2, 5000) < max_entropy_seconds(18, 5000) < 60
+    assert 60 < max_entropy_seconds(30) < max_entropy_seconds(100) < 3600
