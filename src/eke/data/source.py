@@ -60,6 +60,20 @@ class Counts:
         if not self.attributes and (len(self.counts) != 1 or self.counts[0] < 0):
             raise DataError("the empty attribute set has exactly one cell, the total")
 
+    def within(self, attributes: tuple[str, ...]) -> Counts:
+        """The counts of some of the attributes, each cell once."""
+        if attributes == self.attributes:
+            return self
+        codes = self.codes[:, [self.attributes.index(name) for name in attributes]]
+        keys = np.zeros(len(codes), np.int64)
+        for column in codes.T:  # ranks keep the order, and their products stay below 2^62
+            values, ranks = np.unique(column, return_inverse=True)
+            keys = np.unique(keys, return_inverse=True)[1] * max(len(values), 1) + ranks
+        _, some, place = np.unique(keys, return_index=True, return_inverse=True)
+        counts = np.zeros(len(some), np.int64)
+        np.add.at(counts, place, self.counts)
+        return Counts(attributes, codes[some], counts)
+
     @property
     def total(self) -> int:
         """The number of rows counted, as a Python integer."""

@@ -98,9 +98,11 @@ class Selection:
     def text(self) -> str:
         """What tells this choice from every other."""
         digest = hashlib.sha256()
-        for one in self.options:
-            digest.update(repr((one.block.attributes, one.block.shape, one.handicap)).encode())
-            for numbers in (*one.block.matrices, one.expected):
+        for option in self.options:
+            digest.update(
+                repr((option.block.attributes, option.block.shape, option.handicap)).encode()
+            )
+            for numbers in (*option.block.matrices, option.expected):
                 digest.update(np.ascontiguousarray(numbers, "<i8").tobytes())
         law, options = self.law.to_json(), digest.hexdigest()
         return text_of(
@@ -167,14 +169,10 @@ class Desk:
     def measure(self, part: Part) -> Measurement:
         """One more noisy answer or block."""
         part = checked_part(part, self._accountant.domain, self._accountant.measure)
-        block = part.query
-        self._of(block.needed, exactly=not isinstance(block, Kronecker))
-        self._pay(self._accountant.price(block, part.law))
+        held = self._of(part.query.needed)
+        self._pay(self._accountant.price(part.query, part.law))
         self._draws.look()
-        if isinstance(block, Kronecker):
-            secret = Secret(self._answers(block).tolist(), block.exponent)
-        else:
-            secret = exact_answers(block, self._of(block.needed))
+        secret = exact_answers(part.query, held.within(part.query.needed))
         steps = self._drawn(
             text_of(part.to_document()), lambda: reveal_with_noise(secret, part.law)
         )
@@ -189,7 +187,7 @@ class Desk:
         """
         selection = checked_selection(selection, self._accountant.domain)
         for option in selection.options:
-            self._of(option.block.attributes, exactly=False)
+            self._of(option.block.attributes)
         price = self._accountant.price_of_choice(selection.reach, selection.law)
         self._pay(selection.picks * price)
         self._draws.look()
@@ -206,7 +204,7 @@ class Desk:
         counts = self._of(choice.needed)
         self._pay(choice.price(self._accountant))
         self._draws.look()
-        secret = exact_ranks(choice, counts)
+        secret = exact_ranks(choice, counts.within(choice.needed))
         (place,) = self._drawn(
             text_of(choice.to_document()), lambda: [choose_among_runs(secret, choice.law)]
         )
@@ -234,17 +232,16 @@ class Desk:
         self._progress("measuring", 1.0 - self._left / max(self._allowance, 1))
         return steps
 
-    def _of(self, attributes: tuple[str, ...], *, exactly: bool = True) -> Counts:
-        """The counts of these attributes, or of more unless it must be these exactly."""
+    def _of(self, attributes: tuple[str, ...]) -> Counts:
+        """The counts of these attributes, or of more."""
         if not self._open:
             raise PrivacyError("this adaptive release is over; start another one")
         if attributes in self._counts:
             return self._counts[attributes]
-        wider = (own for own in self._counts if not exactly and set(attributes) <= set(own))
-        found = next(wider, None)
-        if found is None:
+        wider = next((own for own in self._counts if set(attributes) <= set(own)), None)
+        if wider is None:
             raise PrivacyError("an adaptive release names all attribute sets before it begins")
-        return self._counts[found]
+        return self._counts[wider]
 
     def _answers(self, block: Kronecker) -> IntArray:
         """The exact answers of a block, kept while the desk is open: choices ask for them again.
@@ -257,7 +254,7 @@ class Desk:
             key.update(np.ascontiguousarray(matrix, "<i8").tobytes())
         name = key.digest()
         if name not in self._known:
-            held = self._of(block.attributes, exactly=False)
+            held = self._of(block.attributes)
             places = [held.attributes.index(attribute) for attribute in block.attributes]
             exact = block.exact_answers(block.attributes, held.codes[:, places], held.counts)
             fits = all(abs(answer) < SAFE for answer in exact)

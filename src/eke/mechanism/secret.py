@@ -215,12 +215,12 @@ def _uniform(below: int, count: int) -> list[int]:
     Privacy: 64 bits of the operating system's for each, and others for those in the last stretch,
     which is shorter than the limit.
     """
-    found: list[int] = []
+    numbers: list[int] = []
     even = 2**64 - 2**64 % below
-    while len(found) < count:
-        drawn = np.frombuffer(secrets.token_bytes(8 * (count - len(found))), np.uint64)
-        found += (drawn[drawn <= np.uint64(even - 1)] % np.uint64(below)).tolist()
-    return found
+    while len(numbers) < count:
+        drawn = np.frombuffer(secrets.token_bytes(8 * (count - len(numbers))), np.uint64)
+        numbers += (drawn[drawn <= np.uint64(even - 1)] % np.uint64(below)).tolist()
+    return numbers
 
 
 def choose_among_runs(secret: Secret, law: DiscreteLaplace) -> int:

@@ -20,7 +20,7 @@ def attribute_sets(names: Sequence[str], recipe: Recipe) -> list[tuple[str, ...]
     return sets
 
 
-class Offer:
+class OfferedMarginals:
     """All marginals that are worth measuring with noise of some deviation, in groups of values."""
 
     def __init__(
@@ -44,10 +44,10 @@ class Offer:
 
     def _of(self, names: tuple[str, ...]) -> list[CoarseMarginal]:
         recipe = self._recipe
-        found: dict[tuple[int, ...], CoarseMarginal] = {}
+        by_shape: dict[tuple[int, ...], CoarseMarginal] = {}
         for most in recipe.levels if len(names) == 2 else recipe.triple_levels:
             groups = tuple(self._groups[most][name] for name in names)
             shape = tuple(int(labels.max()) + 1 for labels in groups)
-            if min(shape) > 1 and math.prod(shape) <= self._most_cells and shape not in found:
-                found[shape] = CoarseMarginal(self._domain, names, groups)
-        return list(found.values())
+            if min(shape) > 1 and math.prod(shape) <= self._most_cells and shape not in by_shape:
+                by_shape[shape] = CoarseMarginal(self._domain, names, groups)
+        return list(by_shape.values())

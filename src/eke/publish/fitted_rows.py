@@ -23,7 +23,7 @@ from eke.publish.row_tables import Neighbourhood, RowTables, improved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
+class WantedTable:
     """A marginal, the counts that rows should have in it, and the deviation of their noise."""
 
     marginal: CoarseMarginal
@@ -39,7 +39,7 @@ class FittedRows:
 
     def __init__(self, domain: Domain, codes: Codes, total: float, seed: int) -> None:
         self.domain, self.codes, self.total = domain, codes, total
-        self.wanted: list[Wanted] = []
+        self.wanted: list[WantedTable] = []
         self._source = np.random.default_rng(seed)
         self._connected = {name: number for number, name in enumerate(domain.names)}
 
@@ -67,7 +67,7 @@ class FittedRows:
         tables = RowTables.of(self.domain, marginals)
         return tables.apart(self.each * tables.counts(self.codes))
 
-    def add(self, wanted: Wanted) -> None:
+    def add(self, wanted: WantedTable) -> None:
         """One more table to agree with; of two columns not yet connected, the rows are matched."""
         self.wanted.append(wanted)
         names = wanted.marginal.attributes
@@ -91,11 +91,11 @@ class FittedRows:
 
     def distances(self) -> FloatArray:
         """How far each table is from what is wanted, in deviations of its noise."""
-        found = self.expected([one.marginal for one in self.wanted])
+        counts = self.expected([one.marginal for one in self.wanted])
         return np.array(
             [
-                float(np.sqrt(np.mean((own - one.counts) ** 2))) / one.deviation
-                for own, one in zip(found, self.wanted, strict=True)
+                float(np.sqrt(np.mean((present - one.counts) ** 2))) / one.deviation
+                for present, one in zip(counts, self.wanted, strict=True)
             ]
         )
 
@@ -109,7 +109,7 @@ class FittedRows:
         result.wanted = self.wanted
         return result
 
-    def _match(self, wanted: Wanted) -> None:
+    def _match(self, wanted: WantedTable) -> None:
         first, second = wanted.marginal.attributes
         names = self.domain.names
         sides = [

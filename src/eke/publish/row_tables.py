@@ -47,9 +47,9 @@ class RowTables:
         starts, parts, length = [0], [np.empty(0, np.int64)], 0
         known: dict[int, int] = {}
         within: list[list[int]] = [[] for _ in places]
-        for table, one in enumerate(marginals):
-            shape = one.shape
-            for slot, (name, labels) in enumerate(zip(one.attributes, one.groups, strict=True)):
+        for table, block in enumerate(marginals):
+            shape = block.shape
+            for slot, (name, labels) in enumerate(zip(block.attributes, block.groups, strict=True)):
                 columns[table, slot] = places[name]
                 strides[table, slot] = math.prod(shape[slot + 1 :])
                 if id(labels) not in known:  # lists are shared by many tables
@@ -118,14 +118,15 @@ class Neighbourhood:
             np.int64,
         )
         partners: list[set[int]] = [set() for _ in domain.names]
-        for own in tables.columns:
-            for column in own[own >= 0].tolist():
-                partners[column] |= {int(other) for other in own if other >= 0} - {column}
+        for columns in tables.columns:
+            together = set(columns[columns >= 0].tolist())
+            for column in together:
+                partners[column] |= together - {column}
         return Neighbourhood(
             order,
             begin,
             np.cumsum([0, *map(len, partners)], dtype=np.int64),
-            np.array([other for own in partners for other in sorted(own)], np.int64),
+            np.array([other for others in partners for other in sorted(others)], np.int64),
         )
 
 
@@ -200,8 +201,8 @@ def _improved(  # noqa: PLR0917 -- compiled code takes no keywords
             begun = _below(state, width)
             for step in range(width):
                 column = (begun + step) % width
-                own = partners[first_partner[column] : first_partner[column + 1]]
-                other = _alike(row, rows, order, begin, own, state)
+                together = partners[first_partner[column] : first_partner[column + 1]]
+                other = _alike(row, rows, order, begin, together, state)
                 offered = rows[other, column]
                 if offered == rows[row, column]:
                     continue

@@ -24,9 +24,9 @@ from eke.domain import Domain, Integer
 from eke.inference.shrinkage import onto_simplex
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.privacy.measure import Measure
-from eke.publish.candidates import Offer, attribute_sets
+from eke.publish.candidates import OfferedMarginals, attribute_sets
 from eke.publish.coarse import CoarseMarginal
-from eke.publish.fitted_rows import FittedRows, Wanted
+from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.publisher import MOST_ROWS, within_most_rows
 from eke.publish.recipe import Recipe
 from eke.publish.selection import (
@@ -120,7 +120,7 @@ def rehearse() -> None:
     rows = FittedRows.independent(domain, even, 2.0, 2, seed=0)
     every = np.arange(2, dtype=np.int64)
     both = CoarseMarginal(domain, domain.names, (every, every))
-    rows.add(Wanted(both, np.array([1.0, 0.0, 0.0, 1.0]), 1.0))
+    rows.add(WantedTable(both, np.array([1.0, 0.0, 0.0, 1.0]), 1.0))
     rows.improve(1)
 
 
@@ -161,7 +161,7 @@ class _Workshop:
         self._loss_each = self._deviation = 0.0
         self._picks = 1
         self._lessons: list[bool] = []  # whether what was measured last taught anything
-        self._offer: Offer | None = None
+        self._offer: OfferedMarginals | None = None
         self._sum_up()
 
     def measure_singles_again(self) -> None:
@@ -185,7 +185,7 @@ class _Workshop:
         self._source = np.random.default_rng(seed)
         self.rows = FittedRows.independent(self.domain, self._shares, self.total, number, seed)
         for block, known in zip(self._singles, self._known, strict=True):
-            self.rows.add(Wanted(block, known.values, known.deviation))
+            self.rows.add(WantedTable(block, known.values, known.deviation))
         left = self.curator.left
         if not left > 0.0:
             return
@@ -215,7 +215,7 @@ class _Workshop:
             self._measured.append(block)
             deviation = drawn.variance**0.5
             wanted, doubt = _sharpened(values, expected, deviation)
-            self.rows.add(Wanted(block, wanted, deviation))
+            self.rows.add(WantedTable(block, wanted, deviation))
             self._lessons.append(float(np.abs(wanted - expected).sum()) > doubt)
         return True
 
@@ -264,7 +264,7 @@ class _Workshop:
         deviation = self._law().variance ** 0.5
         if self._offer is None or deviation < 0.9 * self._deviation:
             self._deviation = deviation
-            self._offer = Offer(
+            self._offer = OfferedMarginals(
                 self.domain,
                 self._shares,
                 self.total,
@@ -285,8 +285,8 @@ class _Workshop:
 
     def _seed(self) -> int:
         digest = hashlib.sha256()
-        for one in self._known:
-            digest.update(one.values.astype("<f8").tobytes())
+        for single in self._known:
+            digest.update(single.values.astype("<f8").tobytes())
         return int.from_bytes(digest.digest()[:4], "little")
 
 

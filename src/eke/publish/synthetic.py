@@ -254,8 +254,8 @@ class _Clerk(Curator):
 
     def _on_domain(self, block: CoarseMarginal) -> Kronecker:
         if block not in self._blocks:
-            own = CoarseMarginal(self._domain, block.attributes, block.groups)
-            self._blocks[block] = own.block()
+            whole = CoarseMarginal(self._domain, block.attributes, block.groups)
+            self._blocks[block] = whole.block()
         return self._blocks[block]
 
 

@@ -154,8 +154,8 @@ class Kronecker(Block):
                 place = place * size + groups[column]
             answers = np.zeros(self.cells, np.int64)
             np.add.at(answers, place, counts)
-            found: list[int] = answers.tolist()
-            return found
+            whole: list[int] = answers.tolist()
+            return whole
         table = np.zeros(self.domain.sizes(self.attributes), np.int64)
         np.add.at(table, tuple(codes.T), counts)
         return [int(answer) for answer in self.exact(table).ravel()]
@@ -214,8 +214,8 @@ def _grouping(document: Mapping[str, Any]) -> IntMatrix:
     ):
         raise QueryError("not a block document: groups are a list of rows from 0 on, 'of' so many")
     rows = np.arange(size, dtype=np.int64)[:, np.newaxis]
-    found: IntMatrix = (np.array(groups, np.int64) == rows).astype(np.int64)
-    return found
+    matrix: IntMatrix = (np.array(groups, np.int64) == rows).astype(np.int64)
+    return matrix
 
 
 def _integers(rows: Sequence[Sequence[int]]) -> IntMatrix:

@@ -11,17 +11,19 @@ import pytest
 
 from eke.domain import Categorical, Domain, Integer
 from eke.errors import PrivacyError
-from eke.publish.candidates import Offer, attribute_sets
+from eke.publish.candidates import OfferedMarginals, attribute_sets
 from eke.publish.recipe import Recipe
 
 DOMAIN = Domain(a=Integer(0, 99), b=Categorical(*"pqrs"), c=Integer(0, 9), d=Categorical("o", "n"))
 SHARES = {name: np.full(len(a.labels), 1.0 / len(a.labels)) for name, a in DOMAIN.attributes}
 
 
-def offer(deviation: float, total: float = 10_000.0, recipe: Recipe | None = None) -> Offer:
+def offer(
+    deviation: float, total: float = 10_000.0, recipe: Recipe | None = None
+) -> OfferedMarginals:
     given = Recipe() if recipe is None else recipe
     sets = attribute_sets(DOMAIN.names, given)
-    return Offer(DOMAIN, SHARES, total, sets, given, deviation=deviation)
+    return OfferedMarginals(DOMAIN, SHARES, total, sets, given, deviation=deviation)
 
 
 def test_triples_are_offered_where_they_are_not_too_many() -> None:

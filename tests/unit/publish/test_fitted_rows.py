@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from eke.domain import Categorical, Domain, Integer
 from eke.publish.coarse import CoarseMarginal
-from eke.publish.fitted_rows import FittedRows, Wanted
+from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.matching import matched
 from eke.publish.row_tables import Neighbourhood, RowTables, improved
 
@@ -134,14 +134,14 @@ def test_columns_brought_together_stay_what_they_were() -> None:
     rows = FittedRows.independent(DOMAIN, EVEN, 4000.0, 4000, seed=1)
     singles = [rows.expected([marginal(name)])[0] for name in "abc"]
     wanted = np.array([[0.0, 800], [800, 0], [0, 800], [800, 0], [400, 400]])
-    rows.add(Wanted(marginal("a", "b"), wanted.reshape(-1), 5.0))
+    rows.add(WantedTable(marginal("a", "b"), wanted.reshape(-1), 5.0))
     for before, name in zip(singles, "abc", strict=True):
         np.testing.assert_array_equal(before, rows.expected([marginal(name)])[0])
     (found,) = rows.expected([marginal("a", "b")])
     assert np.abs(found - wanted.reshape(-1)).max() <= 8
     other = np.array([[2000.0, 0, 0, 0], [0, 0, 1000, 1000]])
     (held,) = rows.expected([marginal("a", "b")])
-    rows.add(Wanted(marginal("b", "c"), other.reshape(-1), 5.0))
+    rows.add(WantedTable(marginal("b", "c"), other.reshape(-1), 5.0))
     np.testing.assert_array_equal(held, rows.expected([marginal("a", "b")])[0])
     rows.improve(8)
     assert (rows.distances() < 60.0).all()
@@ -149,7 +149,7 @@ def test_columns_brought_together_stay_what_they_were() -> None:
 
 def test_other_numbers_of_rows_stand_for_the_same() -> None:
     rows = FittedRows.independent(DOMAIN, EVEN, 1000.0, 4096, seed=2)
-    rows.add(Wanted(marginal("a"), np.array([500.0, 300, 100, 100, 0]), 1.0))
+    rows.add(WantedTable(marginal("a"), np.array([500.0, 300, 100, 100, 0]), 1.0))
     rows.improve(10)
     for count in (1, 100, 4096, 10_000):
         other = rows.resized(count)

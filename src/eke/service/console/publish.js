@@ -5,7 +5,7 @@ import { nearness } from "./draw.js";
 import { downloads, input, select } from "./form.js";
 import { agreed, leftOf, tooMuch } from "./price.js";
 
-const WAYS = { max_entropy: ["maximum entropy", "Rows that follow every column and selected pairs of columns. Start here."],
+const WAYS = { max_entropy: ["maximum entropy", "Rows that follow every column and selected pairs and triples of columns. Start here."],
   lda: ["LDA", "Rows for training classifiers of one attribute: class means and second moments."],
   pca: ["PCA", "One row for each row of the table, in order; for datasets with neighbours replace_one."] };
 const PAUSE = 700;
