@@ -6,6 +6,7 @@ from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.planning.look_ahead.suggestion import Point, Suggestion, suggestions
+    from eke.planning.online.average_looks import Foreseen, foreseen
     from eke.planning.online.choosing import best_choice, decide_chosen, spend_on_chosen
     from eke.planning.online.decide import decide
     from eke.planning.online.decision import Decision, decide_demands
@@ -52,6 +53,7 @@ __all__ = [
     "Demand",
     "Facts",
     "FallsShort",
+    "Foreseen",
     "MatrixStrategy",
     "Part",
     "Past",
@@ -77,6 +79,7 @@ __all__ = [
     "decide_quantiles",
     "decide_relative",
     "direct",
+    "foreseen",
     "grouping_sets",
     "is_refinable",
     "known_errors",
@@ -108,6 +111,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "look_ahead.suggestion": "Point Suggestion suggestions",
+            "online.average_looks": "Foreseen foreseen",
             "online.choosing": "best_choice decide_chosen spend_on_chosen",
             "online.decide": "decide",
             "online.decision": "Decision decide_demands",

@@ -117,7 +117,7 @@ def test_groups_and_the_ledger_are_as_those_of_narrow_columns(
     assert read.ask("SELECT COUNT(*) FROM t WHERE amount > 5 AND group = 1", within=50).free
     questions = [record["question"] for record in read.history.to_records()]
     assert f"count where amount 5.01–{top} and group = 1" in questions
-    assert "100 × sum(amount) by group" in questions
+    assert any(one.startswith("100 × sum(amount) - ") for one in questions), questions
     assert read.preview("SELECT SUM(amount) FROM t", within=top).cost >= 0
     with sqlite3.connect(tmp_path / "wide.eke") as ledger:
         columns = [row[1] for row in ledger.execute("PRAGMA table_info(entry)")]

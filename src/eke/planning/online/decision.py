@@ -78,6 +78,18 @@ def decide_demands(demands: Sequence[Demand], facts: Facts, policy: Policy) -> D
     return Decision("refuse", cost, known_width, None, price, narrowest, share, stretch)
 
 
+def cost_of(demands: Sequence[Demand], facts: Facts, policy: Policy) -> int:
+    """What the plan for some demands costs, affordable or not."""
+    known = [known_errors(one.query, facts.inference) for one in demands]
+    missing = [
+        (demand, errors)
+        for demand, errors in zip(demands, known, strict=True)
+        if (offer := offered(errors, demand.requirement.confidence)) is None
+        or offer > demand.requirement.within
+    ]
+    return loss_after(policy.plan(missing, facts), facts) - facts.spent if missing else 0
+
+
 def _weakest(
     offers: Sequence[float | None], demands: Sequence[Demand]
 ) -> tuple[float | None, float | None]:

@@ -25,6 +25,7 @@ from eke.inference import (
     search_ratios,
 )
 from eke.planning.online.group_sizes import planned_for
+from eke.planning.online.look import small_groups
 from eke.planning.online.question_demand import QuestionDemand, demands_of
 from eke.planning.online.requirement import Demand, Requirement
 from eke.planning.online.slopes import along_direction, gradient, reach_of, rounded, sizes_of
@@ -136,19 +137,10 @@ class KnownFormulas:
 
     def hint(self) -> str:
         """What makes the question expensive: a group, and how to leave small ones aside."""
-        size = self.demand.groups_of
-        if size is not None:
-            return f"planned for groups of {size:,} records; a larger groups_of costs less"
-        if not self.demand.question.group_by:
-            return ""
+        if self.demand.groups_of is not None or not self.demand.question.group_by:
+            return small_groups(self.demand)
         row = max(self.widths(), key=lambda found: found[1] / found[2])[0]
-        decides = f"the group {self.demand.question.group(row)} decides the price"
-        if not self.demand.records():
-            return decides
-        return (
-            f"{decides}; groups_of=1000, or FOR GROUPS OF 1000 in SQL, asks for this accuracy only "
-            "where a group has so many records"
-        )
+        return small_groups(self.demand, f"the group {self.demand.question.group(row)} decides")
 
     def widths(self) -> list[tuple[int, float, float]]:
         """(row, half-width, half-width asked for) of every cell; they are searched for once.
@@ -198,6 +190,18 @@ class KnownFormulas:
         if not np.isfinite(slope).all():
             return math.inf
         return halfwidth(self.joints[at].combination(slope)[1], self.demand.confidence)
+
+    def at_places(self, blocks: Sequence[int]) -> FloatArray:
+        """The estimates of some aggregates in the rows that have a value; shape (rows, blocks)."""
+        columns = [self.places.index(block) for block in blocks]
+        points = np.array(self.points).reshape(len(self.points), len(self.places))
+        return points[~np.isnan(points).any(axis=1)][:, columns]
+
+    def vague(self) -> float:
+        """The largest half-width of a denominator or radicand, as a share of it."""
+        parts = [known for part in self._fragile_parts() for known in self._parts(part)]
+        shares = (width / value if value > 0.0 else math.inf for value, width in parts)
+        return max(shares, default=0.0)
 
     def clear(self) -> bool:
         """True when no denominator and no radicand can be 0, so that formulas are smooth."""

@@ -16,11 +16,12 @@ export function inWords(offer) {
   if (offer.spend !== undefined && offer.first_step) return `A first step would cost ${price} How accurate ${number(offer.spend, 4)} in all makes it depends on how many records there are.`;
   if (offer.spend !== undefined && offer.of_rank && offer.within !== null) return `Would choose a number at most ${number(offer.within, 4)} records off for ${price}`;
   if (offer.spend !== undefined && offer.within !== null) return `Would buy ±${number(offer.within, 4)} for ${price}`;
-  return offer.first_step ? `The next step would cost ${price} How much the whole costs depends on ${unknown(offer)}: ${atMost(offer)}.` : `Would cost ${price}`;
+  return offer.first_step ? `The next step would cost ${price} How much the whole costs depends on ${unknown(offer)}: ${likely(offer)}${atMost(offer)}.` : `Would cost ${price}`;
 }
 
 // What the price of the whole depends on, and the most that it can be.
 const unknown = ({ share }) => (share === undefined ? "how many records there are" : "the value");
+const likely = ({ measure, likely: cost, records }) => (cost === undefined ? "" : `about ${measure} ${number(cost, 3)} or less where each average is one of ${number(records)} records or more; `);
 const atMost = ({ measure, most, capped }) => `at most ${measure} ${number(most, 4)}, all that ${capped ? "your cap leaves you" : "is left"}`;
 
 // Whether to go on with something that costs more than a share of what is left, as whoever clicked says.
@@ -30,6 +31,6 @@ export function agreed(offer, much = MUCH) {
   if (cost <= much * remaining && !(inSteps && cost > 0)) return true;
   const share = `${measure} ${number(cost, 4)}, ${number((100 * cost) / remaining, 2)} % of ${capped ? "what your cap leaves you" : "what is left"}`;
   return confirm(inSteps
-    ? `This is found out in steps. The next one spends ${share}; how much all of them spend depends on ${unknown(offer)}: ${atMost(offer)}. It cannot be undone. Go on?`
+    ? `This is found out in steps. The next one spends ${share}; how much all of them spend depends on ${unknown(offer)}: ${likely(offer)}${atMost(offer)}. It cannot be undone. Go on?`
     : `This spends ${share}. It cannot be undone. Spend it?`);
 }

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from eke.engine import Snapshot, Stale, Vault
 from eke.errors import BudgetExceeded, Refused
 from eke.history import Measurement
-from eke.planning import Decision, Facts, FallsShort, only_history
+from eke.planning import Decision, Facts, FallsShort, foreseen, only_history, policy_named
 from eke.privacy.measure import Measure
 from eke.privacy.record_loss import NANO
 from eke.session.answer.record import Finding
@@ -263,6 +263,9 @@ class Answering:
         is_free = decision.action == "history"
         spends = request.spend is not None
         bought = decision.known if is_free else decision.within
+        likely = None
+        if decision.action == "measure" and not spends:
+            likely = foreseen(request.demand, facts, policy_named(request.policy))
         return Preview(
             headline.question,
             bought if headline.within is None else headline.within,
@@ -282,4 +285,6 @@ class Answering:
             share=None if headline.of_records else headline.share,
             capped=facts.limit < now.facts.limit,
             of_rank=request.is_chosen,
+            likely=None if likely is None else max(likely.cost, decision.cost) / NANO,
+            records=None if likely is None else likely.records,
         )

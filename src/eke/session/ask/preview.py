@@ -37,6 +37,10 @@ class Preview:
         capped: True when the analyst's own cap, not the dataset's limit, leaves so little.
         of_rank: True for a chosen quantile: `known` and what is bought are numbers of records that
             it may be off by, and no half-widths.
+        likely: what averages cost in all their steps, or less, where each group has at least
+            `records` records, nearly always; None for everything else.
+        records: so many are taken for granted by `likely`: as many as history tells, or 1,000, or
+            as many as what is left pays for.
 
     Example:
         >>> preview = session.preview(eke.count(age=(18, 29)), within=60)
@@ -63,6 +67,8 @@ class Preview:
     share: float | None = None
     capped: bool = False
     of_rank: bool = False
+    likely: float | None = None
+    records: int | None = None
 
     @property
     def free(self) -> bool:
@@ -108,7 +114,7 @@ class Preview:
             return (
                 f"The next step would cost {price}; history gives {known}. How much the whole "
                 f"costs depends on {'the value' if self.share else 'how many records there are'}: "
-                f"at most {self.measure} {self.most:.6g}, all that "
+                f"{self._likely_text}at most {self.measure} {self.most:.6g}, all that "
                 f"{'your cap leaves you' if self.capped else 'is left'}."
             )
         return f"Would cost {price}; history gives {known}."
@@ -119,6 +125,16 @@ class Preview:
         if self.known is None:
             return "nothing yet"
         return f"{self.known:.4g} records off" if self.of_rank else f"±{self.known:.4g}"
+
+    @property
+    def _likely_text(self) -> str:
+        """What averages are likely to cost."""
+        if self.likely is None:
+            return ""
+        return (
+            f"about {self.measure} {self.likely:.3g} or less where each average is one of "
+            f"{self.records:,} records or more; "
+        )
 
     def _bought(self, price: str) -> str:
         """What a price buys."""

@@ -40,6 +40,9 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         **({} if preview.groups_of is None else {"groups_of": preview.groups_of}),
         **({} if preview.share is None else {"share": preview.share}),
         **({"of_rank": True} if preview.of_rank else {}),
+        **(
+            {} if preview.likely is None else {"likely": preview.likely, "records": preview.records}
+        ),
     }
 
 
