@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_COARSE_ROWS",
     "ComposedNoise",
-    "Exactly",
     "ExactPosterior",
+    "Exactly",
     "FormulaPosterior",
     "Inference",
     "Joint",

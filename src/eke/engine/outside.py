@@ -1,0 +1,158 @@
+"""What the ledger says is known from outside: entries that register statements or remove them.
+
+Privacy: a statement is declared by the curator to be known to everybody already. Registering one
+reads no row of the table and costs nothing: it is checked against other statements and the public
+domain only, never against the data or against measurements, so that what is refused says nothing
+about anybody. What then follows from it is post-processing of released values with public numbers.
+A statement that is in truth made from this table is a leak that nothing here can see; see
+docs/concepts/privacy-promise.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from eke.domain import Domain
+from eke.errors import EkeError, FactError, LedgerError
+from eke.history import Outside, Row, Statement
+from eke.history.outside import in_force, removed
+from eke.inference import Exactly, is_large_table, known_exactly
+from eke.inference.exactly import agrees, is_condition
+from eke.inference.regression import norm_of
+from eke.ledger import Book, Entry, Ledger
+from eke.query import Query
+
+REGISTER = "register"
+REMOVE = "remove"
+OUTSIDE = frozenset({REGISTER, REMOVE})
+"""The kinds of entries about what is known from outside."""
+MOST_SINGLE = 4096
+"""Of answers that are not kept as a table."""
+
+
+def heard(known: Sequence[Outside], domain: Domain, entry: Entry) -> tuple[Outside, ...]:
+    """What is known after one more entry, with what was removed; unknown forms release nothing."""
+    try:
+        if entry.kind == REMOVE:
+            number = entry.payload["entry"]
+            if type(number) is not int or number not in {one.sequence for one in in_force(known)}:
+                raise LedgerError("the ledger removes what was never registered")
+            return removed(known, number, entry.sequence)
+        return (*known, Outside.from_document(domain, entry.payload, entry.sequence, entry.at))
+    except (LookupError, TypeError, ValueError, ArithmeticError, EkeError) as problem:
+        raise LedgerError("the ledger holds a fact of an unknown form") from problem
+
+
+def register(ledger: Ledger, domain: Domain, public: Sequence[Row], told: Outside) -> int:
+    """Write down what is known from outside; the number of its entry.
+
+    Privacy: touches no data and costs nothing. It is checked under the ledger's lock, so that of
+    two curators who contradict each other the second one is told.
+    """
+    with ledger.exclusive() as book:
+        check_outside(told, domain, public, _written(book, domain))
+        return book.note(REGISTER, told.to_document()).sequence
+
+
+def remove(ledger: Ledger, domain: Domain, sequence: int, by: str) -> Outside:
+    """Let what an entry registered be known no longer, and return it; answers given stay.
+
+    Privacy: touches no data, and gives nothing back: nothing was paid for it.
+    """
+    with ledger.exclusive() as book:
+        for one in in_force(_written(book, domain)):
+            if one.sequence == sequence:
+                book.note(REMOVE, {"entry": sequence, "by": by})
+                return one
+        raise FactError(
+            f"entry {sequence} holds no fact and no outside table that is in force; list them to "
+            "see the numbers of those that do"
+        )
+
+
+def _written(book: Book, domain: Domain) -> tuple[Outside, ...]:
+    known: tuple[Outside, ...] = ()
+    for entry in book.entries():
+        if entry.kind in OUTSIDE:
+            known = heard(known, domain, entry)
+    return known
+
+
+def check_outside(
+    told: Outside, domain: Domain, public: Sequence[Row], known: Sequence[Outside]
+) -> None:
+    """Raise `FactError` unless statements make sense and agree with those that hold already.
+
+    Privacy: looks at the domain, at public numbers and at other statements, and at nothing else.
+    """
+    for statement in told.statements:
+        _check_form(statement, domain)
+    holding = [one for one in in_force(known) if one.facts]
+    owners = [one for one in holding for _ in one.facts]
+    exactly = known_exactly(domain, public, holding)
+    accepted: list[Outside] = []
+    for statement in told.facts:
+        for query, value in zip(statement.query.queries(), statement.values, strict=True):
+            implied = exactly.value(query)
+            if implied is not None and not agrees(implied, value):
+                others = {owners[place].name for place in exactly.resting_on(query)}
+                named = " and ".join(sorted(others)) or "the public number of records"
+                raise FactError(
+                    f"this contradicts {named}: it says that {query.description} is {value}, and "
+                    f"from there it follows that it is {implied:.12g}. Nothing was registered; "
+                    "correct the number, or remove the other fact first"
+                )
+            _check_size(query, value, exactly.total)
+        single = Outside(told.source, (statement,))
+        owners.append(told)
+        accepted.append(single)
+        exactly = known_exactly(domain, public, [*holding, *accepted])
+        _check_itself(statement, exactly)
+
+
+def _check_form(statement: Statement, domain: Domain) -> None:
+    block = statement.query
+    if block.domain != domain:
+        raise FactError("the statement is over another domain than this dataset's")
+    if block.cells > MOST_SINGLE and not is_large_table(block):
+        raise FactError(
+            f"of {block.cells:,} sums or groups too many would have to be kept one by one; at most "
+            f"{MOST_SINGLE:,} are. Give a table of counts, or fewer numbers"
+        )
+    inside = block.inside
+    if inside is not None and any(inside.blur.values()):
+        names = ", ".join(name for name, bound in inside.blur.items() if bound)
+        raise FactError(
+            f"the domain knows {names} only to its bins or steps, so that a published sum is not "
+            "the sum that eke means; register counts of it, or declare a finer column"
+        )
+    for query in block.queries() if block.cells <= MOST_SINGLE else ():
+        if query.is_zero:
+            raise FactError("no record changes this number; there is nothing to know about it")
+        if not query.people and not norm_of(query):
+            raise FactError("the numbers in this question are too small, or too alike, to compute")
+
+
+def _check_size(query: Query, value: Fraction, total: int | None) -> None:
+    """A count is a whole number between nothing and everybody."""
+    if not query.people and not is_condition(query):
+        return
+    if value < 0 or value.denominator != 1:
+        raise FactError(f"{query.description} is a whole number of at least 0, not {value}")
+    if total is not None and not query.people and value > total:
+        raise FactError(
+            f"{query.description} cannot be {value}: it is public that there are {total} records"
+        )
+
+
+def _check_itself(statement: Statement, exactly: Exactly) -> None:
+    """Its own numbers must be found again: else they contradict each other, or are too alike."""
+    for query, value in zip(statement.query.queries(), statement.values, strict=True):
+        implied = exactly.value(query)
+        if implied is None or not agrees(implied, value):
+            raise FactError(
+                f"{query.description} cannot be held exactly beside the other facts: it differs "
+                "from what follows from them in too few records. Nothing was registered; register "
+                "counts that differ in more"
+            )
