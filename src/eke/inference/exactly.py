@@ -137,7 +137,7 @@ def is_impossible(statement: Statement) -> bool:
         statement.is_exact
         and statement.query.is_single
         and not statement.query.people
-        and statement.values == (0,)
+        and statement.values == (Fraction(0),)
         and is_condition(statement.query.cell(0))
     )
 

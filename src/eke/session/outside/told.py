@@ -10,10 +10,12 @@ from fractions import Fraction
 from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from eke.domain import plain_label
 from eke.errors import FactError
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 
 if TYPE_CHECKING:
+    from eke.query import Block
     from eke.session.ask.question import Asked
 
 Number: TypeAlias = int | float | Decimal | Fraction | str
@@ -81,7 +83,7 @@ class NoisyTable:
 class Told:
     """One statement as it is told, before it is tied to a domain; exact without a law."""
 
-    question: Asked
+    question: Asked | Block
     values: Numbers
     law: NoiseLaw | None = None
 
@@ -132,15 +134,20 @@ def exact_number(given: object) -> Fraction:
 
 
 def in_order(given: Numbers, keys: Sequence[tuple[object, ...]]) -> list[Fraction]:
-    """One number for each key, in their order."""
+    """One number for each key, in their order; labels may be given as texts."""
     if isinstance(given, Mapping):
-        by_label = {(k if isinstance(k, tuple) else (k,)): value for k, value in given.items()}
-        lacking = [key for key in keys if key not in by_label]
-        if lacking or len(by_label) > len(keys):
-            wrong = lacking[0] if lacking else next(key for key in by_label if key not in keys)
+        by_label = {_texts(k if isinstance(k, tuple) else (k,)): v for k, v in given.items()}
+        wanted = [_texts(key) for key in keys]
+        lacking = [key for key in wanted if key not in by_label]
+        if lacking or len(by_label) > len(wanted):
+            wrong = lacking[0] if lacking else next(k for k in by_label if k not in set(wanted))
             said = "has no number" if lacking else "is no cell of this table"
-            raise FactError(f"{', '.join(map(str, wrong))} {said}; give one number for each cell")
-        return [exact_number(by_label[key]) for key in keys]
+            raise FactError(f"{', '.join(wrong)} {said}; give one number for each cell")
+        return [exact_number(by_label[key]) for key in wanted]
     if isinstance(given, str) or not isinstance(given, Iterable):
         return [exact_number(given)]
     return [exact_number(value) for value in given]
+
+
+def _texts(key: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple(str(plain_label(label)) for label in key)
