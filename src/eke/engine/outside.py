@@ -108,7 +108,7 @@ def check_outside(
         owners.append(told)
         accepted.append(single)
         exactly = known_exactly(domain, public, [*holding, *accepted])
-        _check_itself(statement, exactly)
+        _check_itself(statement, exactly, owners, told)
 
 
 def _check_form(statement: Statement, domain: Domain) -> None:
@@ -146,13 +146,25 @@ def _check_size(query: Query, value: Fraction, total: int | None) -> None:
         )
 
 
-def _check_itself(statement: Statement, exactly: Exactly) -> None:
-    """Its own numbers must be found again: else they contradict each other, or are too alike."""
+def _check_itself(
+    statement: Statement, exactly: Exactly, owners: Sequence[Outside], told: Outside
+) -> None:
+    """Its own numbers must be found again: else they contradict others together, or are too alike.
+
+    Equations that contradict each other are met as well as can be, and none of them exactly.
+    """
     for query, value in zip(statement.query.queries(), statement.values, strict=True):
-        implied = exactly.value(query)
-        if implied is None or not agrees(implied, value):
+        implied = exactly.unrounded(query)
+        if implied is None:
             raise FactError(
                 f"{query.description} cannot be held exactly beside the other facts: it differs "
                 "from what follows from them in too few records. Nothing was registered; register "
                 "counts that differ in more"
+            )
+        if not agrees(implied, value):
+            used = {owners[place] for place in exactly.resting_on(query)} - {told}
+            named = " and ".join(sorted(one.name for one in used)) or "itself, or what is public"
+            raise FactError(
+                f"all of it together contradicts {named}: not every number in it can be true. "
+                "Nothing was registered; correct them, or remove the other fact first"
             )

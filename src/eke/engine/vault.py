@@ -21,7 +21,7 @@ from eke.engine.adaptive import Desk
 from eke.engine.checked import checked_plan
 from eke.engine.checkpoint import NO_CHECKPOINT, Checkpoint
 from eke.engine.draws import Answered, Draws
-from eke.engine.failed import FAILED, told
+from eke.engine.failed import FAILED, no_answer, told
 from eke.engine.measuring import (
     PARTS_ALONE,
     Measuring,
@@ -75,7 +75,8 @@ class Vault:
         self._beginning = beginning
         self._checkpoint = checkpoint
         # Of writers, who hold `lock`.
-        self._standing = checkpoint.standing(beginning, ledger.hash_of, self._until)
+        until = lambda last: [one for one in ledger.entries() if one.sequence <= last]  # noqa: E731
+        self._standing = checkpoint.standing(beginning, ledger.hash_of, until)
         self._catching_up = threading.Lock()
         self._published = self._standing.view()  # of readers; replaced as a whole, never changed
 
@@ -146,6 +147,14 @@ class Vault:
         """What was known right after a ledger entry: for answers given in the past."""
         now = self.glance()
         return (now if now.sequence >= sequence else self.snapshot()).inference_through(sequence)
+
+    def may_rest_on_outside(self, through: int) -> bool:
+        """False when nothing was ever registered from outside up to an entry, as far as is known.
+
+        It reads nothing: whoever wrote or read an answer has followed the ledger up to it.
+        """
+        known = self._standing if self._standing.seen >= through else self._published
+        return bool(known.outside) or known.seen < through
 
     def twin(self) -> Vault:
         """Another vault over the same table and ledger, with a lock of its own.
@@ -282,7 +291,7 @@ class Vault:
                     progress=progress,
                 )
                 if not carried_out(measuring, desk, measured, draws):
-                    answer = _nothing
+                    answer = no_answer
                 measured.extend(desk.measured)
                 # 8 to 11: stored, and only then told.
                 steps = [chosen.step for chosen in desk.chosen]
@@ -389,12 +398,5 @@ class Vault:
             self._standing = Standing(self._beginning)
         return closing.answer
 
-    def _until(self, sequence: int) -> list[Entry]:
-        return [entry for entry in self.ledger.entries() if entry.sequence <= sequence]
-
     def _follow(self, ledger: Ledger | Book) -> None:
         self._standing.take_in(ledger.entries(after=self._standing.seen))
-
-
-def _nothing(_: Facts, __: Sequence[Measurement], ___: int) -> str:
-    return FAILED

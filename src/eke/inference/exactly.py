@@ -29,6 +29,7 @@ MOST_TERMS = 64
 """A question that would be longer without the conditions that nobody meets stays as it is."""
 _FINEST_WHOLE = -10  # exponents of coefficients from here on: answers are multiples of that power
 _CLOSE = 1e-6
+_ROUNDING = 1e-10  # of a number
 
 
 class Exactly:
@@ -66,6 +67,11 @@ class Exactly:
         """The answer to a question that follows from what is public; None for any other."""
         if self.total is not None and not query.attributes and not query.people:
             return float(self.total * sum(term.weight for term in query.terms) + query.constant)
+        found = self.unrounded(query)
+        return None if found is None else _whole(found, query)
+
+    def unrounded(self, query: Query) -> float | None:
+        """The same as least squares has it: where facts contradict each other, between them."""
         found = self._found(query)
         return None if found is None else found[0]
 
@@ -127,7 +133,7 @@ class Exactly:
             owners = {self.rows[row][0] for row in estimate.rows.tolist()}
             tables = {self.tables[one.table][0] for one in estimate.cells if one.weights.any()}
             used = {one for one in owners if one is not None} | tables
-            return _whole(estimate.value, asked), sorted(used | set(taken))
+            return estimate.value, sorted(used | set(taken))
         return None
 
 
@@ -152,7 +158,7 @@ def is_condition(query: Query) -> bool:
 
 def agrees(implied: float, said: Fraction) -> bool:
     """Whether a number is what follows from others, but for rounding."""
-    return abs(implied - float(said)) <= _CLOSE * max(1.0, abs(float(said)) * 1e-3)
+    return abs(implied - float(said)) <= _CLOSE + _ROUNDING * abs(float(said))
 
 
 def known_exactly(domain: Domain, public: Sequence[Row], outside: Sequence[Outside]) -> Exactly:

@@ -163,7 +163,7 @@ def test_tables_that_are_kept_whole_meet_the_facts_too(seed, monkeypatch):
     monkeypatch.setattr(state, "LEAST_CELLS", 0)
     monkeypatch.setattr(facts_alone, "LEAST_TABLE", 2)
     rng = np.random.default_rng(1000 + seed)
-    domain, known, measured, of = random_world(rng)
+    domain, known, measured, _ = random_world(rng)
     inference = Inference(domain, measured, known)
     dense = as_matrices(domain, known, measured)
     has_zero = bool(inference.exactly.zeros)

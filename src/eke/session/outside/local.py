@@ -48,9 +48,12 @@ class KnowingHere(Knowing):
 
     def _said_of(self, question: Question, through: int | None = None) -> tuple[str, ...]:
         """What the unit leaves out of an answer, and which facts it rests on."""
+        said = unit_caveats(self.settings)
+        if through is not None and not self._vault.may_rest_on_outside(through):
+            return said
         now = self._vault.glance()
         now = now if through is None or now.sequence >= through else self._vault.snapshot()
-        return unit_caveats(self.settings) + outside_caveats(question, now, through)
+        return said + outside_caveats(question, now, through)
 
 
 def outside_caveats(
