@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from eke.domain import Domain
+from eke.domain import Binned, Domain
 from eke.errors import EkeError, FactError, LedgerError
 from eke.history import Outside, Row, Statement
 from eke.history.outside import in_force, removed
@@ -121,11 +121,14 @@ def _check_form(statement: Statement, domain: Domain) -> None:
             f"{MOST_SINGLE:,} are. Give a table of counts, or fewer numbers"
         )
     inside = block.inside
-    if inside is not None and any(inside.blur.values()):
-        names = ", ".join(name for name, bound in inside.blur.items() if bound)
+    # Numbers that are rounded to a step are those of the table, if it holds multiples of it: that
+    # is for the curator to know. Bins stand for numbers that nobody knows.
+    blurred = () if inside is None else [name for name, bound in inside.blur.items() if bound]
+    binned = [name for name in blurred if isinstance(domain[name], Binned)]
+    if binned:
         raise FactError(
-            f"the domain knows {names} only to its bins or steps, so that a published sum is not "
-            "the sum that eke means; register counts of it, or declare a finer column"
+            f"the domain knows {', '.join(binned)} only to its bins, so that a published sum is "
+            "not the sum that eke means; register counts of it, or declare a finer column"
         )
     for query in block.queries() if block.cells <= MOST_SINGLE else ():
         if query.is_zero:

@@ -149,10 +149,7 @@ class Vault:
         return (now if now.sequence >= sequence else self.snapshot()).inference_through(sequence)
 
     def may_rest_on_outside(self, through: int) -> bool:
-        """False when nothing was ever registered from outside up to an entry, as far as is known.
-
-        It reads nothing: whoever wrote or read an answer has followed the ledger up to it.
-        """
+        """False when nothing was ever registered from outside up to an entry; it reads nothing."""
         known = self._standing if self._standing.seen >= through else self._published
         return bool(known.outside) or known.seen < through
 
