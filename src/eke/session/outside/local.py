@@ -37,7 +37,13 @@ class KnowingHere(Knowing):
         remove(self._vault.ledger, self._vault.domain, sequence, by or self.analyst)
 
     def register_as(self, told: Sequence[Told], source: str, by: str) -> int:
-        """The same as `add_fact` and `learn`, by somebody: for servers."""
+        """The same as `add_fact` and `learn`, by somebody: for servers.
+
+        Args:
+            told: what is said.
+            source: where everybody can look it up.
+            by: who registers it.
+        """
         statements = tuple(statement_of(one, self._questions, self._vault.domain) for one in told)
         beginning = beginning_of(self.settings)
         known = Outside(source, statements, by=by)
