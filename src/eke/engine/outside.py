@@ -61,10 +61,10 @@ def remove(ledger: Ledger, domain: Domain, sequence: int, by: str) -> Outside:
     Privacy: touches no data, and gives nothing back: nothing was paid for it.
     """
     with ledger.exclusive() as book:
-        for one in in_force(_written(book, domain)):
-            if one.sequence == sequence:
+        for registered in in_force(_written(book, domain)):
+            if registered.sequence == sequence:
                 book.note(REMOVE, {"entry": sequence, "by": by})
-                return one
+                return registered
         raise FactError(
             f"entry {sequence} holds no fact and no outside table that is in force; list them to "
             "see the numbers of those that do"

@@ -2,15 +2,15 @@
 
 from eke.history.choice import ChosenStep, RankChoice
 from eke.history.measurement import PUBLIC, Measurement, Row, lasting
-from eke.history.outside import Outside, Statement
+from eke.history.outside import Assertion, Outside
 
 __all__ = [
     "PUBLIC",
+    "Assertion",
     "ChosenStep",
     "Measurement",
     "Outside",
     "RankChoice",
     "Row",
-    "Statement",
     "lasting",
 ]

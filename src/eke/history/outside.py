@@ -28,7 +28,7 @@ MOST_VALUES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Assertion:
     """A question, or several of one block, with what is said of each; exact without a law."""
 
     query: Block
@@ -63,9 +63,9 @@ class Statement:
         }
 
     @staticmethod
-    def from_document(domain: Domain, document: Mapping[str, Any]) -> Statement:
+    def from_document(domain: Domain, document: Mapping[str, Any]) -> Assertion:
         law = document["law"]
-        return Statement(
+        return Assertion(
             block_read(domain, document["query"], ()),
             tuple(Fraction(value) for value in document["values"]),
             None if law is None else law_from_json(law),
@@ -86,7 +86,7 @@ class Outside:
     """
 
     source: str
-    statements: tuple[Statement, ...]
+    statements: tuple[Assertion, ...]
     sequence: int = 0
     by: str = ""
     at: str = ""
@@ -124,7 +124,7 @@ class Outside:
         return self.sequence <= sequence and (self.until is None or sequence < self.until)
 
     @property
-    def facts(self) -> list[Statement]:
+    def facts(self) -> list[Assertion]:
         """What is exact of it."""
         return [one for one in self.statements if one.is_exact]
 
@@ -135,17 +135,19 @@ class Outside:
 
     def to_records(self) -> Iterator[dict[str, Any]]:
         """A dictionary for each statement, for lists."""
-        for one in self.statements:
+        for statement in self.statements:
             yield {
                 "sequence": self.sequence,
                 "at": self.at,
                 "by": self.by,
                 "source": self.source,
-                "kind": "fact" if one.is_exact else "learned",
-                "question": one.query.description,
-                "value": float(one.values[0]) if len(one.values) == 1 else None,
-                "cells": len(one.values),
-                "noise_deviation": 0.0 if one.law is None else float(np.sqrt(one.law.variance)),
+                "kind": "fact" if statement.is_exact else "learned",
+                "question": statement.query.description,
+                "value": float(statement.values[0]) if len(statement.values) == 1 else None,
+                "cells": len(statement.values),
+                "noise_deviation": 0.0
+                if statement.law is None
+                else float(np.sqrt(statement.law.variance)),
             }
 
     def to_document(self) -> dict[str, Any]:
@@ -160,7 +162,7 @@ class Outside:
     def from_document(
         domain: Domain, document: Mapping[str, Any], sequence: int = 0, at: str = ""
     ) -> Outside:
-        statements = tuple(Statement.from_document(domain, each) for each in document["statements"])
+        statements = tuple(Assertion.from_document(domain, each) for each in document["statements"])
         return Outside(document["source"], statements, sequence, document["by"], at)
 
 

@@ -67,18 +67,18 @@ class Exactly:
         """The answer to a question that follows from what is public; None for any other."""
         if self.total is not None and not query.attributes and not query.people:
             return float(self.total * sum(term.weight for term in query.terms) + query.constant)
-        found = self.unrounded(query)
-        return None if found is None else _whole(found, query)
+        number = self.unrounded(query)
+        return None if number is None else _whole(number, query)
 
     def unrounded(self, query: Query) -> float | None:
         """The same as least squares has it: where facts contradict each other, between them."""
-        found = self._found(query)
-        return None if found is None else found[0]
+        solved = self._found(query)
+        return None if solved is None else solved[0]
 
     def resting_on(self, query: Query) -> list[int]:
         """The facts that the answer to such a question follows from, by their places."""
-        found = self._found(query)
-        return [] if found is None else found[1]
+        solved = self._found(query)
+        return [] if solved is None else solved[1]
 
     def removed_from(self, query: Query) -> list[int]:
         """The facts about conditions that nobody meets by which a question is shortened."""

@@ -224,8 +224,8 @@ class Inference:
         for place, table in self.exactly.tables:
             self.foreign.tables.append(owners[place])
             self.tables.append(table)
-        for at, one in enumerate(self.outside):
-            for learned in one.learned:
+        for at, item in enumerate(self.outside):
+            for learned in item.learned:
                 if is_large_table(learned.query):
                     self.foreign.tables.append(at)
                     self.tables.append(learned)
@@ -272,14 +272,14 @@ class Inference:
         if known is not None:
             return LinearEstimate(known, np.empty(0, np.intp), np.empty(0))
         shorter = self.exactly.reduced(query)
-        found = self._as_drawn(self.regression.estimate(shorter))
+        short = self._as_drawn(self.regression.estimate(shorter))
         if shorter is query or not len(self.tables):
-            return found
+            return short
         # Released tables hold the question as it was asked, and may know it better.
         whole = self._as_drawn(self.regression.estimate(query))
-        if found is None or whole is None:
-            return whole if found is None else found
-        return min((found, whole), key=lambda one: self.noise(one).variance)
+        if short is None or whole is None:
+            return whole if short is None else short
+        return min((short, whole), key=lambda one: self.noise(one).variance)
 
     def _as_drawn(self, estimate: LinearEstimate | None) -> LinearEstimate | None:
         return as_drawn(estimate, self._refined, self.regression.laws)

@@ -219,8 +219,8 @@ class History(Sequence[Measurement]):
 
 def _from_outside(known: Outside) -> list[dict[str, Any]]:
     """The records of what is known from outside, with the fields of measurements."""
-    kept = ("sequence", "at", "question", "value", "cells", "noise_deviation", "source")
+    fields = ("sequence", "at", "question", "value", "cells", "noise_deviation", "source")
     return [
-        {**{name: record[name] for name in kept}, "analyst": record["by"], "refines": None}
+        {**{name: record[name] for name in fields}, "analyst": record["by"], "refines": None}
         for record in known.to_records()
     ]

@@ -187,7 +187,7 @@ class Session(KnowingHere, Dataset):
             else self._turns(analyst or self.analyst, work.steps)
         ):
             estimate = known[1].estimate(asked, method, sure, progress)
-        return estimate.with_caveats(caveats(question) + self._said_of(question))
+        return estimate.with_caveats(caveats(question) + self._said_of(question, by=method))
 
     def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
         said, asked = asking.ClaimText.read(claim), asking.claimed(self._questions.of(query))

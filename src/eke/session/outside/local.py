@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from eke.engine.outside import register, remove
 from eke.history import Outside
 from eke.inference import resting_on
+from eke.inference.resting import MOST_LOOKED_AT
 from eke.session.beginning import beginning_of, unit_caveats
 from eke.session.outside.knowing import Knowing
 from eke.session.outside.statement import statement_of
@@ -52,27 +53,35 @@ class KnowingHere(Knowing):
     def _register(self, told: Sequence[Told], source: str) -> int:
         return self.register_as(told, source, self.analyst)
 
-    def _said_of(self, question: Question, through: int | None = None) -> tuple[str, ...]:
+    def _said_of(
+        self, question: Question, through: int | None = None, by: str = "blue"
+    ) -> tuple[str, ...]:
         """What the unit leaves out of an answer, and which facts it rests on."""
         said = unit_caveats(self.settings)
         if through is not None and not self._vault.may_rest_on_outside(through):
             return said
         now = self._vault.glance()
         now = now if through is None or now.sequence >= through else self._vault.snapshot()
-        return said + outside_caveats(question, now, through)
+        return said + outside_caveats(question, now, through, by)
 
 
 def outside_caveats(
-    question: Question, now: Snapshot, through: int | None = None
+    question: Question, now: Snapshot, through: int | None = None, by: str = "blue"
 ) -> tuple[str, ...]:
-    """What of an answer rests on what a curator says is public; `through` is when it was given."""
+    """What of an answer rests on what a curator says is public; `through` is when it was given.
+
+    Models of the whole history rest on all of it, but for what is public as it is.
+    """
     if not now.all_outside:
         return ()
     inference = now.facts.inference if through is None else now.inference_through(through)
     if any(column.formula.ladder is not None for column in question.columns):
         used = inference.outside  # a quantile looks at many counts, some of which may follow
     else:
-        used = resting_on(inference, chain.from_iterable(b.queries() for b in question.blocks))
+        queries = chain.from_iterable(block.queries() for block in question.blocks)
+        looked_at = list(islice(queries, MOST_LOOKED_AT))
+        modelled = by != "blue" and any(inference.public(one) is None for one in looked_at)
+        used = inference.outside if modelled else resting_on(inference, looked_at)
     return said_of(used)
 
 
