@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 Examples:
   $ eke outside fact adult.eke "SELECT COUNT(*) FROM t" 48842 -s "UCI, adult"
-  $ eke outside fact adult.eke "SELECT sex, COUNT(*) FROM t GROUP BY sex" \\
-      --values sex.csv -s "Census 1994, table P1"
-  $ eke outside learn adult.eke "SELECT COUNT(*) FROM t WHERE age > 65" 3420 \\
-      --laplace-scale 10 -s "Office for Statistics, release 7"
+  $ eke outside fact adult.eke "SELECT sex …" --values sex.csv -s "Census, P1"
+  $ eke outside learn adult.eke "SELECT …" 3420 --laplace-scale 10 -s "Office"
   $ eke outside learn adult.eke --from other.eke -s "Region B, June"
   $ eke outside list adult.eke
   $ eke outside forget adult.eke 7
 """
 
 
-class Action(StrEnum):
+class OutsideAction(StrEnum):
     """What can be done."""
 
     FACT = "fact"
@@ -41,7 +39,7 @@ class Action(StrEnum):
 
 
 def outside(
-    action: Annotated[Action, typer.Argument(help="What to do.", show_default=False)],
+    action: Annotated[OutsideAction, typer.Argument(help="What to do.", show_default=False)],
     path: Dataset,
     about: Annotated[
         str | None,
@@ -96,10 +94,10 @@ def outside(
     leak.
     """
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
-        if action is Action.LIST:
+        if action is OutsideAction.LIST:
             _show(place, as_json=as_json)
             return
-        if action is Action.FORGET:
+        if action is OutsideAction.FORGET:
             number = _entry(about)
             place.forget(number)
             _say(f"Entry {number} is used no longer.", number, as_json=as_json)
@@ -111,7 +109,7 @@ def outside(
                 number = _learn_all(place, action, other, source)
             else:
                 told = _question(about), _numbers(value, values)
-                if action is Action.FACT:
+                if action is OutsideAction.FACT:
                     _only_for_learn(laplace_scale, noise_variance)
                     number = place.add_fact(eke.Fact(*told, source))
                 else:
@@ -120,8 +118,8 @@ def outside(
         _say(f"Registered as entry {number}. Nothing was spent.", number, as_json=as_json)
 
 
-def _learn_all(place: AnyDataset, action: Action, other: Path, source: str) -> int:
-    if action is not Action.LEARN:
+def _learn_all(place: AnyDataset, action: OutsideAction, other: Path, source: str) -> int:
+    if action is not OutsideAction.LEARN:
         raise typer.BadParameter("what was released is learned, not a fact", param_hint="--from")
     return place.learn(eke.open(other, columns="needed").history, source=source)
 

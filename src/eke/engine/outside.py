@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from eke.domain import Binned, Domain
+from eke.domain import Domain
 from eke.errors import EkeError, FactError, LedgerError
-from eke.history import Outside, Row, Statement
+from eke.history import Assertion, Outside, Row
 from eke.history.outside import in_force, removed
 from eke.inference import Exactly, is_large_table, known_exactly
 from eke.inference.exactly import agrees, is_condition
 from eke.inference.regression import norm_of
-from eke.ledger import Book, Entry, Ledger
+from eke.ledger import Entry
 from eke.query import Query
+
+if TYPE_CHECKING:
+    from eke.ledger import Book, Ledger  # slow to load, and needed by writers only
 
 REGISTER = "register"
 REMOVE = "remove"
@@ -111,7 +115,7 @@ def check_outside(
         _check_itself(statement, exactly, owners, told)
 
 
-def _check_form(statement: Statement, domain: Domain) -> None:
+def _check_form(statement: Assertion, domain: Domain) -> None:
     block = statement.query
     if block.domain != domain:
         raise FactError("the statement is over another domain than this dataset's")
@@ -124,7 +128,7 @@ def _check_form(statement: Statement, domain: Domain) -> None:
     # Numbers that are rounded to a step are those of the table, if it holds multiples of it: that
     # is for the curator to know. Bins stand for numbers that nobody knows.
     blurred = () if inside is None else [name for name, bound in inside.blur.items() if bound]
-    binned = [name for name in blurred if isinstance(domain[name], Binned)]
+    binned = [name for name in blurred if domain[name].has_bins]
     if binned:
         raise FactError(
             f"the domain knows {', '.join(binned)} only to its bins, so that a published sum is "
@@ -150,7 +154,7 @@ def _check_size(query: Query, value: Fraction, total: int | None) -> None:
 
 
 def _check_itself(
-    statement: Statement, exactly: Exactly, owners: Sequence[Outside], told: Outside
+    statement: Assertion, exactly: Exactly, owners: Sequence[Outside], told: Outside
 ) -> None:
     """Its own numbers must be found again: else they contradict others together, or are too alike.
 

@@ -145,9 +145,7 @@ class Outside:
                 "question": statement.query.description,
                 "value": float(statement.values[0]) if len(statement.values) == 1 else None,
                 "cells": len(statement.values),
-                "noise_deviation": 0.0
-                if statement.law is None
-                else float(np.sqrt(statement.law.variance)),
+                "noise_deviation": 0.0 if statement.law is None else _deviation(statement.law),
             }
 
     def to_document(self) -> dict[str, Any]:
@@ -176,3 +174,7 @@ def in_force(known: Iterable[Outside], sequence: int | None = None) -> tuple[Out
 def removed(known: Iterable[Outside], sequence: int, until: int) -> tuple[Outside, ...]:
     """The same, but what one entry registered holds only until another."""
     return tuple(replace(one, until=until) if one.sequence == sequence else one for one in known)
+
+
+def _deviation(law: NoiseLaw) -> float:
+    return float(np.sqrt(law.variance))

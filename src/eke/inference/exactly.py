@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from eke.domain import Domain
-from eke.history import Measurement, Outside, Row, Statement
+from eke.history import Assertion, Measurement, Outside, Row
 from eke.inference.mixed import MixedRegression
 from eke.inference.regression import Regression
 from eke.inference.tables import ReleasedTables, table_weight
@@ -36,7 +36,7 @@ class Exactly:
     """Facts, as one system of equations; it never changes."""
 
     def __init__(
-        self, domain: Domain, public: Sequence[Row] = (), facts: Sequence[Statement] = ()
+        self, domain: Domain, public: Sequence[Row] = (), facts: Sequence[Assertion] = ()
     ) -> None:
         self.domain = domain
         self.facts = tuple(facts)
@@ -137,7 +137,7 @@ class Exactly:
         return None
 
 
-def is_impossible(statement: Statement) -> bool:
+def is_impossible(statement: Assertion) -> bool:
     """True of a fact that nobody meets a condition."""
     return (
         statement.is_exact

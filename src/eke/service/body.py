@@ -163,7 +163,7 @@ class NewCap(Body):
 _Value = float | Annotated[str, Field(pattern=r"^-?[0-9./eE+-]{1,400}$")]
 
 
-class OutsideStatement(_SqlOrQuery):
+class AssertionBody(_SqlOrQuery):
     """What somebody else says about one question, or about each cell of a table."""
 
     values: list[_Value] = Field(
@@ -178,7 +178,7 @@ class NewOutside(Body):
     """Statements of one source."""
 
     source: str = Field(min_length=1, max_length=500)
-    statements: list[OutsideStatement] = Field(min_length=1, max_length=1000)
+    statements: list[AssertionBody] = Field(min_length=1, max_length=1000)
 
 
 class NewAccount(Body):

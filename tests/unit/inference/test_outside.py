@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eke.domain import Domain, Integer
-from eke.history import Measurement, Outside, Statement
+from eke.history import Assertion, Measurement, Outside
 from eke.inference import Inference, halfwidth, state
 from eke.inference import exactly as facts_alone
 from eke.privacy.law import Gaussian, Laplace
@@ -19,12 +19,12 @@ ROUNDING = 1e-5  # the method of weighting keeps to facts to a millionth of a re
 
 
 def fact(query, *values, source="a yearbook") -> Outside:
-    return Outside(source, (Statement(query, tuple(Fraction(value) for value in values)),))
+    return Outside(source, (Assertion(query, tuple(Fraction(value) for value in values)),))
 
 
 def learned(query, law, *values, source="another office") -> Outside:
     told = tuple(Fraction(float(value)) for value in values)
-    return Outside(source, (Statement(query, told, law),))
+    return Outside(source, (Assertion(query, told, law),))
 
 
 def least_squares(dense, asked):

@@ -76,7 +76,7 @@ class Knowing(ABC):
         listed = list(tables)
         if listed and all(isinstance(one, Measurement) for one in listed):
             released = [one for one in listed if isinstance(one, Measurement)]
-            told = [Told(one.query, one.values, one.law) for one in lasting(released)]
+            told = [Told(None, one.values, one.law, one.query) for one in lasting(released)]
         elif all(isinstance(one, NoisyTable) for one in listed):
             noisy = [one for one in listed if isinstance(one, NoisyTable)]
             told = [Told(one.question, one.values, one.law) for one in noisy]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from eke.domain import Domain
 from eke.errors import FactError, QueryError
-from eke.history import Statement
+from eke.history import Assertion
 from eke.query import Block
-from eke.query.block import BlockOf
 from eke.query.kinds import block_read
 from eke.session.outside.told import Told, in_order
 
@@ -23,10 +22,12 @@ _LINEAR = (
 )
 
 
-def statement_of(told: Told, questions: QuestionStore, domain: Domain) -> Statement:
+def statement_of(told: Told, questions: QuestionStore, domain: Domain) -> Assertion:
     """What is told, as a statement about a block over the domain."""
-    if isinstance(told.question, BlockOf):  # tied to a domain already, perhaps to another one
-        return Statement(carried_over(told.question, domain), _plain(told), told.law)
+    if told.question is None or told.block is not None:
+        if told.block is None:
+            raise FactError("say what it is about")
+        return Assertion(carried_over(told.block, domain), _plain(told), told.law)
     question = questions.of(told.question)
     block, keys = _linear(question)
     formula = next(column.finished for column in question.columns if not column.is_key)
@@ -39,7 +40,7 @@ def statement_of(told: Told, questions: QuestionStore, domain: Domain) -> Statem
         raise FactError(
             "noisy sums of a column with decimals cannot be learned; give counts, or a fact"
         )
-    return Statement(block.without_constant(), tuple(v - constant for v in values), law)
+    return Assertion(block.without_constant(), tuple(v - constant for v in values), law)
 
 
 def carried_over(block: Any, domain: Domain) -> Block:

@@ -83,9 +83,10 @@ class NoisyTable:
 class Told:
     """One statement as it is told, before it is tied to a domain; exact without a law."""
 
-    question: Asked | Block
+    question: Asked | None
     values: Numbers
     law: NoiseLaw | None = None
+    block: Block | None = None  # in place of the question: what another dataset measured
 
 
 @dataclass(frozen=True, slots=True)
