@@ -18,7 +18,7 @@ from eke.query import count, marginal
 
 DOMAIN = Domain(a=Integer(0, 1), b=Integer(0, 2), c=Integer(0, 1))
 SIZES = {"a": 2, "b": 3, "c": 2}
-TABLES = (("a", "b"), ("b", "c"), ("a",))
+TABLES: tuple[tuple[str, ...], ...] = (("a", "b"), ("b", "c"), ("a",))
 
 
 def world(rng: np.random.Generator):
@@ -31,7 +31,11 @@ def world(rng: np.random.Generator):
         Assertion(count(b=(0, 1), c=1).on(DOMAIN), (Fraction(truth[:, :2, 1].sum()),)),
         Assertion(marginal("a").on(DOMAIN), tuple(map(Fraction, truth.sum(axis=(1, 2))))),
     ]
-    axes = {("a", "b"): 2, ("b", "c"): 0, ("a",): (1, 2)}
+    axes: dict[tuple[str, ...], tuple[int, ...]] = {
+        ("a", "b"): (2,),
+        ("b", "c"): (0,),
+        ("a",): (1, 2),
+    }
     tables = {
         names: truth.sum(axis=axes[names]) + rng.normal(0, 4, [SIZES[n] for n in names])
         for names in TABLES
@@ -106,7 +110,7 @@ def test_whole_tables_leave_empty_what_is_empty() -> None:
 
 
 def test_facts_that_no_counts_can_meet_are_told() -> None:
-    tables = {("a",): np.array([5.0, 5.0])}
+    tables: dict[tuple[str, ...], np.ndarray] = {("a",): np.array([5.0, 5.0])}
     negative = Equation(("a",), np.array([1.0, 0.0]), -4.0)
     with pytest.raises(EstimateError, match="meet all public facts"):
         consistent_tables(tables, {"a": 2}, nonnegative=True, equations=[negative])

@@ -184,7 +184,7 @@ def release_text(
     targets = [target.attributes for target in plan.workload.targets]
     equations = equations_of(facts, targets, plan.workload.domain)
     recovered = plan.recover([np.array(one.values) for one in released], total)
-    document = {
+    document: dict[str, Any] = {
         "release": released[0].sequence,
         "total": total,
         "cost_nano": cost,
