@@ -97,17 +97,10 @@ def check_outside(
     exactly = known_exactly(domain, public, holding)
     accepted: list[Outside] = []
     for statement in told.facts:
-        for query, value in zip(statement.query.queries(), statement.values, strict=True):
-            implied = exactly.value(query)
-            if implied is not None and not agrees(implied, value):
-                others = {owners[place].name for place in exactly.resting_on(query)}
-                named = " and ".join(sorted(others)) or "the public number of records"
-                raise FactError(
-                    f"this contradicts {named}: it says that {query.description} is {value}, and "
-                    f"from there it follows that it is {implied:.12g}. Nothing was registered; "
-                    "correct the number, or remove the other fact first"
-                )
-            _check_size(query, value, exactly.total)
+        if is_large_table(statement.query):  # looked at as a whole, after it was taken in
+            _check_counts(statement, exactly.total)
+        else:
+            _check_one_by_one(statement, exactly, owners)
         single = Outside(told.source, (statement,))
         owners.append(told)
         accepted.append(single)
@@ -141,6 +134,32 @@ def _check_form(statement: Assertion, domain: Domain) -> None:
             raise FactError("the numbers in this question are too small, or too alike, to compute")
 
 
+def _check_one_by_one(statement: Assertion, exactly: Exactly, owners: Sequence[Outside]) -> None:
+    """No number differs from what follows from other facts, and counts are counts."""
+    for query, value in zip(statement.query.queries(), statement.values, strict=True):
+        implied = exactly.value(query)
+        if implied is not None and not agrees(implied, value):
+            others = {owners[place].name for place in exactly.resting_on(query)}
+            named = " and ".join(sorted(others)) or "the public number of records"
+            raise FactError(
+                f"this contradicts {named}: it says that {query.description} is {value}, and "
+                f"from there it follows that it is {implied:.12g}. Nothing was registered; "
+                "correct the number, or remove the other fact first"
+            )
+        _check_size(query, value, exactly.total)
+
+
+def _check_counts(statement: Assertion, total: int | None) -> None:
+    """The cells of a large table: those that could be wrong are looked at one by one."""
+    wrong = (
+        place
+        for place, value in enumerate(statement.values)
+        if value < 0 or value.denominator != 1 or (total is not None and value > total)
+    )
+    for place in wrong:
+        _check_size(statement.query.cell(place), statement.values[place], total)
+
+
 def _check_size(query: Query, value: Fraction, total: int | None) -> None:
     """A count is a whole number between nothing and everybody."""
     if not query.people and not is_condition(query):
@@ -160,7 +179,8 @@ def _check_itself(
 
     Equations that contradict each other are met as well as can be, and none of them exactly.
     """
-    for query, value in zip(statement.query.queries(), statement.values, strict=True):
+    for place in exactly.misfits(statement):
+        query, value = statement.query.cell(place), statement.values[place]
         implied = exactly.unrounded(query)
         if implied is None:
             raise FactError(

@@ -12,12 +12,14 @@ that meet it. So it is taken out of every question and of every single answer (`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Assertion, Measurement, Outside, Row
+from eke.inference.known_table import summed_inside
 from eke.inference.mixed import MixedRegression
 from eke.inference.regression import Regression
 from eke.inference.tables import ReleasedTables, table_weight
@@ -75,6 +77,16 @@ class Exactly:
         solved = self._found(query)
         return None if solved is None else solved[0]
 
+    def misfits(self, statement: Assertion) -> Iterator[int]:
+        """The places of numbers of a fact that all facts together do not give."""
+        block, table = statement.query, None
+        if is_large_table(block) and isinstance(self._regression, MixedRegression):
+            table = self._table(block)
+        for place, value in enumerate(statement.values):
+            number = self.unrounded(block.cell(place)) if table is None else float(table[place])
+            if number is None or not agrees(number, value):
+                yield place
+
     def resting_on(self, query: Query) -> list[int]:
         """The facts that the answer to such a question follows from, by their places."""
         solved = self._found(query)
@@ -117,6 +129,15 @@ class Exactly:
         for row in rows:
             regression.append(row)
         return regression
+
+    def _table(self, block: Block) -> FloatArray | None:
+        """All cells of a plain table at once; None where they are asked one by one."""
+        inside = block.inside
+        if inside is None or not block.grouped or not isinstance(self._regression, MixedRegression):
+            return None
+        names = self.domain.in_order({*block.grouped, *inside.attributes})
+        values = self._regression.table(names)
+        return None if values is None else summed_inside(values, block.grouped, inside)
 
     def _found(self, query: Query) -> tuple[float, list[int]] | None:
         """The answer, and the facts that have a weight in it."""

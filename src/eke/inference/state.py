@@ -27,7 +27,7 @@ from eke.inference.exactly import is_large_table, known_exactly
 from eke.inference.known_table import KnownTable, summed_inside
 from eke.inference.late_rows import LateRows, ReadRows
 from eke.inference.memo import Memo
-from eke.inference.mixed import MixedRegression
+from eke.inference.mixed import RESOLUTION_OF_FACTS, MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression, SetAside
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
@@ -239,7 +239,10 @@ class Inference:
     def settle(self) -> None:
         """Finish what `take_in` left to do."""
         if self._regression is None:
-            self._regression = MixedRegression(self.domain, self.tables, self.rows)
+            resolution = RESOLUTION_OF_FACTS if self.outside else 0.0
+            self._regression = MixedRegression(
+                self.domain, self.tables, self.rows, resolution=resolution
+            )
         for row in self.rows[len(self._regression) :]:
             self._regression.append(row)
 
