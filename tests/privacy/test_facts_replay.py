@@ -43,7 +43,8 @@ def fact(rng: np.random.Generator, pair: Neighbours) -> Callable[[World], object
             noisy = eke.NoisyTable(question, number, laplace_scale=3.0)
             done = session.learn(noisy, source="An office")
         elif what == "forget":
-            done = session.forget(entry)
+            session.forget(entry)
+            done = entry
         else:
             statement = {"sql": f"SELECT COUNT(*) FROM p WHERE age = {number % 6}", "values": [7]}
             body = {"source": "A yearbook", "statements": [statement]}

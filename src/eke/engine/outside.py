@@ -31,8 +31,10 @@ REGISTER = "register"
 REMOVE = "remove"
 OUTSIDE = frozenset({REGISTER, REMOVE})
 """The kinds of entries about what is known from outside."""
-MOST_SINGLE = 4096
-"""Of answers that are not kept as a table."""
+MOST_SINGLE = 1024
+"""Of one block: answers that are not kept as a table."""
+MOST_SINGLE_IN_ALL = 4096
+"""Of everything that is in force: least squares takes time quadratic in each of them."""
 
 
 def heard(known: Sequence[Outside], domain: Domain, entry: Entry) -> tuple[Outside, ...]:
@@ -51,11 +53,15 @@ def heard(known: Sequence[Outside], domain: Domain, entry: Entry) -> tuple[Outsi
 def register(ledger: Ledger, domain: Domain, public: Sequence[Row], told: Outside) -> int:
     """Write down what is known from outside; the number of its entry.
 
-    Privacy: touches no data and costs nothing. It is checked under the ledger's lock, so that of
-    two curators who contradict each other the second one is told.
+    Privacy: touches no data and costs nothing. What came meanwhile is seen under the ledger's lock,
+    so that of two curators who contradict each other the second one is told.
     """
+    known = _written(ledger, domain)
+    check_outside(told, domain, public, known)  # others need not wait for that
     with ledger.exclusive() as book:
-        check_outside(told, domain, public, _written(book, domain))
+        now = _written(book, domain)
+        if now != known:
+            check_outside(told, domain, public, now)
         return book.note(REGISTER, told.to_document()).sequence
 
 
@@ -75,9 +81,9 @@ def remove(ledger: Ledger, domain: Domain, sequence: int, by: str) -> Outside:
         )
 
 
-def _written(book: Book, domain: Domain) -> tuple[Outside, ...]:
+def _written(ledger: Ledger | Book, domain: Domain) -> tuple[Outside, ...]:
     known: tuple[Outside, ...] = ()
-    for entry in book.entries():
+    for entry in ledger.entries():
         if entry.kind in OUTSIDE:
             known = heard(known, domain, entry)
     return known
@@ -92,6 +98,7 @@ def check_outside(
     """
     for statement in told.statements:
         _check_form(statement, domain)
+    _check_number([*in_force(known), told])
     holding = [one for one in in_force(known) if one.facts]
     owners = [one for one in holding for _ in one.facts]
     exactly = known_exactly(domain, public, holding)
@@ -132,6 +139,16 @@ def _check_form(statement: Assertion, domain: Domain) -> None:
             raise FactError("no record changes this number; there is nothing to know about it")
         if not query.people and not norm_of(query):
             raise FactError("the numbers in this question are too small, or too alike, to compute")
+
+
+def _check_number(together: Sequence[Outside]) -> None:
+    blocks = [statement.query for item in together for statement in item.statements]
+    single = sum(block.cells for block in blocks if not is_large_table(block))
+    if single > MOST_SINGLE_IN_ALL:
+        raise FactError(
+            f"{single:,} numbers from outside would have to be kept one by one; at most "
+            f"{MOST_SINGLE_IN_ALL:,} are. Register tables of counts, or forget some others first"
+        )
 
 
 def _check_one_by_one(statement: Assertion, exactly: Exactly, owners: Sequence[Outside]) -> None:

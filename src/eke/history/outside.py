@@ -25,6 +25,7 @@ from eke.query.kinds import block_read
 LONGEST_SOURCE = 500
 MOST_VALUES = 100_000
 """Of one item: a table of more is not written into a ledger as a whole."""
+_LEAST_VARIANCE, _MOST_VARIANCE = 1e-6, 1e30
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class Assertion:
             raise FactError(
                 f"this is about {self.query.cells:,} numbers, and {len(self.values):,} were given; "
                 "give one for each"
+            )
+        if self.law is not None and not _LEAST_VARIANCE <= self.law.variance < _MOST_VARIANCE:
+            raise FactError(
+                "noise has a standard deviation from a thousandth to 10^15; what is known more "
+                "exactly than that is a fact"
             )
         if self.query.constant:
             raise FactError("a statement is about the question without its constant")

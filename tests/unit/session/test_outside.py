@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import eke
+from eke.engine import outside
 from eke.errors import FactError, LedgerError, QueryError
 from eke.ledger import Ledger
 from eke.session import Estimate
@@ -163,7 +164,7 @@ def test_measurements_before_and_after_a_fact_give_the_same(
         (eke.Fact(eke.count(age=17), -1, "B"), "whole number of at least 0"),
         (eke.Fact(eke.count(age=17), 0.5, "B"), "whole number of at least 0"),
         (eke.Fact(eke.count(age=17), 401, "B"), "it is public that there are 400 records"),
-        (eke.Fact(eke.count(age=17), float("nan"), "B"), "no finite number"),
+        (eke.Fact(eke.count(age=17), float("nan"), "B"), "no number of reasonable size"),
         (eke.Fact(eke.count(age=17), True, "B"), "not true or false"),
         (eke.Fact(eke.count(age=17), 40, " "), "say where this is published"),
         (eke.Fact(eke.count(age=17), 40, "B" * 501), "at most 500 characters"),
@@ -332,3 +333,44 @@ def test_entries_of_unknown_form_release_nothing(
         book.note(kind, payload)
     with pytest.raises(LedgerError, match="unknown form"):
         eke.open(place, data=make_people()).preview(eke.count(), within=9)
+
+
+@pytest.mark.parametrize("written", ["1e400", "1e-400", "1/0", "", "12_0", "0x10", "nan", "1.5/2"])
+def test_numbers_are_written_with_digits(session: eke.Session, written: str) -> None:
+    with pytest.raises(FactError, match="no number of reasonable size"):
+        session.add_fact(eke.Fact(eke.count(age=17), written, "Yearbook"))
+
+
+def test_noise_that_is_none_is_a_fact(session: eke.Session) -> None:
+    with pytest.raises(FactError, match="is a fact"):
+        session.learn(eke.NoisyTable(eke.count(), 400, noise_variance=1e-12), source="Office")
+
+
+def test_there_is_an_end_to_numbers_that_are_kept_one_by_one(
+    session: eke.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "MOST_SINGLE_IN_ALL", 12)
+    number = session.add_fact(eke.Fact(eke.marginal("age"), [40] * 10, "Census"))
+    with pytest.raises(FactError, match="13 numbers from outside would have to be kept one by one"):
+        session.add_fact(eke.Fact(eke.marginal("city"), [134, 133, 133], "Census"))
+    session.forget(number)
+    session.add_fact(eke.Fact(eke.marginal("city"), [134, 133, 133], "Census"))
+
+
+def test_of_two_curators_who_contradict_each_other_the_second_is_told(
+    session: eke.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one registers between the first look and the lock."""
+    plain = outside.check_outside
+    came: list[bool] = []
+
+    def late(*words: Any) -> None:
+        plain(*words)
+        if not came:
+            came.append(True)
+            session.add_fact(ALL)
+
+    monkeypatch.setattr(outside, "check_outside", late)
+    with pytest.raises(FactError, match="contradicts 'Yearbook, table 1'"):
+        session.add_fact(eke.Fact(eke.count(), 401, "Another"))
+    assert [one.value for one in session.facts] == [400.0]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from eke.domain import plain_label
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from eke.query import Block
     from eke.session.ask.question import Asked
 
+_WRITTEN = re.compile(r"[+-]?[0-9]{1,40}(/[0-9]{1,40}|(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?)")
 Number: TypeAlias = int | float | Decimal | Fraction | str
 Numbers: TypeAlias = Number | Iterable[Number] | Mapping[Any, Number]
 """One number, or one for each cell: in order, or by the cell's label."""
@@ -124,14 +124,13 @@ def exact_number(given: object) -> Fraction:
     """A number as it was written: 0.1 is a tenth."""
     if isinstance(given, bool):
         raise FactError("a value is a number, not true or false")
-    if isinstance(given, Rational):
-        return Fraction(given)
-    if isinstance(given, str | Decimal) or (isinstance(given, Real) and math.isfinite(given)):
-        try:
-            return Fraction(str(given))
-        except (ValueError, ZeroDivisionError):
-            pass
-    raise FactError(f"{given!r} is no finite number; write it with digits, such as 1504 or 0.25")
+    written = str(given).strip()
+    if _WRITTEN.fullmatch(written) and not re.search(r"/0+$", written):
+        return Fraction(written)
+    raise FactError(
+        f"{written[:40]!r} is no number of reasonable size; write it with digits, such as 1504, "
+        "0.25 or 1/3"
+    )
 
 
 def in_order(given: Numbers, keys: Sequence[tuple[object, ...]]) -> list[Fraction]:
