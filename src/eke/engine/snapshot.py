@@ -7,7 +7,7 @@ the ledger has moved on by then, the decision is made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from eke.engine.accounts import Books
@@ -47,6 +47,10 @@ class Snapshot:
     def outside(self) -> tuple[Outside, ...]:
         """What is known from outside: facts, and what others measured."""
         return in_force(self.all_outside)
+
+    def registered(self, numbers: Collection[int]) -> tuple[Outside, ...]:
+        """What some entries registered, removed since or not."""
+        return tuple(item for item in self.all_outside if item.sequence in numbers)
 
     def facts_for(self, analyst: str) -> Facts:
         """The facts with the limit that this analyst's cap leaves."""

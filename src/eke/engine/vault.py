@@ -148,11 +148,6 @@ class Vault:
         now = self.glance()
         return (now if now.sequence >= sequence else self.snapshot()).inference_through(sequence)
 
-    def may_rest_on_outside(self, through: int) -> bool:
-        """False when nothing was ever registered from outside up to an entry; it reads nothing."""
-        known = self._standing if self._standing.seen >= through else self._published
-        return bool(known.outside) or known.seen < through
-
     def twin(self) -> Vault:
         """Another vault over the same table and ledger, with a lock of its own.
 

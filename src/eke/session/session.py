@@ -187,7 +187,7 @@ class Session(KnowingHere, Dataset):
             else self._turns(analyst or self.analyst, work.steps)
         ):
             estimate = known[1].estimate(asked, method, sure, progress)
-        return estimate.with_caveats(caveats(question) + self._said_of(question, by=method))
+        return estimate.with_caveats(caveats(question) + self._said_of(question, method))
 
     def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
         said, asked = asking.ClaimText.read(claim), asking.claimed(self._questions.of(query))
@@ -396,5 +396,4 @@ class Session(KnowingHere, Dataset):
     def _read(self, request: Request, text: str) -> Answer:
         """The answer to a request from its stored text."""
         answer = request.answer(text, self._vault.inference_through)
-        said = self._said_of(request.question, answer.receipt.through)
-        return replace(answer, caveats=answer.caveats + said)
+        return replace(answer, caveats=answer.caveats + self._said_in(text))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from eke.session.outside.statement import statement_of
 from eke.session.outside.told import Known, Told
 
 if TYPE_CHECKING:
-    from eke.engine import Snapshot, Vault
+    from eke.engine import Vault
     from eke.question import Question
     from eke.session.ask.question_store import QuestionStore
 
@@ -53,36 +54,36 @@ class KnowingHere(Knowing):
     def _register(self, told: Sequence[Told], source: str) -> int:
         return self.register_as(told, source, self.analyst)
 
-    def _said_of(
-        self, question: Question, through: int | None = None, by: str = "blue"
-    ) -> tuple[str, ...]:
-        """What the unit leaves out of an answer, and which facts it rests on."""
+    def _said_in(self, text: str) -> tuple[str, ...]:
+        """What the unit leaves out of a stored answer, and which facts it rests on."""
+        return unit_caveats(self.settings) + outside_caveats(text, self._registered)
+
+    def _said_of(self, question: Question, method: str) -> tuple[str, ...]:
+        """The same of an estimate. Models rest on all that is known, but for what is public."""
+        inference = self._vault.glance().facts.inference
         said = unit_caveats(self.settings)
-        if through is not None and not self._vault.may_rest_on_outside(through):
+        if not inference.outside:
             return said
-        now = self._vault.glance()
-        now = now if through is None or now.sequence >= through else self._vault.snapshot()
-        return said + outside_caveats(question, now, through, by)
+        queries = chain.from_iterable(block.queries() for block in question.blocks)
+        looked_at = list(islice(queries, MOST_LOOKED_AT))
+        if method != "blue" and any(inference.public(query) is None for query in looked_at):
+            return said + said_of(inference.outside)
+        return said + said_of(resting_on(inference, looked_at))
+
+    def _registered(self, numbers: Collection[int]) -> tuple[Outside, ...]:
+        """What entries registered, removed or not."""
+        seen = self._vault.glance().registered(numbers)
+        return seen if len(seen) == len(numbers) else self._vault.snapshot().registered(numbers)
 
 
 def outside_caveats(
-    question: Question, now: Snapshot, through: int | None = None, by: str = "blue"
+    text: str, registered: Callable[[Collection[int]], Sequence[Outside]]
 ) -> tuple[str, ...]:
-    """What of an answer rests on what a curator says is public; `through` is when it was given.
-
-    Models of the whole history rest on all of it, but for what is public as it is.
-    """
-    if not now.all_outside:
+    """Sentences about the entries that a stored answer names."""
+    if '"outside"' not in text:
         return ()
-    inference = now.facts.inference if through is None else now.inference_through(through)
-    if any(column.formula.ladder is not None for column in question.columns):
-        used = inference.outside  # a quantile looks at many counts, some of which may follow
-    else:
-        queries = chain.from_iterable(block.queries() for block in question.blocks)
-        looked_at = list(islice(queries, MOST_LOOKED_AT))
-        modelled = by != "blue" and any(inference.public(one) is None for one in looked_at)
-        used = inference.outside if modelled else resting_on(inference, looked_at)
-    return said_of(used)
+    numbers = json.loads(text).get("outside", ())
+    return said_of(registered(numbers)) if numbers else ()
 
 
 def said_of(used: Sequence[Outside]) -> tuple[str, ...]:
