@@ -61,6 +61,4 @@ def free_answer(path: Path, sql: str, aim: Aim) -> Answer | None:
     text = request.text(now.facts, Finding("history", now.sequence))
     answer = request.answer(text, now.inference_through)
     said = unit_caveats(settings) + outside_caveats(text, now.registered)
-        text, lambda used: [o for o in now.outside if o.sequence in used]
-    )
     return replace(answer, caveats=answer.caveats + said)
