@@ -55,7 +55,6 @@ class MixedRegression:
         domain: Domain,
         tables: ReleasedTables,
         rows: Sequence[Row] = (),
-        *,
         resolution: float = 0.0,
     ) -> None:
         """With `resolution` above 0, no row is taken for more precise than that share allows."""

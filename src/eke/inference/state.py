@@ -240,9 +240,7 @@ class Inference:
         """Finish what `take_in` left to do."""
         if self._regression is None:
             resolution = RESOLUTION_OF_FACTS if self.outside else 0.0
-            self._regression = MixedRegression(
-                self.domain, self.tables, self.rows, resolution=resolution
-            )
+            self._regression = MixedRegression(self.domain, self.tables, self.rows, resolution)
         for row in self.rows[len(self._regression) :]:
             self._regression.append(row)
 
