@@ -8,11 +8,8 @@ another draw. See docs/proofs/release.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from eke.errors import ReleaseFailed
-from eke.history import Measurement
-from eke.planning import Facts
 
 FAILED = json.dumps({"failed": "eke-release/1"})
 """The stored text of a release that was charged, measured, and came to nothing."""
@@ -33,8 +30,3 @@ def told(text: str) -> str:
             "a new key, and please report this"
         )
     return text
-
-
-def no_answer(_: Facts, __: Sequence[Measurement], ___: int) -> str:
-    """What is stored where nothing can be made of what was measured."""
-    return FAILED

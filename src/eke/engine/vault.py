@@ -21,7 +21,7 @@ from eke.engine.adaptive import Desk
 from eke.engine.checked import checked_plan
 from eke.engine.checkpoint import NO_CHECKPOINT, Checkpoint
 from eke.engine.draws import Answered, Draws
-from eke.engine.failed import FAILED, no_answer, told
+from eke.engine.failed import FAILED, told
 from eke.engine.measuring import (
     PARTS_ALONE,
     Measuring,
@@ -75,8 +75,7 @@ class Vault:
         self._beginning = beginning
         self._checkpoint = checkpoint
         # Of writers, who hold `lock`.
-        until = lambda last: [one for one in ledger.entries() if one.sequence <= last]  # noqa: E731
-        self._standing = checkpoint.standing(beginning, ledger.hash_of, until)
+        self._standing = checkpoint.standing(beginning, ledger.hash_of, self._until)
         self._catching_up = threading.Lock()
         self._published = self._standing.view()  # of readers; replaced as a whole, never changed
 
@@ -283,7 +282,7 @@ class Vault:
                     progress=progress,
                 )
                 if not carried_out(measuring, desk, measured, draws):
-                    answer = no_answer
+                    answer = _nothing
                 measured.extend(desk.measured)
                 # 8 to 11: stored, and only then told.
                 steps = [chosen.step for chosen in desk.chosen]
@@ -390,5 +389,12 @@ class Vault:
             self._standing = Standing(self._beginning)
         return closing.answer
 
+    def _until(self, sequence: int) -> list[Entry]:
+        return [entry for entry in self.ledger.entries() if entry.sequence <= sequence]
+
     def _follow(self, ledger: Ledger | Book) -> None:
         self._standing.take_in(ledger.entries(after=self._standing.seen))
+
+
+def _nothing(_: Facts, __: Sequence[Measurement], ___: int) -> str:
+    return FAILED
