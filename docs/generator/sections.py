@@ -120,6 +120,14 @@ SECTIONS = (
             *("Budget", "History", "publish.Published", "write_report"),
         ),
     ),
+    Section(
+        "Telling what is public elsewhere",
+        ("Fact", "NoisyTable", "session.Known"),
+        """
+        `session.add_fact`, `session.learn`, `session.outside` and `session.forget` are members of a
+        session. How to: docs/how-to/use-public-facts.md.
+        """,
+    ),
     Section("Errors and version", ("EkeError", "Refused", "__version__")),
 )
 
@@ -132,7 +140,7 @@ SHOWN = {
 }
 """Of which classes only some members are shown."""
 
-HIDDEN = ("remaining_text", "with_caveats", "without_password")
+HIDDEN = ("register_as", "remaining_text", "with_caveats", "without_password")
 """Members that only eke itself uses."""
 
 FIRST = {
@@ -154,6 +162,7 @@ VALUES = {"__version__": "The version of eke, as a text."}
 """What is said of public names that have no docstring because they are plain values."""
 
 WITHOUT_EXAMPLE = (
+    "session.Known",
     "data.TableCheck",
     "session.Price",
     "session.ReleasedTable",

@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from eke.session import (
         Answer,
         Budget,
+        Fact,
         History,
+        NoisyTable,
         Preview,
         Release,
         Session,
@@ -86,9 +88,11 @@ __all__ = [
     "Domain",
     "DuckDBFile",
     "EkeError",
+    "Fact",
     "History",
     "Integer",
     "Lookup",
+    "NoisyTable",
     "Numeric",
     "ParquetFile",
     "PostgreSQLTable",
@@ -161,7 +165,8 @@ _HOMES = {
         *("deviation", "mean", "median", "people", "quantile", "ratio", "root", "variance"),
     ),
     "eke.session": (
-        *("Answer", "Budget", "History", "Preview", "Release", "Session", "View"),
+        *("Answer", "Budget", "Fact", "History", "NoisyTable", "Preview", "Release"),
+        *("Session", "View"),
         *("check", "create", "simultaneous", "write_report"),
     ),
 }

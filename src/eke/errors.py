@@ -6,6 +6,7 @@ EkeError
 │   └── SqlError         a SQL text cannot be answered; says where and what to write instead
 ├── AccuracyError        `within`, `confidence` or another accuracy argument makes no sense
 ├── PrivacyError         a privacy parameter (limit, unit, neighbours, noise law) makes no sense
+├── FactError            something known from outside makes no sense or contradicts what is known
 ├── DataError            the protected table cannot be read as declared
 ├── BudgetExceeded       the limit does not allow it; nothing was spent
 │   └── Refused          a question was refused; says what is available instead
@@ -61,6 +62,10 @@ class AccuracyError(EkeError, ValueError):
 
 class PrivacyError(EkeError, ValueError):
     """A privacy parameter makes no sense."""
+
+
+class FactError(EkeError, ValueError):
+    """Something known from outside makes no sense, or contradicts what is known already."""
 
 
 class DataError(EkeError):

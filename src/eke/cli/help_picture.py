@@ -38,6 +38,7 @@ COMMANDS = {
     "budget": "Show the limit, what is spent and what remains.",
     "history": "List what was released so far, by anyone.",
     "explain": "Explain a past measurement, or how a question would be answered.",
+    "outside": "Tell a dataset what is public elsewhere, list it, or forget it. Nothing is spent.",
     "publish": "Publish a table of new rows in the same schema.",
     "export": "Write down the ledger, the history, a report or a mark.",
     "verify": "Check that the ledger is intact.",

@@ -42,9 +42,16 @@ def _show(screen: Screen, records: Sequence[dict[str, Any]]) -> None:
             str(record["sequence"]),
             str(record["at"])[:16].replace("T", " "),
             str(record["analyst"]),
-            str(record["question"]),
+            _question(record),
             shown,
             "chosen" if noise is None else f"{noise:,.3g}",
         )
         table.add_row(*(Text(screen.text(cell)) for cell in cells))
     screen.show(table)
+
+
+def _question(record: dict[str, Any]) -> str:
+    """What was measured; what is known from outside was not, and cost nothing here."""
+    source = record.get("source")
+    question = str(record["question"])
+    return question if source is None else f"{question} (from outside: {source})"

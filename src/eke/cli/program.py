@@ -41,6 +41,8 @@ from eke.cli.history import history
 from eke.cli.init import EXAMPLES as INIT_EXAMPLES
 from eke.cli.init import init
 from eke.cli.options import AsJson
+from eke.cli.outside import EXAMPLES as OUTSIDE_EXAMPLES
+from eke.cli.outside import outside
 from eke.cli.plan import EXAMPLES as PLAN_EXAMPLES
 from eke.cli.plan import plan
 from eke.cli.preview import EXAMPLES as PREVIEW_EXAMPLES
@@ -104,6 +106,7 @@ for _command, _examples in (
     (budget, BUDGET_EXAMPLES),
     (history, HISTORY_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),
+    (outside, OUTSIDE_EXAMPLES),
     (publish, PUBLISH_EXAMPLES),
     (export, EXPORT_EXAMPLES),
     (verify, VERIFY_EXAMPLES),

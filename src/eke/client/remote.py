@@ -19,6 +19,7 @@ import httpx
 
 from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
+from eke.client.outside import KnowingThere
 from eke.client.wire import Wire
 from eke.codec.answer import read_answer
 from eke.codec.claim import read_claim
@@ -123,7 +124,7 @@ def _address(dataset: str) -> str:
     return f"/api/v1/datasets/{quote(dataset, safe='')}"
 
 
-class RemoteSession(Dataset):
+class RemoteSession(KnowingThere, Dataset):
     """A dataset on a server. Made by `eke.connect`."""
 
     def __init__(self, wire: Wire, dataset: str) -> None:

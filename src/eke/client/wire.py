@@ -60,6 +60,12 @@ class Wire:
             )
         return self._send("POST", path, body, {} if key is None else {"Idempotency-Key": key})
 
+    def delete(self, path: str) -> None:
+        """Remove what is at an address."""
+        response = self._reach("DELETE", path, None, {})
+        if response.status_code != httpx.codes.NO_CONTENT:
+            _document(response)
+
     def text(self, path: str) -> str:
         """The body of an answer as it came."""
         response = self._reach("GET", path, None, {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from eke.codec.plain import finite, label_document, read_label
 from eke.domain import Domain
 from eke.planning import workload_from_document
+from eke.planning.workload.equations import Equation
 from eke.publish import Published
 from eke.session import Record, Release, ReleasedTable
 from eke.session.release.released import release_caveats
@@ -26,10 +27,26 @@ def release_document(release: Release, record: Record, *, values: bool) -> dict[
             "strategy": release.strategy,
             "rmse": release.rmse,
             "total": release.total,
+            **equations_document(release.equations),
             "caveats": list(release.caveats),
             "tables": tables,
         }
     )
+
+
+def equations_document(equations: Sequence[Equation]) -> dict[str, Any]:
+    """What public facts said of the tables, if anything."""
+    if not equations:
+        return {}
+    told = [
+        {
+            "attributes": list(one.attributes),
+            "coefficients": one.coefficients.tolist(),
+            "value": one.value,
+        }
+        for one in equations
+    ]
+    return {"equations": told}
 
 
 def table_document(table: ReleasedTable, *, values: bool = True) -> dict[str, Any]:
@@ -106,6 +123,12 @@ def read_release(document: Mapping[str, Any], domain: Domain) -> Release:
         document["strategy"],
         document["rmse"],
         total=document.get("total"),
+        equations=tuple(
+            Equation(
+                tuple(one["attributes"]), np.array(one["coefficients"], float), float(one["value"])
+            )
+            for one in document.get("equations", ())
+        ),
         caveats=tuple(said),
     )
 

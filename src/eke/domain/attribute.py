@@ -220,6 +220,11 @@ class Attribute(ABC):
         """
         return None
 
+    @property
+    def has_bins(self) -> bool:
+        """True when a value stands for a range of numbers, and nobody knows which of them it is."""
+        return False
+
     def widest_half(self, codes: Iterable[int] | None = None) -> Fraction:
         """The largest of `half_widths`: of some codes, or of all."""
         halves = self.half_widths() or ()

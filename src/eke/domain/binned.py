@@ -76,6 +76,10 @@ class Binned(Attribute):
         middles = [(a + b) / 2 for a, b in pairwise(cuts)]
         return tuple([*middles, Fraction(0)] if self.has_bucket else middles)
 
+    @property
+    def has_bins(self) -> bool:
+        return True
+
     def half_widths(self) -> tuple[Fraction, ...] | None:
         halves = [Fraction(b) / 2 - Fraction(a) / 2 for a, b in pairwise(self.edges)]
         return tuple([*halves, Fraction(0)] if self.has_bucket else halves)

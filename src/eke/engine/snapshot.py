@@ -7,12 +7,13 @@ the ledger has moved on by then, the decision is made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from eke.engine.accounts import Books
 from eke.engine.share import Shares
-from eke.history import Measurement
+from eke.history import Measurement, Outside
+from eke.history.outside import in_force
 from eke.inference import Inference
 from eke.planning import Facts
 
@@ -27,9 +28,10 @@ class Snapshot:
     sequence: int  # the last entry that it takes into account
     facts: Facts
     capped: frozenset[str]  # analysts with a cap
-    last_release: int  # the last entry that holds measurements
+    last_release: int  # the last entry that holds measurements, or says what else is known
     _books: Callable[[], Books]
-    _inferred: Callable[[Sequence[Measurement]], Inference]
+    _inferred: Callable[[Sequence[Measurement], Sequence[Outside]], Inference]
+    all_outside: tuple[Outside, ...] = ()  # what was ever registered as known from outside
 
     @property
     def shares(self) -> Shares:
@@ -40,6 +42,15 @@ class Snapshot:
     def measurements(self) -> tuple[Measurement, ...]:
         """Everything released."""
         return tuple(self._books().measurements)
+
+    @property
+    def outside(self) -> tuple[Outside, ...]:
+        """What is known from outside: facts, and what others measured."""
+        return in_force(self.all_outside)
+
+    def registered(self, numbers: Collection[int]) -> tuple[Outside, ...]:
+        """What some entries registered, removed since or not."""
+        return tuple(item for item in self.all_outside if item.sequence in numbers)
 
     def facts_for(self, analyst: str) -> Facts:
         """The facts with the limit that this analyst's cap leaves."""
@@ -52,4 +63,5 @@ class Snapshot:
         """What was known right after a ledger entry: for answers given in the past."""
         if self.last_release <= sequence:
             return self.facts.inference
-        return self._inferred([one for one in self.measurements if one.sequence <= sequence])
+        then = [one for one in self.measurements if one.sequence <= sequence]
+        return self._inferred(then, in_force(self.all_outside, sequence))

@@ -14,9 +14,11 @@ from itertools import groupby
 
 from eke.domain import Domain
 from eke.engine.accounts import Books, LateAccounts, Reserved, blocks_of, mapping, released, whole
+from eke.engine.outside import OUTSIDE, heard
 from eke.engine.share import CAP, Shares
 from eke.engine.snapshot import Snapshot
-from eke.history import Measurement, Row
+from eke.history import Measurement, Outside, Row
+from eke.history.outside import in_force
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.planning import Facts
@@ -45,11 +47,9 @@ class Beginning:
             books.take_in(entry, ())
         return books
 
-    def inference(self, known: Sequence[Measurement]) -> Inference:
-        """What follows from public facts and these measurements."""
-        inference = Inference(self.domain)
-        for row in self.public_rows:
-            inference.append(row)
+    def inference(self, known: Sequence[Measurement], outside: Sequence[Outside] = ()) -> Inference:
+        """What follows from public facts, what is known from outside, and these measurements."""
+        inference = Inference(self.domain, (), outside, self.public_rows)
         for _, together in groupby(known, key=lambda one: one.sequence):
             inference.take_in(list(together))
         inference.settle()
@@ -65,6 +65,8 @@ class Standing:
         self.last_change = 0
         self.last_release = 0
         self.limit = 0
+        self.outside: tuple[Outside, ...] = ()  # all that was ever registered
+        self._must_infer = False  # what is known from outside has changed
         self.capped: frozenset[str] = frozenset()  # analysts who may not spend the whole limit
         self._beginning = beginning
         self._accounts = LateAccounts(cache(beginning.books), beginning.measure)
@@ -128,6 +130,7 @@ class Standing:
             self.last_release,
             self._accounts.books,
             self._beginning.inference,
+            self.outside,
         )
 
     # -- following the ledger ------------------------------------------------------------------
@@ -138,7 +141,14 @@ class Standing:
             for entry in entries:
                 self._take_in(entry)
         finally:
+            if self._must_infer:
+                self._infer_anew()
             self._inference.settle()
+
+    def _infer_anew(self) -> None:
+        """What is known from outside comes first; whatever was measured is read once more."""
+        self._must_infer = False
+        self._inference = self._beginning.inference(self.measurements, in_force(self.outside))
 
     def _take_in(self, entry: Entry) -> None:
         if entry.kind == "reserve":
@@ -148,7 +158,8 @@ class Standing:
         elif entry.kind == "commit":
             whole(entry.about["reservation"])
             measured = released(self._beginning.domain, entry)
-            self._inference.take_in(measured)
+            if not self._must_infer:
+                self._inference.take_in(measured)
             self._note_release(entry, measured)
         elif entry.kind in {"genesis", "limit"}:
             self.limit = whole(entry.about["limit"])
@@ -156,6 +167,10 @@ class Standing:
             caps = Shares(caps=dict.fromkeys(self.capped, 0)).capped(entry.payload).caps
             self.capped = frozenset(caps)
             self._accounts.note(entry)
+        elif entry.kind in OUTSIDE:
+            self.outside = heard(self.outside, self._beginning.domain, entry)
+            self._must_infer = True
+            self.last_release = entry.sequence
         if entry.kind in _CHANGES:
             self.last_change = entry.sequence
         self.seen, self.head = entry.sequence, entry.hash
@@ -188,8 +203,11 @@ class Standing:
     # -- being written down, and taken up again ------------------------------------------------
 
     def parts(self) -> Parts | None:
-        """Everything that free answers need, as arrays; None where that is not to be had."""
-        inference = None if self.is_ahead else self._inference.parts()
+        """Everything that free answers need, as arrays; None where that is not to be had.
+
+        So it is with anything from outside: it comes before all measurements, whenever it came.
+        """
+        inference = None if self.is_ahead or self.outside else self._inference.parts()
         if inference is None:
             return None
         numbers = {name: getattr(self, name) for name in _NUMBERS}
@@ -220,5 +238,5 @@ class Standing:
 
 
 _NUMBERS = ("seen", "head", "last_change", "last_release", "limit")
-_CHANGES = {"reserve", "commit", "genesis", "limit", CAP}
+_CHANGES = {"reserve", "commit", "genesis", "limit", CAP, *OUTSIDE}
 """The kinds of entries that a decision depends on."""

@@ -39,12 +39,27 @@ from eke.query import Query
 from eke.query.growing import GrowingMatrix
 from eke.query.view import view_with
 
+RESOLUTION_OF_FACTS = 1e-9
+"""Of the variance that tables leave a fact: so near to it least squares comes.
+
+Facts that tables know alike make Σ singular but for their own noise. As it is, that would drown in
+rounding; their true error is nothing, whatever they are taken for, so intervals stay right.
+"""
+
 
 class MixedRegression:
     """The regression behind all answers once whole tables were released."""
 
-    def __init__(self, domain: Domain, tables: ReleasedTables, rows: Sequence[Row] = ()) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        tables: ReleasedTables,
+        rows: Sequence[Row] = (),
+        resolution: float = 0.0,
+    ) -> None:
+        """With `resolution` above 0, no row is taken for more precise than that share allows."""
         self.domain = domain
+        self._resolution = resolution
         self.tables = tables
         self.laws: list[Charged] = []
         self._span = ExactSpan(domain, tuple(tables.known))
@@ -109,11 +124,13 @@ class MixedRegression:
             return
         shared = self.tables.covariances(self._used, query) / norm
         factor = self._noise.solve_transposed(shared)
-        variance = (self.tables.covariance(query, query) + row.law.variance) / norm**2
-        pivot = math.sqrt(max(variance - float(factor @ factor), row.law.variance / norm**2))
-        known = self._design.array
+        known = self.tables.covariance(query, query)
+        noise = max(row.law.variance, self._resolution * known)
+        variance = (known + noise) / norm**2
+        pivot = math.sqrt(max(variance - float(factor @ factor), noise / norm**2))
+        design = self._design.array
         before = np.zeros(len(coordinates))
-        before[: known.shape[1]] = factor @ known if len(known) else 0.0
+        before[: design.shape[1]] = factor @ design if len(design) else 0.0
         whitened = (coordinates - before) / pivot
         self._noise.append(factor, pivot)
         while self._information.size < len(whitened):

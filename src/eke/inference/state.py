@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -18,25 +18,26 @@ import numpy as np
 
 from eke.arrays import FloatArray
 from eke.domain import Domain
-from eke.history import Measurement, Row
+from eke.history import Measurement, Outside, Row
 from eke.history.measurement import PUBLIC
 from eke.inference.alike import Classes, alike, kinds_of, value_classes
+from eke.inference.chains import as_drawn, lasting_rows
+from eke.inference.estimate_noise import noise_of
+from eke.inference.exactly import is_large_table, known_exactly
 from eke.inference.known_table import KnownTable, summed_inside
 from eke.inference.late_rows import LateRows, ReadRows
 from eke.inference.memo import Memo
-from eke.inference.mixed import MixedRegression
+from eke.inference.mixed import RESOLUTION_OF_FACTS, MixedRegression
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.regression import LinearEstimate, Regression, SetAside
 from eke.inference.tables import ReleasedTables, is_coarse, table_weight
-from eke.privacy.law import Charged, NoiseLaw, Refinement, charged_from_json, noise_in
-from eke.query import Block, Query
+from eke.privacy.law import NoiseLaw, charged_from_json, noise_in
+from eke.query import Block, Query, count
 from eke.query.parts import Parts, as_bytes, from_bytes, under, within
 from eke.query.view import view_with
 
 LEAST_CELLS = 256
 """Released tables of counts are taken apart while there are so few answers; else they are kept."""
-_ROUNDING = 1e-6
-"""Of the deviation of a noise: less than this is what rounding leaves, and widens nothing."""
 MOST_COARSE_ROWS = 256
 """Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
@@ -51,20 +52,37 @@ class Kept:
     table: int | None = None
 
 
+@dataclass(slots=True)
+class Foreign:
+    """Which of the first rows, and which of the first tables, are from outside; and from where."""
+
+    rows: list[int | None] = field(default_factory=list)  # a place in `outside`; None: public rows
+    tables: list[int] = field(default_factory=list)
+
+
 class Inference:
     """The posterior of any query given a history that grows."""
 
-    def __init__(self, domain: Domain, measurements: Iterable[Measurement] = ()) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        measurements: Iterable[Measurement] = (),
+        outside: Sequence[Outside] = (),
+        public: Sequence[Row] = (),
+    ) -> None:
         self.domain = domain
+        self.outside = tuple(outside)  # what is known from elsewhere
+        self.exactly = known_exactly(domain, public, outside)
         self.rows = LateRows()
         self.tables = ReleasedTables(domain)
         self.kept: list[Kept] = []  # of each measurement, in the order they came
         self._refined: dict[int, int] = {}  # rows that were refined, and the rows that did it
-        self._total: int | None = None
         self._regression: Regression | MixedRegression | None = Regression(domain)
         # All views of one state fill it; whoever changes theirs begins a new one.
         self.memo = Memo()
         self._tables_shared = False
+        self.foreign = Foreign()
+        self._take_outside()
         for _, released in groupby(measurements, key=lambda one: one.sequence):
             self.take_in(list(released))
         self.settle()
@@ -95,7 +113,7 @@ class Inference:
         aside = self.regression.aside.rows()
         rows = [] if not aside else [self.rows[place] for place in aside]
         documents = {
-            "total": self._total,
+            "total": self.total,
             "laws": [law.to_json() for law in laws],
             "refined": list(self._refined.items()),
             "aside": [
@@ -124,7 +142,7 @@ class Inference:
             rows=LateRows(len(laws), read),
             kept=[Kept(range(start, stop)) for start, stop in parts["kept"].tolist()],
             _refined=dict(documents.get("refined", ())),
-            _total=documents["total"],
+            exactly=known_exactly(domain, _number_of_records(domain, documents["total"]), ()),
             _regression=Regression.from_parts(domain, laws, under("regression", parts), aside),
         )
 
@@ -178,13 +196,11 @@ class Inference:
     @property
     def total(self) -> int | None:
         """The number of records, where it is public."""
-        return self._total
+        return self.exactly.total
 
     def public(self, query: Query) -> float | None:
-        """The exact answer to a question about the number of records alone, where it is public."""
-        if self._total is None or query.attributes or query.people:
-            return None
-        return float(self._total * sum(term.weight for term in query.terms) + query.constant)
+        """The exact answer to a question that follows from what is public; None for any other."""
+        return self.exactly.value(query)
 
     def append(self, row: Row) -> None:
         """Take one more noisy answer into account."""
@@ -194,14 +210,37 @@ class Inference:
 
     def _take(self, row: Row) -> None:
         if row.is_public and not row.query.attributes and not row.query.is_zero:
-            self._total = round(row.value / float(sum(term.weight for term in row.query.terms)))
-        self.rows.append(row)
+            self.exactly = self.exactly.with_public(row)
+        shorter = self.exactly.reduced(row.query)
+        self.rows.append(row if shorter is row.query else replace(row, query=shorter))
         self.memo = Memo()
+
+    def _take_outside(self) -> None:
+        """Facts first, then what others measured; none of it is in `kept`."""
+        owners = [at for at, one in enumerate(self.outside) for _ in one.facts]
+        for place, row in self.exactly.rows:
+            self.foreign.rows.append(None if place is None else owners[place])
+            self.rows.append(row)
+        for place, table in self.exactly.tables:
+            self.foreign.tables.append(owners[place])
+            self.tables.append(table)
+        for at, item in enumerate(self.outside):
+            for learned in item.learned:
+                if is_large_table(learned.query):
+                    self.foreign.tables.append(at)
+                    self.tables.append(learned)
+                    continue
+                for row in learned.rows():
+                    self.foreign.rows.append(at)
+                    self._take(row)
+        if len(self.tables):
+            self._regression = None
 
     def settle(self) -> None:
         """Finish what `take_in` left to do."""
         if self._regression is None:
-            self._regression = MixedRegression(self.domain, self.tables, self.rows)
+            resolution = RESOLUTION_OF_FACTS if self.outside else 0.0
+            self._regression = MixedRegression(self.domain, self.tables, self.rows, resolution)
         for row in self.rows[len(self._regression) :]:
             self._regression.append(row)
 
@@ -233,43 +272,22 @@ class Inference:
         known = self.public(query)
         if known is not None:
             return LinearEstimate(known, np.empty(0, np.intp), np.empty(0))
-        return self._as_drawn(self.regression.estimate(query))
+        shorter = self.exactly.reduced(query)
+        short = self._as_drawn(self.regression.estimate(shorter))
+        if shorter is query or not len(self.tables):
+            return short
+        # Released tables hold the question as it was asked, and may know it better.
+        whole = self._as_drawn(self.regression.estimate(query))
+        if short is None or whole is None:
+            return whole if short is None else short
+        return min((short, whole), key=lambda one: self.noise(one).variance)
 
     def _as_drawn(self, estimate: LinearEstimate | None) -> LinearEstimate | None:
-        """The estimate in terms of noises that are independent: of a refined one, the last.
-
-        The regression weighs y₁ and z, which is made of y₁ and y₂. Mostly it weighs both by their
-        precisions, and nothing of y₁ is left; else, as n₁ is n₂ and something that is at most as
-        wide as n₁, what is left counts as a noise like n₁ of its own.
-        """
-        if estimate is None or not self._refined:
-            return estimate
-        weights = dict(zip(estimate.rows.tolist(), estimate.weights.tolist(), strict=True))
-        for coarse, fine in self._refined.items():  # a row that refines comes before it is refined
-            law = self.regression.laws[fine]
-            if isinstance(law, Refinement) and not weights.keys().isdisjoint((coarse, fine)):
-                before, added = weights.pop(coarse, 0.0), weights.get(fine, 0.0)
-                left, weights[fine] = before - law.share * added, before + added
-                if abs(left) * law.before > _ROUNDING * abs(weights[fine]) * law.steps:
-                    weights[coarse] = left
-        rows = np.array(sorted(weights), np.intp)
-        return replace(
-            estimate, rows=rows, weights=np.array([weights[row] for row in rows.tolist()])
-        )
+        return as_drawn(estimate, self._refined, self.regression.laws)
 
     def lasting_rows(self) -> list[Row]:
         """The answers with noises of their own: of each chain of refinements, the last one."""
-        rows = list(self.rows)
-        values = [row.value for row in rows]
-        for coarse, fine in sorted(self._refined.items()):
-            law = rows[fine].law
-            if isinstance(law, Refinement):  # y₂ of y₁ and what refined it
-                values[fine] = law.refined(values[coarse], values[fine])
-        return [
-            replace(row, value=values[place], law=noise_in(row.law))
-            for place, row in enumerate(rows)
-            if place not in self._refined and not row.query.people
-        ]
+        return lasting_rows(list(self.rows), self._refined)
 
     def table(self, block: Block) -> KnownTable | None:
         """What is known about all cells of a block at once; None where they are asked one by one.
@@ -283,14 +301,19 @@ class Inference:
             return None
         grouped = block.grouped
         values = self.regression.table(self.domain.in_order({*grouped, *inside.attributes}))
-        if values is None:
+        if values is None or self.exactly.zeros:
             return None
         cells = alike(self._classes(block))
         known = [self.linear(block.cell(int(place))) for place in cells.examples]
         noises = tuple(found[1] for found in known if found is not None)
         if len(noises) < len(known):
             return None
-        return KnownTable(summed_inside(values, grouped, inside), cells.kinds, noises)
+        summed = summed_inside(values, grouped, inside)
+        for place in np.flatnonzero([not noise.variance for noise in noises]).tolist():
+            for cell in np.flatnonzero(cells.kinds == place).tolist():  # they are public
+                fact = self.public(block.cell(cell))
+                summed[cell] = summed[cell] if fact is None else fact
+        return KnownTable(summed, cells.kinds, noises)
 
     def examples(self, block: Block) -> Iterable[Query]:
         """A cell of each kind of a table, in order: the others are known as well as these."""
@@ -315,7 +338,7 @@ class Inference:
             math.prod(self.domain[name].size - 1 for name in subset)
             for subset in self.tables.known_within(names)
         )
-        return known + len(self.rows) >= block.cells
+        return known + len(self.rows) >= block.cells or bool(self.exactly.zeros)
 
     def _classes(self, block: Block) -> list[Classes]:
         """The classes of values along each axis of a block by columns.
@@ -360,41 +383,15 @@ class Inference:
         return None if estimate is None else ExactPosterior(*estimate)
 
 
-def noise_of(
-    estimate: LinearEstimate, laws: Sequence[Charged], tables: ReleasedTables | None = None
-) -> ComposedNoise:
-    """The law of the error of a linear estimate."""
-    used = [noise_in(laws[i]) for i in estimate.rows]
-    size = np.abs(estimate.weights)
-    laplace = size * np.array([law.laplace_scale for law in used])
-    gaussian = float((size**2 * np.array([law.gaussian_variance for law in used])).sum())
-    slack = 0.5 * float((size * np.array([law.step for law in used])).sum())
-    if tables is None or not estimate.cells:
-        return ComposedNoise(laplace, gaussian, slack)
-    scales, counts = [laplace], [np.ones(len(laplace))]
-    for part in estimate.cells:
-        law = tables.law(part.table)
-        weights, cells = np.unique(_rounded_up(np.abs(part.weights)), return_counts=True)
-        often = np.asarray(part.repeats * cells, np.float64)
-        gaussian += float(weights**2 @ often) * law.gaussian_variance
-        slack += 0.5 * float(weights @ often) * law.step
-        if law.laplace_scale:
-            scales.append(weights * law.laplace_scale)
-            counts.append(often)
-    return ComposedNoise(np.concatenate(scales), gaussian, slack, np.concatenate(counts))
-
-
 def _foremost(weights: FloatArray) -> float:
     """The weight that counts most; none counts for nothing."""
     flat = weights.reshape(-1)
     return float(flat[np.argmax(np.abs(flat))]) if flat.size else 0.0
 
 
-def _rounded_up(weights: FloatArray) -> FloatArray:
-    """The weights with 44 bits, none smaller: cells that count alike are told by that."""
-    mantissas, exponents = np.frexp(weights)
-    return np.asarray(np.ldexp(np.ceil(mantissas * 2.0**44), exponents - 44))
-
-
 def _numbers_in(known: tuple[float, ComposedNoise] | None) -> int:
     return 0 if known is None else known[1].laplace_scales.size
+
+
+def _number_of_records(domain: Domain, total: int | None) -> list[Row]:
+    return [] if total is None else [Row(count().on(domain), float(total), PUBLIC)]

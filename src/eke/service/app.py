@@ -25,6 +25,7 @@ from eke.service.route import (
     answers,
     browser,
     curating,
+    outside,
     publishing,
     question,
     reading,
@@ -101,7 +102,17 @@ def create_app(
     )
     app.state.eke = state
     failure.install(app)
-    for part in (system, browser, reading, question, answers, releasing, publishing, curating):
+    for part in (
+        system,
+        browser,
+        reading,
+        question,
+        answers,
+        releasing,
+        publishing,
+        outside,
+        curating,
+    ):
         app.include_router(part.router)
     if state.settings.console:
         app.include_router(console_router())

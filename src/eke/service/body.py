@@ -160,6 +160,27 @@ class NewCap(Body):
     cap: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
 
 
+_Value = float | Annotated[str, Field(pattern=r"^-?[0-9./eE+-]{1,400}$")]
+
+
+class AssertionBody(_SqlOrQuery):
+    """What somebody else says about one question, or about each cell of a table."""
+
+    values: list[_Value] = Field(
+        min_length=1, max_length=100_000, description='In order; texts such as "1/3" are exact.'
+    )
+    law: dict[str, Any] | None = Field(
+        None, description='The noise: {"kind": "laplace", "laplace_scale": 10}; null for a fact.'
+    )
+
+
+class NewOutside(Body):
+    """Statements of one source."""
+
+    source: str = Field(min_length=1, max_length=500)
+    statements: list[AssertionBody] = Field(min_length=1, max_length=1000)
+
+
 class NewAccount(Body):
     """An account; its first token comes with the answer."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from eke.session.dataset import Dataset
     from eke.session.history import History
     from eke.session.opening import create, open_dataset
+    from eke.session.outside.told import Fact, Known, NoisyTable, Told
     from eke.session.planned import PlannedRelease
     from eke.session.publish.archive import Archive, Record
     from eke.session.publish.published import PublishRequest
@@ -43,10 +44,13 @@ __all__ = [
     "Dataset",
     "Estimate",
     "EstimateMethod",
+    "Fact",
     "First",
     "History",
     "KeptAnswer",
     "KeptAnswers",
+    "Known",
+    "NoisyTable",
     "PlannedRelease",
     "Preview",
     "Price",
@@ -57,6 +61,7 @@ __all__ = [
     "ReleasedTable",
     "Session",
     "TableEstimate",
+    "Told",
     "View",
     "Within",
     "check",
@@ -89,6 +94,7 @@ if not TYPE_CHECKING:
             "dataset": "Dataset",
             "history": "History",
             "opening": "create open_dataset",
+            "outside.told": "Fact Known NoisyTable Told",
             "planned": "PlannedRelease",
             "publish.archive": "Archive Record",
             "publish.published": "PublishRequest",

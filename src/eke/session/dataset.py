@@ -1,18 +1,18 @@
 """Dataset: a protected dataset, wherever it is. Commands, DB-API and servers speak to nothing else.
 
-A `Session` is a dataset on this machine, or with a ledger in PostgreSQL; a `RemoteSession`
-(`eke.client`) is one on a server.
+A `Session` has its ledger here or in PostgreSQL; a `RemoteSession` (`eke.client`) is on a server.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.progress import Progress, silent
 from eke.session.ask.aim import Aim
+from eke.session.outside.knowing import Knowing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class Records(Protocol):
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-class Dataset(ABC):
+class Dataset(Knowing):
     """A protected dataset, open for questions, releases and publications."""
 
     # -- asking --------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from eke.session.ask.aim import Aim
 from eke.session.ask.request import request_of
 from eke.session.beginning import beginning_of, unit_caveats, unit_of
 from eke.session.glance import glance
+from eke.session.outside.local import outside_caveats
 from eke.session.settings import user_name
 from eke.sql import parse
 
@@ -59,4 +60,5 @@ def free_answer(path: Path, sql: str, aim: Aim) -> Answer | None:
         return None
     text = request.text(now.facts, Finding("history", now.sequence))
     answer = request.answer(text, now.inference_through)
-    return replace(answer, caveats=answer.caveats + unit_caveats(settings))
+    said = unit_caveats(settings) + outside_caveats(text, now.registered)
+    return replace(answer, caveats=answer.caveats + said)

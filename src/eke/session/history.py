@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError, QueryError
-from eke.history import ChosenStep, Measurement
+from eke.history import ChosenStep, Measurement, Outside
 from eke.inference import Inference, Posterior
 from eke.privacy.accountant import cell_losses
 from eke.privacy.law import Laplace
@@ -37,6 +37,7 @@ class History(Sequence[Measurement]):
         domain: what the measurements are over.
         choices: the quantiles that were chosen, each with its `value`, `sequence`, `analyst` and
             `at`, and what was chosen as `choice`. Nothing else follows from them.
+        outside: facts, and what others released: not measured here, and used by `estimate`.
 
     Example:
         >>> _ = session.ask(eke.marginal("sex"), within=60)
@@ -59,6 +60,7 @@ class History(Sequence[Measurement]):
         self.domain = domain
         self.choices = tuple(choices)
         self._measurements = tuple(measurements)
+        self.outside = () if inference is None else inference.outside
         self._inference = Inference(domain, measurements) if inference is None else inference
 
     @staticmethod
@@ -159,7 +161,8 @@ class History(Sequence[Measurement]):
         """A dictionary for each measurement: who asked what and when, its value and its noise.
 
         One that refines another says its place among the measurements, from 0, and takes it: do not
-        average them. A chosen quantile has what was `chosen`, and no noise.
+        average them. A chosen quantile has what was `chosen`, and no noise. What is known from
+        outside, and cost nothing here, has its `source`.
         """
         measured = [
             {
@@ -175,7 +178,10 @@ class History(Sequence[Measurement]):
             for m in self._measurements
         ]
         chosen = [choice.to_record() for choice in self.choices]
-        return sorted([*measured, *chosen], key=lambda record: int(str(record["sequence"])))
+        outside = [record for one in self.outside for record in _from_outside(one)]
+        return sorted(
+            [*measured, *chosen, *outside], key=lambda record: int(str(record["sequence"]))
+        )
 
     def _query(self, query: Expression | Query | ArrayLike) -> Query:
         if isinstance(query, Askable):  # what users write: a question, or its coefficients
@@ -209,3 +215,12 @@ class History(Sequence[Measurement]):
         if frame.empty:
             return html.lines("No measurement was released yet.")
         return str(frame.tail(html.MOST_ROWS).to_html(index=False))
+
+
+def _from_outside(known: Outside) -> list[dict[str, Any]]:
+    """The records of what is known from outside, with the fields of measurements."""
+    fields = ("sequence", "at", "question", "value", "cells", "noise_deviation", "source")
+    return [
+        {**{name: record[name] for name in fields}, "analyst": record["by"], "refines": None}
+        for record in known.to_records()
+    ]

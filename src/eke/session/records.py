@@ -20,10 +20,14 @@ from eke.privacy.grid_variance import WIDE_STEPS, laplace_variance, wide_gaussia
 from eke.session.glance import Glance
 from eke.session.settings import domain_of
 
+REGISTER = "register"  # as in eke.engine.outside
+
 
 def records(seen: Glance, last: int | None = None) -> tuple[list[dict[str, Any]], int]:
     """(what was measured latest, as the session's `history.to_records`; how many before it)."""
     ledger, domain = seen.ledger, domain_of(seen.settings)
+    if any(entry.kind == REGISTER for entry in ledger.entries):
+        raise LedgerError("a session lists what is known from outside, too")
     committed = [entry for entry in ledger.entries if entry.kind == "commit"]
     pages: list[list[dict[str, Any]]] = []
     shown = 0

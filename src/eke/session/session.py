@@ -21,7 +21,6 @@ from eke.errors import QueryError
 from eke.inference.progress import Progress, silent
 from eke.ledger import HighWaterMark
 from eke.ledger.required import require_name
-from eke.planning import policy_named
 from eke.planning.online.effort import steps_for
 from eke.privacy.budget import nano_floor
 from eke.privacy.unit import Unit
@@ -42,6 +41,7 @@ from eke.session.beginning import unit_caveats, unit_of
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset
 from eke.session.history import History
+from eke.session.outside.local import KnowingHere
 from eke.session.single_use import single_use
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from eke.session.release.released import Release
 
 
-class Session(Dataset):
+class Session(KnowingHere, Dataset):
     """A protected dataset, open for questions. Made by `eke.create` and `eke.open`.
 
     Attributes:
@@ -90,7 +90,7 @@ class Session(Dataset):
         analyst: str,
         settings: Mapping[str, Any],
     ) -> None:
-        policy_named(policy)
+        planning.policy_named(policy)
         self._vault = vault
         self._questions = QuestionStore(vault.domain, unit_of(settings))
         self._answering = Answering(vault, measure)
@@ -187,7 +187,7 @@ class Session(Dataset):
             else self._turns(analyst or self.analyst, work.steps)
         ):
             estimate = known[1].estimate(asked, method, sure, progress)
-        return estimate.with_caveats(caveats(question) + unit_caveats(self.settings))
+        return estimate.with_caveats(caveats(question) + self._said_of(question, method))
 
     def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
         said, asked = asking.ClaimText.read(claim), asking.claimed(self._questions.of(query))
@@ -350,8 +350,7 @@ class Session(Dataset):
 
     def verify(self, mark: str | None = None) -> Verification:
         """Whether the ledger is intact, and not older than a mark that was exported before."""
-        known = None if mark is None else HighWaterMark.from_json(mark)
-        return self._vault.ledger.verify(known)
+        return self._vault.ledger.verify(None if mark is None else HighWaterMark.from_json(mark))
 
     def mark(self) -> str:
         """A high-water mark to keep elsewhere, so that a restored old ledger is noticed."""
@@ -390,11 +389,11 @@ class Session(Dataset):
         self, query: Asked, aim: Aim, *, policy: str | None, analyst: str | None = None
     ) -> Request:
         chosen, who = policy or self._policy, analyst or self.analyst
-        policy_named(chosen)
+        planning.policy_named(chosen)
         require_name(who, "analyst")  # a free answer writes no entry that would be checked
         return request_of(self._questions.of(query), aim, policy=chosen, analyst=who)
 
     def _read(self, request: Request, text: str) -> Answer:
         """The answer to a request from its stored text."""
         answer = request.answer(text, self._vault.inference_through)
-        return replace(answer, caveats=answer.caveats + unit_caveats(self.settings))
+        return replace(answer, caveats=answer.caveats + self._said_in(text))

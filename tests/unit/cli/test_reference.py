@@ -111,6 +111,8 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         ),
         "token list": ("token", "list", "--access", tmp_path / "access.db"),
         "demo": ("demo", "--folder", tmp_path / "demo"),
+        "outside": ("outside", "fact", dataset, ONE, 134, "-s", "Yearbook"),
+        "outside list": ("outside", "list", dataset),
     }
     assert {*calls, "error"} == set(SHAPES)
     for name, words in calls.items():

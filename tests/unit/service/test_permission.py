@@ -17,6 +17,7 @@ TABLES = {"workload": {"all_marginals": 1}, "budget": 0.01}
 ROWS = {"mechanism": "lda", "epsilon": 0.1, "options": {"target": "sex"}}
 DEAR = {**ROWS, "epsilon": 50}  # refused before a job is made of it
 JOB = "0123456789abcdef"
+FACT = {"source": "Yearbook", "statements": [{"sql": COUNT, "values": [400]}]}
 DOMAIN = {"attributes": {"x": {"type": "boolean"}}}
 # method, path, body, and the status for (analyst, other analyst, auditor, curator).
 # `other` is an analyst who may see another dataset only.
@@ -69,6 +70,9 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("DELETE", "/api/v1/tokens/000000000000", None, (403, 403, 403, 404)),
     ("PUT", "/api/v1/datasets/people/limit", {"limit": 1}, (403, 403, 403, 200)),
     ("PUT", "/api/v1/datasets/people/caps/zoe", {"cap": 1}, (403, 403, 403, 200)),
+    ("GET", "/api/v1/datasets/people/outside", None, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/outside", FACT, (403, 403, 403, 201)),
+    ("DELETE", "/api/v1/datasets/people/outside/4", None, (403, 403, 403, 400)),  # no fact
     ("GET", "/api/v1/files", None, (403, 403, 403, 200)),
     (
         "POST",

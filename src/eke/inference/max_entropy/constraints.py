@@ -3,7 +3,7 @@
 A noisy answer a_i becomes the share π_i = a_i/n. Laplace noise of scale b_i gives the penalty
 β_i·|π_i − p[f_i]| with β_i = αn/b_i, which bounds its weight in the dual, |w_i| ≤ β_i. Gaussian
 noise of variance σ² gives (αn²/2σ²)(π_i − p[f_i])², which costs w_i²σ²/2αn² in the dual instead.
-α = ∞ asks for the shares themselves.
+α = ∞ asks for the shares themselves, and so does a fact, which has no noise.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.errors import EstimateError
-from eke.history import Measurement
+from eke.history import PUBLIC, Measurement
 from eke.inference.features import HistoryFeatures, TableGroup, table_of
 from eke.privacy.law import NoiseLaw
 
@@ -119,7 +119,8 @@ def constraints_of(
     place = np.full(features.size, -1, np.intp)
     place[used] = np.arange(len(used))
     scales = np.array([law.laplace_scale for law in laws])[used]
-    gaussian = np.array([law.gaussian_variance for law in laws])[used]
+    exact = [law == PUBLIC for law in laws]
+    gaussian = np.where(exact, 0.0, [law.gaussian_variance for law in laws])[used]
     with np.errstate(divide="ignore"):
         bounds = np.where(scales > 0, alpha * total / scales, math.inf)
     return Constraints(

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from eke.errors import AccuracyError
+from eke.inference.estimate_noise import noise_of
 from eke.inference.papers.chebyshev import ChebyshevPosterior
 from eke.inference.papers.convolution import ConvolutionPosterior
 from eke.inference.papers.monte_carlo import MonteCarloPosterior
@@ -14,7 +15,7 @@ from eke.inference.papers.product import ProductPosterior
 from eke.inference.papers.representation import linear_representations
 from eke.inference.posterior import ComposedNoise, ExactPosterior, Posterior
 from eke.inference.regression import LinearEstimate
-from eke.inference.state import Inference, noise_of
+from eke.inference.state import Inference
 from eke.query import Query
 
 Method: TypeAlias = Literal["exact", "chebyshev", "convolution", "monte_carlo", "product"]

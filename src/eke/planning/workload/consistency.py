@@ -23,13 +23,16 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 from eke.arrays import FloatArray
 from eke.errors import EstimateError, QueryError
 from eke.inference.residuals import Names, Residuals, closure
+from eke.planning.workload.equations import Equation, Meeting, Projection
 
 Tables: TypeAlias = Mapping[Names, ArrayLike]
 Norm: TypeAlias = Literal["l2", "l1", "linf"]
 
 MOST_PROGRAM_CELLS = 200_000
 _MOST_ROUNDS = 20_000
+_MOST_ROUNDS_WITH_FACTS = 3_000
 _SETTLED = 1e-9
+_CUT_OFF = 1e-3
 
 
 def consistent_tables(
@@ -40,13 +43,15 @@ def consistent_tables(
     nonnegative: bool = False,
     variances: Mapping[Names, float] | None = None,
     total: float | None = None,
+    equations: Sequence[Equation] = (),
 ) -> dict[Names, FloatArray]:
     """The tables that agree with each other and are nearest to the given ones.
 
     `variances` weigh the tables in the L2 norm. With `nonnegative` all cells are at least zero;
     that makes small counts too large on average (their noise is cut off on one side only) and,
     since totals are kept consistent, large ones slightly too small. `total` is the number of
-    records where it is known: every table then adds up to it.
+    records where it is known: every table then adds up to it. `equations` are what else is public:
+    the tables meet them exactly, without negative cells to a thousandth of a record.
     """
     if norm not in get_args(Norm):
         raise QueryError("norm must be 'l2', 'l1' or 'linf'")
@@ -56,9 +61,26 @@ def consistent_tables(
     if total is not None and not 0.0 <= total < math.inf:
         raise QueryError("the number of records must be a finite number of at least 0")
     if norm == "l2":
-        nearest = _nearest_nonnegative if nonnegative else _nearest
-        return nearest(given, sizes, variances or {}, total)
-    return _by_program(given, sizes, norm, total, nonnegative=nonnegative)
+        project = _projection(given, sizes, variances or {}, total, equations)
+        if nonnegative:
+            return _nearest_nonnegative(given, project, may_lift=not equations)
+        return project(given)
+    return _by_program(given, sizes, norm, total, equations, nonnegative=nonnegative)
+
+
+def _projection(
+    tables: Mapping[Names, FloatArray],
+    sizes: Mapping[str, int],
+    variances: Mapping[Names, float],
+    total: float | None,
+    equations: Sequence[Equation],
+) -> Projection:
+    """What makes tables consistent: with the total, and with what else is public."""
+    if not equations:
+        return lambda given: _nearest(given, sizes, variances, total)
+    known = [] if total is None else [Equation((), np.ones(()), total)]
+    plain: Projection = lambda given: _nearest(given, sizes, variances, None)  # noqa: E731
+    return Meeting.of(plain, [*known, *equations], sizes, list(tables), variances)
 
 
 def _nearest(
@@ -76,21 +98,20 @@ def _nearest(
 
 
 def _nearest_nonnegative(
-    tables: Mapping[Names, FloatArray],
-    sizes: Mapping[str, int],
-    variances: Mapping[Names, float],
-    total: float | None,
+    tables: Mapping[Names, FloatArray], project: Projection, *, may_lift: bool
 ) -> dict[Names, FloatArray]:
     """Dykstra's alternating projections between consistent and non-negative tables.
 
     The first projection is the closed form, so a round is linear in the cells. Ends on the
-    consistent side, shifted towards evenly spread counts just enough to leave no cell below zero.
+    consistent side, shifted towards evenly spread counts just enough to leave no cell below zero;
+    or, where facts do not allow that, with what rounding leaves below zero cut off.
     """
     current = {names: table.copy() for names, table in tables.items()}
     correction = {names: np.zeros_like(table) for names, table in tables.items()}
     settled = {names: table.copy() for names, table in tables.items()}
-    for _ in range(_MOST_ROUNDS):
-        settled = _nearest(current, sizes, variances, total)
+    lowest = 0.0
+    for _ in range(_MOST_ROUNDS if may_lift else _MOST_ROUNDS_WITH_FACTS):
+        settled = project(current)
         lowest = min(float(table.min()) for table in settled.values())
         largest = max(float(np.abs(table).max()) for table in settled.values())
         if lowest >= -_SETTLED * max(1.0, largest):
@@ -99,7 +120,14 @@ def _nearest_nonnegative(
             shifted = table + correction[names]
             current[names] = np.maximum(shifted, 0.0)
             correction[names] = shifted - current[names]
-    return _lifted(settled)
+    if may_lift:
+        return _lifted(settled)
+    if lowest < -_CUT_OFF:
+        raise EstimateError(
+            "no tables without negative counts were found that meet all public facts; leave out "
+            "nonnegative, or look whether the facts allow any"
+        )
+    return {names: np.maximum(table, 0.0) for names, table in settled.items()}
 
 
 def _lifted(tables: dict[Names, FloatArray]) -> dict[Names, FloatArray]:
@@ -123,6 +151,7 @@ def _by_program(
     sizes: Mapping[str, int],
     norm: Norm,
     total: float | None,
+    equations: Sequence[Equation],
     *,
     nonnegative: bool,
 ) -> dict[Names, FloatArray]:
@@ -158,6 +187,16 @@ def _by_program(
         rows.append(hstack([everyone, csr_array((1, extra))]))
         low.append(np.array([total]))
         high.append(np.array([total]))
+    starts = np.cumsum([0, *(table.size for table in tables.values())]).tolist()
+    places = dict(zip(tables, starts, strict=False))
+    for equation in equations:
+        holder = next((n for n in tables if set(equation.attributes) <= set(n)), None)
+        if holder is not None:
+            coefficients = csr_array(equation.over(holder, sizes).reshape(1, -1))
+            cells_of_it = design[places[holder] : places[holder] + coefficients.shape[1]]
+            rows.append(hstack([coefficients @ cells_of_it, csr_array((1, extra))]))
+            low.append(np.array([equation.value]))
+            high.append(np.array([equation.value]))
     within = LinearConstraint(vstack(rows, format="csr"), np.concatenate(low), np.concatenate(high))
     goal = np.concatenate([np.zeros(free), np.ones(extra)])
     floor = np.concatenate([np.full(free, -np.inf), np.zeros(extra)])

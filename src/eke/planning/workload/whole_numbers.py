@@ -14,7 +14,7 @@ were moved on average. Estimates that will be added up further should stay as th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from eke.arrays import FloatArray, IntArray
 from eke.errors import QueryError
 from eke.inference.residuals import Names
 from eke.planning.workload.consistency import Tables, consistent_tables
+from eke.planning.workload.equations import Equation
 
 MOST_FITTED_CELLS = 1_000_000
 _ROUNDS = 300
@@ -49,10 +50,16 @@ def whole_tables(
     variances: Mapping[Names, float] | None = None,
     *,
     total: int | None = None,
+    equations: Sequence[Equation] = (),
 ) -> Whole:
-    """Non-negative whole counts near the tables, with one total: that of the records, if known."""
+    """Non-negative whole counts near the tables, with one total: that of the records, if known.
+
+    `equations` are met before numbers are rounded, and cells that they leave empty stay empty.
+    """
     given = {names: np.asarray(table, np.float64) for names, table in tables.items()}
-    nearest = consistent_tables(given, sizes, nonnegative=True, variances=variances, total=total)
+    nearest = consistent_tables(
+        given, sizes, nonnegative=True, variances=variances, total=total, equations=equations
+    )
     attributes = tuple(dict.fromkeys(name for names in given for name in names))
     ordered = tuple(name for name in sizes if name in attributes)
     cells = math.prod(sizes[name] for name in ordered)

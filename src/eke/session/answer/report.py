@@ -5,11 +5,12 @@ Everything in it was released before or is public; nothing is loaded from elsewh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from eke.privacy.record_loss import NANO
 from eke.publish import Published
@@ -159,7 +160,7 @@ def _released(session: Session) -> str:
         if record["noise_deviation"] is not None:
             noise = f"± {record['noise_deviation']:,.1f}"
         rows.append(
-            f"<tr><td>{escape(record['analyst'])}</td><td>{escape(record['question'])}</td>"
+            f"<tr><td>{escape(record['analyst'])}</td><td>{escape(_said(record))}</td>"
             f"<td class='number'>{escape(str(record.get('chosen', value)))}</td>"
             f"<td class='number'>{noise}</td></tr>"
         )
@@ -167,6 +168,13 @@ def _released(session: Session) -> str:
         "<div class='scroll'><table><tr><th>analyst</th><th>measured</th><th>noisy value</th>"
         f"<th>noise deviation</th></tr>{''.join(rows)}</table></div>{_caveats(session)}"
     )
+
+
+def _said(record: Mapping[str, Any]) -> str:
+    """What was measured; what is known from outside was not, and has its source."""
+    source = record.get("source")
+    question = str(record["question"])
+    return question if source is None else f"{question} (from outside: {source})"
 
 
 def _caveats(session: Session) -> str:

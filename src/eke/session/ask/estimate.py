@@ -42,7 +42,7 @@ class Estimate:
         determined: True when history determines the question: then only noise makes it uncertain.
         alpha: how strong the prior is, for "shrinkage".
         convergence: how solving went, for a history too large for a dense kernel.
-        public: True for the number of records, where everybody may know it.
+        public: True for what follows from public numbers alone, and is exact.
         caveats: what bins, bounds and rules of the domain leave open, besides the noise.
 
     Example:

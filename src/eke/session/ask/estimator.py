@@ -17,8 +17,14 @@ import numpy as np
 
 from eke.domain import Domain
 from eke.errors import EstimateError
-from eke.history import Measurement, lasting
+from eke.history import PUBLIC, Measurement, lasting
 from eke.inference import Inference, Posterior
+from eke.inference.as_history import (
+    SHARE_OF_NOISE,
+    SHARE_TO_CHOOSE,
+    outside_measurements,
+    softened,
+)
 from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entropy
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.progress import Progress, silent
@@ -58,7 +64,8 @@ class Estimator:
         before: Estimator | None = None,
     ) -> None:
         self.domain = domain
-        self.measurements = tuple(lasting(measurements))
+        outside = outside_measurements(inference.outside)
+        self.measurements = (*outside, *lasting(measurements))
         self.inference = inference
         self._shrinkage: Shrinkage | None = None
         self._model: Fit | None = None
@@ -89,22 +96,29 @@ class Estimator:
         if method != "blue":
             self._check_listed(asked, method)
         queries = list(asked.queries())
-        if asked.is_single:
-            known = self.inference.public(queries[0])
-            if known is not None:  # the number of records; no method can say it better
-                return _public(queries[0], known, method, confidence)
-        if method == "max_entropy":
-            estimates = self._by_entropy(queries, confidence, progress)
-        elif method == "blue":
-            estimates = [
-                self._believed(query, self._unbiased(query), method, math.inf, confidence)
-                for query in queries
-            ]
-        else:
-            estimates = self._shrunk(queries, confidence, progress)
+        # What is public follows from nothing better; no method can say it otherwise.
+        public = [self.inference.public(query) for query in queries]
+        left = [query for query, known in zip(queries, public, strict=True) if known is None]
+        modelled = iter(self._by_method(left, method, confidence, progress) if left else ())
+        estimates = [
+            next(modelled) if known is None else _public(query, known, method, confidence)
+            for query, known in zip(queries, public, strict=True)
+        ]
         if asked.is_single:
             return estimates[0]
         return TableEstimate(asked.attributes, tuple(asked.keys()), tuple(estimates))
+
+    def _by_method(
+        self, queries: Sequence[Query], method: EstimateMethod, confidence: float, tell: Progress
+    ) -> list[Estimate]:
+        if method == "max_entropy":
+            return self._by_entropy(queries, confidence, tell)
+        if method == "shrinkage":
+            return self._shrunk(queries, confidence, tell)
+        return [
+            self._believed(query, self._unbiased(query), method, math.inf, confidence)
+            for query in queries
+        ]
 
     def _check_listed(self, asked: Block, method: EstimateMethod) -> None:
         """Raise when the question, or an answer of history, is about a wide column."""
@@ -192,19 +206,22 @@ class Estimator:
         with self._preparing:
             if self._shrinkage is None:
                 progress("reading the history", 0.0)
-                solver = self._solver()
+                solver = self._solver(SHARE_TO_CHOOSE)
                 choice = solver.choose(progress)
+                if any(one.law == PUBLIC for one in self.measurements):
+                    solver = self._solver(SHARE_OF_NOISE)
                 self._shrinkage = Shrinkage(solver, choice.alpha, inflation=choice.inflation)
             return self._shrinkage
 
-    def _solver(self) -> Solver:
-        """What solves this history fastest, of what has room for it."""
+    def _solver(self, share: float) -> Solver:
+        """What solves this history fastest, of what has room for it; see `softened`."""
         rows = sum(len(measurement.values) for measurement in self.measurements)
         large = rows > _MOST_DENSE_ROWS
         if _DENSE_ROWS < rows <= _MOST_DENSE_ROWS:
             large = 2 * singles_in(self.measurements) < rows
-        prior = prior_from_history(self.domain, self.measurements)
-        told = self.domain, self.measurements, prior, self._total
+        known = softened(self.measurements, share)
+        prior = prior_from_history(self.domain, known)
+        told = self.domain, known, prior, self._total
         if large:
             return ConjugateGradients(evidence_of_blocks(*told))
         return Factorisation(Evidence.of_history(*told))
@@ -222,7 +239,7 @@ class Estimator:
                 constraints = constraints_of_history(
                     self.domain, self.measurements, total=total, alpha=ENTROPY_ALPHA
                 )
-                prior = prior_from_history(self.domain, self.measurements)
+                prior = prior_from_history(self.domain, softened(self.measurements, SHARE_OF_NOISE))
                 self._model = fit_max_entropy(constraints, prior, start=self._start)
                 progress("fitting the model", 1.0)
             return self._model, total

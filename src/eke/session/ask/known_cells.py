@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from eke.errors import EstimateError
 from eke.inference import ExactPosterior, Inference, KnownTable, QuantilePosterior, Survey
+from eke.inference.resting import resting_on
 from eke.query import Query
 from eke.question import Question
 from eke.question.ladder import Ladder
@@ -50,6 +52,17 @@ class KnownCells:
         if id(ladder) not in self._surveys:
             self._surveys[id(ladder)] = Survey(self.inference, ladder)
         return self._surveys[id(ladder)].posterior(self.question.query(block, row))
+
+
+def entries_used(question: Question, inference: Inference) -> dict[str, list[int]]:
+    """The part of a stored answer that says which facts and outside tables it rests on."""
+    if not inference.outside:
+        return {}
+    if any(column.formula.ladder is not None for column in question.columns):
+        used = inference.outside  # a quantile looks at many counts, some of which may follow
+    else:
+        used = resting_on(inference, chain.from_iterable(b.queries() for b in question.blocks))
+    return {"outside": [item.sequence for item in used]} if used else {}
 
 
 def exact_posterior(query: Query, inference: Inference) -> ExactPosterior:

@@ -46,7 +46,7 @@ from eke.session.answer.record import (
 )
 from eke.session.ask.aim import Aim, HalfWidth, by_column, half_width, price_of_nano
 from eke.session.ask.chosen import chosen_sentence, chosen_text
-from eke.session.ask.known_cells import KnownCells, exact_posterior
+from eke.session.ask.known_cells import KnownCells, entries_used, exact_posterior
 from eke.session.ask.ranks import estimated_rows, first_of, first_rows, first_sentence, rank_cells
 from eke.session.ask.work import Work, looking_work, plans_for, work_of
 
@@ -176,7 +176,7 @@ class Request:
             return ranks[column][row] if column in ranks else self._cell(column, row, known)
 
         cells = [[cell(column, row) for column in self._value_columns] for row in shown]
-        first = first_rows(self.demand, shown, known)
+        first = {**first_rows(self.demand, shown, known), **entries_used(question, inference)}
         body = {**answer_body(question, shown, cells), **self._asked, **first}
         headline = self.headline
         if headline.within is None:

@@ -132,7 +132,7 @@ def measure_plan(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str
             key=key,
             digest=_digest(parts),
             answer=lambda facts, released, cost: release_text(
-                plan, released, cost, facts.inference.total
+                plan, released, cost, facts.inference.total, facts.inference.exactly.facts
             ),
         )
     except BudgetExceeded:

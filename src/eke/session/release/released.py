@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from eke.arrays import FloatArray
 from eke.domain import Domain, plain_label
 from eke.errors import QueryError
-from eke.history import Measurement
+from eke.history import Assertion, Measurement
 from eke.planning import ReleasePlan, Workload, consistent_tables, whole_tables
 from eke.planning.workload.consistency import Norm
+from eke.planning.workload.equations import Equation, equations_of
 from eke.planning.workload.release import Table
 from eke.privacy.record_loss import NANO
 from eke.query import Query
@@ -91,6 +92,7 @@ class Release:
         plan: None when it was read again from a ledger or a server.
         total: the number of records where it is public; all tables then add up to it.
         caveats: what bins, bounds and rules of the domain leave open, besides the noise.
+        equations: what public facts said of these tables when they were released.
 
     Example:
         >>> release = session.release(session.plan(eke.all_marginals(domain, 2), budget=0.5))
@@ -112,6 +114,7 @@ class Release:
     plan: ReleasePlan | None = None
     total: int | None = None
     caveats: tuple[str, ...] = ()
+    equations: tuple[Equation, ...] = ()
 
     def __repr__(self) -> str:
         return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
@@ -140,18 +143,24 @@ class Release:
         """The marginals nearest to the released ones that agree with each other.
 
         `norm` says what is near: "l1", "l2" or "linf". With `nonnegative`, small counts become too
-        large on average. Where the number of records is public, all of them add up to it.
+        large on average. Where the number of records is public, all of them add up to it, and they
+        meet the public facts that held when they were released.
         """
         return consistent_tables(
-            *self._marginals(), norm, nonnegative=nonnegative, total=self.total
+            *self._marginals(),
+            norm,
+            nonnegative=nonnegative,
+            total=self.total,
+            equations=self.equations,
         )
 
     def whole(self) -> dict[tuple[str, ...], NDArray[np.int64]]:
         """The marginals as whole numbers, none negative, with one total: the public one, if any.
 
-        Small counts become too large on average.
+        Small counts become too large on average. Public facts are met before numbers are rounded.
         """
-        return whole_tables(*self._marginals(), total=self.total).tables
+        marginals = self._marginals()
+        return whole_tables(*marginals, total=self.total, equations=self.equations).tables
 
     def _marginals(self) -> tuple[dict[tuple[str, ...], FloatArray], dict[str, int]]:
         if not self.workload.is_marginal:
@@ -162,14 +171,20 @@ class Release:
 
 
 def release_text(
-    plan: ReleasePlan, released: Sequence[Measurement], cost: int, total: int | None = None
+    plan: ReleasePlan,
+    released: Sequence[Measurement],
+    cost: int,
+    total: int | None = None,
+    facts: Sequence[Assertion] = (),
 ) -> str:
     """What the ledger stores of a release besides its measurements: its tables, exactly.
 
-    `total` is the number of records, where that is public.
+    `total` is the number of records, where that is public; `facts` are what else is.
     """
+    targets = [target.attributes for target in plan.workload.targets]
+    equations = equations_of(facts, targets, plan.workload.domain)
     recovered = plan.recover([np.array(one.values) for one in released], total)
-    document = {
+    document: dict[str, Any] = {
         "release": released[0].sequence,
         "total": total,
         "cost_nano": cost,
@@ -186,6 +201,15 @@ def release_text(
             for table in recovered
         ],
     }
+    if equations:
+        document["equations"] = [
+            {
+                "attributes": list(equation.attributes),
+                "coefficients": _packed(equation.coefficients),
+                "value": equation.value,
+            }
+            for equation in equations
+        ]
     return json.dumps(document, sort_keys=True)
 
 
@@ -220,6 +244,10 @@ def release_of(
         plan,
         stored.get("total"),
         (*release_caveats(workload), *caveats),
+        tuple(
+            Equation(tuple(one["attributes"]), _unpacked(one["coefficients"]), float(one["value"]))
+            for one in stored.get("equations", ())
+        ),
     )
 
 
