@@ -224,3 +224,22 @@ def test_the_split_of_singles_is_the_best_one(measure: Measure) -> None:
     assert sum(best) == pytest.approx(1.0)
     for _ in range(200):
         assert noise(generator.dirichlet(np.ones(4)).tolist()) >= noise(best) - 1e-9
+
+
+def test_a_single_attribute_needs_no_choice() -> None:
+    lone = Domain(age=Integer(0, 3))
+
+    class Lone:
+        left = 1.0
+
+        def measure(
+            self, block: CoarseMarginal, law: Laplace | Gaussian
+        ) -> tuple[NDArray[np.float64], Laplace | Gaussian]:
+            raise AssertionError("all is known well enough")
+
+        def choose(self, candidates: Sequence[Candidate], epsilon: float, picks: int) -> list[int]:
+            raise AssertionError("there is nothing to choose")
+
+    known = [(np.array([10.0, 20.0, 30.0, 40.0]), Gaussian(1e-6))]
+    made = synthesise(lone, Lone(), known, CONCENTRATED)
+    assert np.bincount(made.codes[:, 0]).tolist() == [10, 20, 30, 40]
