@@ -50,6 +50,11 @@ def test_counts_are_those_of_the_definition(count: int) -> None:
         np.testing.assert_array_equal(found, slow_counts(rows, one))
 
 
+def test_no_tables_have_no_counts() -> None:
+    assert RowTables.of(DOMAIN, []).apart(RowTables.of(DOMAIN, []).counts(some_rows(3))) == []
+    assert FittedRows(DOMAIN, some_rows(3), 3.0, 1).expected([]) == []
+
+
 @pytest.mark.parametrize("each", [0.5, 1.0, 7.0])
 def test_each_change_brings_rows_nearer(each: float) -> None:
     """What is kept of the excess is what a recount gives, and the weighted squares become less."""
