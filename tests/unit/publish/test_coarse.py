@@ -17,8 +17,32 @@ SHARES = {
 
 def test_neighbours_join_until_they_matter_and_large_values_stay_alone() -> None:
     groups = groups_of_values(DOMAIN, SHARES, most=5, least_share=0.04)
-    assert groups["age"].tolist() == [0, 0, 0, 1, 2, 2, 2, 2, 2, 2]
+    assert groups["age"].tolist() == [0, 0, 0, 1, 2, 2, 2, 2, 2, 3]  # the last is far out
     assert groups["city"].tolist() == [0, 2, 1, 2, 2]
+
+
+def test_few_records_far_out_are_no_single_group() -> None:
+    """Half of what a group may hold is its share of the spread; the control has records alone."""
+    domain = Domain(delay=Integer(0, 99))
+    share = np.concatenate([np.full(10, 9.5), np.full(90, 5.0 / 90)])
+    groups = groups_of_values(domain, {"delay": share}, most=10, least_share=0.001)["delay"]
+    assert len(set(groups[10:].tolist())) >= 4
+    records_alone = np.floor(np.cumsum(share) / share.sum() * 10)
+    assert len(set(records_alone[10:-1].tolist())) == 1
+    means = [np.average(np.arange(100)[groups == g], weights=share[groups == g]) for g in groups]
+    correlation = np.cov(means, np.arange(100), aweights=share)
+    assert correlation[0, 1] / correlation[1, 1] > 0.95
+
+
+def test_what_is_missing_is_no_neighbour_of_the_largest() -> None:
+    domain = Domain(pay=Integer(0, 9, null="bucket"))
+    share = np.array([1.0] * 10 + [3.0])
+    for least, groups in ((0.0, 5), (0.9, 1)):
+        labels = groups_of_values(domain, {"pay": share}, most=4, least_share=least)["pay"]
+        assert len(labels) == 11
+        assert sorted(set(labels.tolist())) == list(range(labels.max() + 1))
+        assert (labels[10] != labels[9]) == (least == 0.0)
+        assert len(set(labels.tolist())) <= groups + 1
 
 
 def test_without_noise_every_category_stays() -> None:
