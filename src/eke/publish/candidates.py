@@ -49,5 +49,7 @@ class Offer:
             groups = tuple(self._groups[most][name] for name in names)
             shape = tuple(int(labels.max()) + 1 for labels in groups)
             if min(shape) > 1 and math.prod(shape) <= self._most_cells and shape not in found:
-                found[shape] = CoarseMarginal(self._domain, names, groups)
+                one = CoarseMarginal(self._domain, names, groups)
+                if one.coefficients <= recipe.most_coefficients:
+                    found[shape] = one
         return list(found.values())
