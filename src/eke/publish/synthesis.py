@@ -165,7 +165,7 @@ class _Workshop:
         self._sum_up()
 
     def measure_singles_again(self) -> None:
-        """Attributes once more, as far as noise drowns them and a block has room for their values."""
+        """Attributes once more, as far as noise drowns them and a block has room for them."""
         errors = [one.deviation * math.sqrt(2.0 / math.pi) * len(one.values) for one in self._known]
         error = float(np.mean(errors)) / (2.0 * self.total)
         share = self.recipe.singles_again(error) / (1.0 - self.recipe.singles_share)
