@@ -21,10 +21,10 @@ import pandas as pd
 import pytest
 
 import eke
-from eke.engine import draws, measuring, vault
+from eke.engine import adaptive, draws, measuring, vault
 from eke.errors import ReleaseFailed
 from eke.ledger.failpoint import FAILPOINTS
-from eke.mechanism import draw, secret
+from eke.mechanism import choose_several_with_noise, draw, secret
 from eke.mechanism.choice import choose_place
 from eke.privacy.law import DiscreteLaw
 
@@ -124,6 +124,15 @@ def counting(patch: pytest.MonkeyPatch) -> Sampler:
         counted.calls += 1
         return place
 
+    several = choose_several_with_noise
+
+    def picked(*asked: Any) -> list[int]:
+        before = counted.calls
+        places = several(*asked)
+        counted.calls = before + 1  # several picks in one place
+        return places
+
+    patch.setattr(adaptive, "choose_several_with_noise", picked)
     patch.setattr(secret, "draw", counted)
     patch.setattr(secret, "choose_place", chosen)
     return counted
@@ -174,6 +183,16 @@ def draws_and_charges(
     return sampler.calls, kinds.count("reserve"), outcome
 
 
+def stored_places(session: eke.Session) -> int:
+    """How many places the ledger holds draws of, each counted once."""
+    places = set()
+    for entry in session._vault.ledger.entries():
+        if entry.kind == draws.DRAW:
+            documents: Any = entry.payload["draws"]
+            places |= {(entry.payload["reservation"], one["place"]) for one in documents}
+    return len(places)
+
+
 def spread(calls: int, number: int) -> list[int]:
     """Numbers of calls from first to last, all of them or evenly spread."""
     return sorted({int(at) for at in np.linspace(1, calls, min(number, calls))})
@@ -205,6 +224,8 @@ def inject_everywhere(folder: Path, name: str, sampler: Sampler, number: int) ->
         allowed = places
         if name == "statement in steps":  # a step decides by what the steps before it gave
             allowed = max(places, charged)
+        if name == "max_entropy":  # so does a turn: each place that is stored was drawn in once
+            allowed = stored_places(session)
         if drawn > allowed:
             problems.append(f"{at} {fault.struck} {error.__name__}: {drawn} draws, {places} paid")
         if not session.verify().intact or session.verify().open_reservations:
@@ -227,11 +248,12 @@ class Forgetful(dict[Any, Any]):
         return False
 
 
-def test_a_release_that_forgets_its_draws_is_caught(folder, sampler, monkeypatch):
+@pytest.mark.parametrize("name", ["pca", "max_entropy"])
+def test_a_release_that_forgets_its_draws_is_caught(name, folder, sampler, monkeypatch):
     """Positive control: the ledger and the memory of draws are not looked at."""
     monkeypatch.setattr(draws.Draws, "_take_in", lambda *_: None)
     monkeypatch.setattr(draws, "_unstored", Forgetful())
-    assert inject_everywhere(folder, "pca", sampler, 8) != []
+    assert inject_everywhere(folder, name, sampler, 8) != []
 
 
 @pytest.mark.parametrize("name", ["ask", "choice", "release", "pca"])

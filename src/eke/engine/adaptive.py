@@ -40,6 +40,8 @@ from eke.privacy.pure import PURE
 from eke.query import Kronecker
 from eke.query.vector import SAFE, frozen_array, height
 
+MOST_KNOWN = 2**26
+"""The most exact counts that a desk keeps at a time."""
 LARGEST_NUMBER = 2**52
 """The most steps that an expected count or a handicap may have."""
 
@@ -256,6 +258,8 @@ class Desk:
         if name not in self._known:
             held = self._of(block.attributes)
             places = [held.attributes.index(attribute) for attribute in block.attributes]
+            if sum(map(len, self._known.values())) + block.cells > MOST_KNOWN:
+                self._known.clear()
             exact = block.exact_answers(block.attributes, held.codes[:, places], held.counts)
             fits = all(abs(answer) < SAFE for answer in exact)
             self._known[name] = np.array(exact, np.int64 if fits else object)

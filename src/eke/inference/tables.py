@@ -267,8 +267,11 @@ def is_coarse(block: Block) -> bool:
 
 def _gains(matrix: FloatArray) -> tuple[float, float] | None:
     """(α, β) with MᵀM = α·P + β·J/n; None when it has another form. Integers, so exact."""
+    rows, size = matrix.shape
+    # Of fewer rows only equal columns have it, for α·P alone has rank n − 1; n² numbers are many.
+    if rows < size - 1 and bool((matrix != matrix[:, :1]).any()):
+        return None
     gram = matrix.T @ matrix
-    size = len(gram)
     diagonal = float(gram[0, 0])
     other = float(gram[0, 1]) if size > 1 else 0.0
     if not np.array_equal(gram, np.full_like(gram, other) + (diagonal - other) * np.eye(size)):

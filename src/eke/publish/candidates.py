@@ -49,5 +49,7 @@ class OfferedMarginals:
             groups = tuple(self._groups[most][name] for name in names)
             shape = tuple(int(labels.max()) + 1 for labels in groups)
             if min(shape) > 1 and math.prod(shape) <= self._most_cells and shape not in by_shape:
-                by_shape[shape] = CoarseMarginal(self._domain, names, groups)
+                block = CoarseMarginal(self._domain, names, groups)
+                if block.coefficients <= recipe.most_coefficients:
+                    by_shape[shape] = block
         return list(by_shape.values())

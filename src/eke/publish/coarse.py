@@ -49,6 +49,11 @@ class CoarseMarginal:
     def cells(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def coefficients(self) -> int:
+        """How many numbers the matrices of its block hold."""
+        return sum(size * len(labels) for size, labels in zip(self.shape, self.groups, strict=True))
+
     def queries(self) -> Iterator[Query]:
         """The counts one by one, in C order; a record adds one to exactly one of them."""
         for codes in np.ndindex(*self.shape):

@@ -22,14 +22,12 @@ def matched(first: Codes, second: Codes, wanted: FloatArray, source: np.random.G
     for _ in range(_FITTINGS):
         table *= (across / np.maximum(table.sum(axis=1), 1e-300))[:, np.newaxis]
         table *= down / np.maximum(table.sum(axis=0), 1e-300)
+    # A fit that is not done yet may give a group more than it has, and rounding a little more, but
+    # less than one: whole numbers add up to what there is at most.
+    for axis, have in ((1, across), (0, down)):
+        sums = np.maximum(table.sum(axis=axis), 1e-300)
+        table *= np.expand_dims(np.minimum(have / sums, 1.0), axis)
     whole = np.floor(table).astype(np.int64)
-    # Rounding of the fit may leave a group with more than it has.
-    over = np.maximum(whole.sum(axis=1) - across, 0)
-    for row in np.flatnonzero(over):
-        whole[row, int(whole[row].argmax())] -= over[row]
-    over = np.maximum(whole.sum(axis=0) - down, 0)
-    for column in np.flatnonzero(over):
-        whole[int(whole[:, column].argmax()), column] -= over[column]
     # The rows of each group in any order; cells take them one stretch after the other.
     mixed = [np.lexsort((source.random(len(own)), own)) for own in (first, second)]
     cells = np.repeat(np.arange(whole.size), whole.reshape(-1))

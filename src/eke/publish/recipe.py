@@ -32,6 +32,8 @@ class Recipe:
     most_cells: int = 2**17  # of a table
     most_triples: int = 2048
     most_options: int = 1024  # of one choice
+    most_coefficients: int = 2**22  # of a block
+    most_numbers: int = 2**25  # coefficients and counts of all options of one choice
     sweeps: int = 3  # of the rows after each turn
     last_sweeps: int = 20
     least_rows: int = 2**12

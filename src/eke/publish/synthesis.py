@@ -165,7 +165,7 @@ class _Workshop:
         self._sum_up()
 
     def measure_singles_again(self) -> None:
-        """Every attribute once more, as far as noise drowns it."""
+        """Attributes once more, as far as noise drowns them and a block has room for them."""
         errors = [one.deviation * math.sqrt(2.0 / math.pi) * len(one.values) for one in self._known]
         error = float(np.mean(errors)) / (2.0 * self.total)
         share = self.recipe.singles_again(error) / (1.0 - self.recipe.singles_share)
@@ -173,6 +173,8 @@ class _Workshop:
             return
         losses = split_of_singles(self.domain.shape, share * self.curator.left, self.measure)
         for place, (block, loss) in enumerate(zip(self._singles, losses, strict=True)):
+            if block.coefficients > self.recipe.most_coefficients:
+                continue
             values, law = self.curator.measure(block, measuring_law(loss, self.measure))
             self._known[place] = self._known[place].with_more(values, law.variance)
         self._sum_up()
@@ -245,8 +247,11 @@ class _Workshop:
         if self._offer is None:
             return []
         marginals, law = self._offer.marginals, self._law()
-        if len(marginals) > self.recipe.most_options:  # each turn offers others of them
-            some = self._source.permutation(len(marginals))[: self.recipe.most_options]
+        sizes = np.array([one.cells + one.coefficients for one in marginals], np.int64)
+        most, room = self.recipe.most_options, self.recipe.most_numbers
+        if len(marginals) > most or sizes.sum() > room:  # each turn offers others of them
+            some = self._source.permutation(len(marginals))[:most]
+            some = some[np.cumsum(sizes[some]) <= room]
             marginals = [marginals[place] for place in np.sort(some)]
         expected = self.rows.expected(marginals)
         noise = [mean_distance(law, one.cells) for one in marginals]

@@ -240,6 +240,8 @@ class _Clerk(Curator):
 
     def choose(self, candidates: Sequence[Candidate], epsilon: float, picks: int) -> list[int]:
         per_record = 2.0**-_SCORE_EXPONENT
+        offered = [candidate.marginal for candidate in candidates]
+        self._blocks = {block: self._on_domain(block) for block in offered}  # others are let go of
         # With hardly any budget numbers can be beyond all records; there they are cut off.
         options = tuple(
             ChoiceOption(

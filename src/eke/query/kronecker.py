@@ -129,6 +129,9 @@ class Kronecker(Block):
             raise QueryError("the counts must be those of the block's own attributes")
         if table.dtype.kind != "i":
             raise QueryError("exact counts are whole numbers")
+        return self._products(table)
+
+    def _products(self, table: NDArray[Any]) -> NDArray[Any]:
         largest = math.prod(max(1, height(matrix)) for matrix in self.matrices)
         dtype: Any = np.int64 if largest * absolute_sum(table) < SAFE else object
         answers: NDArray[Any] = table.astype(dtype)
@@ -148,17 +151,19 @@ class Kronecker(Block):
         """
         if tuple(attributes) != self.attributes:
             raise QueryError("the counts must be those of the block's own attributes")
-        if self._groups is not None and absolute_sum(counts) < SAFE:
+        # Cells that repeat add up, in Python integers where int64 might not hold the sum.
+        dtype: Any = np.int64 if absolute_sum(counts) < SAFE else object
+        if self._groups is not None:
             place = np.zeros(len(counts), np.int64)
             for groups, size, column in zip(self._groups, self.shape, codes.T, strict=True):
                 place = place * size + groups[column]
-            answers = np.zeros(self.cells, np.int64)
-            np.add.at(answers, place, counts)
+            answers = np.zeros(self.cells, dtype)
+            np.add.at(answers, place, counts.astype(dtype))
             whole: list[int] = answers.tolist()
             return whole
-        table = np.zeros(self.domain.sizes(self.attributes), np.int64)
-        np.add.at(table, tuple(codes.T), counts)
-        return [int(answer) for answer in self.exact(table).ravel()]
+        table = np.zeros(self.domain.sizes(self.attributes), dtype)
+        np.add.at(table, tuple(codes.T), counts.astype(dtype))
+        return [int(answer) for answer in self._products(table).ravel()]
 
     def rebuilt(self, domain: Domain) -> Kronecker:
         return Kronecker(domain, tuple(map(own_name, self.attributes)), tuple(self.matrices))
@@ -168,8 +173,10 @@ class Kronecker(Block):
         return f"{self.cells:,} combinations of counts by {', '.join(self.attributes)}"
 
     def to_document(self) -> dict[str, Any]:
-        matrices: list[Any] = [matrix.tolist() for matrix in self.matrices]
-        if self._groups is not None:  # much shorter
+        matrices: list[Any]
+        if self._groups is None:
+            matrices = [matrix.tolist() for matrix in self.matrices]
+        else:  # much shorter
             matrices = [
                 {"groups": groups.tolist(), "of": len(matrix)}
                 for groups, matrix in zip(self._groups, self.matrices, strict=True)

@@ -10,7 +10,7 @@ import pytest
 
 from eke.data import Counts, Rows
 from eke.domain import Domain, Integer
-from eke.engine import ChoiceOption, Desk, RowScores, Selection
+from eke.engine import ChoiceOption, Desk, RowScores, Selection, adaptive
 from eke.engine.adaptive import LARGEST_NUMBER, checked_selection, exact_distances, measurement
 from eke.engine.draws import Wanted
 from eke.errors import PrivacyError
@@ -379,3 +379,12 @@ def test_only_exact_types_are_chosen_from():
         checked_selection(Selection((fine,), False, law), DOMAIN)
     with pytest.raises(PrivacyError, match="another domain"):
         checked_selection(Selection((fine,), 0, law), Domain(a=Integer(0, 2)))
+
+
+def test_a_desk_keeps_no_more_counts_than_there_is_room_for(drawer, monkeypatch):
+    monkeypatch.setattr(adaptive, "MOST_KNOWN", 4)
+    desk = open_desk(drawer, later=NANO)
+    for times in range(1, 9):
+        again = [desk._answers(block("a", times)).tolist() for _ in range(2)]
+        assert again[0] == again[1] == (times * desk._answers(block("a"))).tolist()
+        assert sum(map(len, desk._known.values())) <= 4

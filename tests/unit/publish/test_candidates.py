@@ -75,3 +75,17 @@ def test_shares_are_shares(name: str) -> None:
     for wrong in shares:
         with pytest.raises(PrivacyError, match="between 0 and 1"):
             replace(Recipe(), **{name: wrong})
+
+
+def test_groups_of_very_many_values_are_offered_as_far_as_a_block_has_room() -> None:
+    """A block holds a number for each group and value: of 2^16 values each there are 32 GiB."""
+    domain = Domain(a=Integer(0, 2**14 - 1), b=Categorical("o", "n"))
+    shares = {name: np.full(a.size, 1.0 / a.size) for name, a in domain.attributes}
+    offered = OfferedMarginals(
+        domain, shares, 1e6, [("a", "b")], Recipe(), deviation=1e-3
+    ).marginals
+    assert max(one.shape[0] for one in offered) == 50
+    assert all(one.coefficients == sum(m.size for m in one.block().matrices) for one in offered)
+    roomy = replace(Recipe(), most_coefficients=2**30)  # the control
+    offered = OfferedMarginals(domain, shares, 1e6, [("a", "b")], roomy, deviation=1e-3).marginals
+    assert max(one.shape[0] for one in offered) == 2**14

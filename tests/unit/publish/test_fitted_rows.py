@@ -163,3 +163,20 @@ def test_other_numbers_of_rows_stand_for_the_same() -> None:
         assert found.sum() == pytest.approx(1000.0)
         if count >= 100:
             assert np.abs(found - [500.0, 300, 100, 100, 0]).max() < 90.0
+
+
+@pytest.mark.parametrize(("members", "amiss"), [(200, 400), (50, 150), (1, 10)])
+def test_rows_are_matched_to_tables_that_they_cannot_come_near(members: int, amiss: int) -> None:
+    """Groups in groups, as towns in two countries, of other sizes than the table says."""
+    towns = 50
+    second = np.repeat(np.arange(2 * towns), members)
+    first = np.repeat([0, 1], [towns * members + amiss, towns * members - amiss])
+    wanted = np.zeros((2, 2 * towns))
+    wanted[0, :towns] = wanted[1, towns:] = members
+    partner = matched(first, second, wanted, np.random.default_rng(0))
+    assert sorted(partner.tolist()) == list(range(len(first)))
+
+
+def test_no_marginals_have_no_counts() -> None:
+    """Where nothing is on offer that is worth measuring, nothing is expected of anything."""
+    assert FittedRows(DOMAIN, some_rows(5), 5.0, seed=0).expected([]) == []

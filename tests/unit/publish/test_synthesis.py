@@ -243,3 +243,34 @@ def test_a_single_attribute_needs_no_choice() -> None:
     known = [(np.array([10.0, 20.0, 30.0, 40.0]), Gaussian(1e-6))]
     made = synthesise(lone, Lone(), known, CONCENTRATED)
     assert np.bincount(made.codes[:, 0]).tolist() == [10, 20, 30, 40]
+
+
+class WatchedCurator(SimulatedCurator):
+    """Keeps what was asked of it."""
+
+    asked: list[list[CoarseMarginal]]
+
+    def measure(
+        self, block: CoarseMarginal, law: Laplace | Gaussian
+    ) -> tuple[NDArray[np.float64], Laplace | Gaussian]:
+        self.asked.append([block])
+        return super().measure(block, law)
+
+    def choose(self, candidates: Sequence[Candidate], epsilon: float, picks: int) -> list[int]:
+        self.asked.append([one.marginal for one in candidates])
+        return super().choose(candidates, epsilon, picks)
+
+
+@pytest.mark.parametrize(("coefficients", "numbers"), [(120, 400), (2**22, 2**25)])
+def test_blocks_and_choices_stay_within_memory(coefficients: int, numbers: int) -> None:
+    """The control is a recipe with room for all there is."""
+    curator = WatchedCurator(make_table(800), CONCENTRATED, 0.02)
+    curator.asked = []
+    singles = curator.singles()
+    curator.asked.clear()
+    recipe = Recipe(most_coefficients=coefficients, most_numbers=numbers)
+    synthesise(DOMAIN, curator, singles, CONCENTRATED, recipe=recipe)
+    largest = max(one.coefficients for asked in curator.asked for one in asked)
+    together = max(sum(one.cells + one.coefficients for one in asked) for asked in curator.asked)
+    assert (largest <= 120) == (coefficients == 120)
+    assert (together <= 400) == (coefficients == 120)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from eke.domain import Categorical, Domain
+from eke.domain import Categorical, Domain, Integer
 from eke.errors import QueryError
 from eke.query.kronecker import Kronecker
 
@@ -167,3 +168,21 @@ def test_blocks_that_ask_the_same_are_equal() -> None:
     assert first == again
     assert hash(first) == hash(again)
     assert first != other
+
+
+def test_the_document_of_groups_never_holds_all_coefficients() -> None:
+    domain = Domain(a=Integer(0, 1999))
+    block = Kronecker(domain, ("a",), (np.eye(2000, dtype=np.int64),))
+    tracemalloc.start()
+    block.to_document()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * 2000 * 2000 / 4
+
+
+def test_counts_of_cells_that_repeat_never_overflow() -> None:
+    """Neither of groups nor of other coefficients."""
+    codes, counts = np.zeros((40, 1), np.int64), np.full(40, 2**61)
+    for factor in (1, -3):
+        block = Kronecker(DOMAIN, ("a",), (factor * np.eye(3, dtype=np.int64),))
+        assert block.exact_answers(("a",), codes, counts) == [factor * 40 * 2**61, 0, 0]
