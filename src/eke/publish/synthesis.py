@@ -98,8 +98,8 @@ def synthesise(
     """A synthetic table for what a curator may spend, after noisy counts of each attribute alone.
 
     As many rows as the table is estimated to have, or `rows`; `sets` are the attributes that may be
-    measured together. Privacy: the curator pays for each
-    step, and refuses what goes beyond its allowance. The same noisy numbers give the same rows.
+    measured together. Privacy: the curator pays for each step, and refuses what goes beyond its
+    allowance. The same noisy numbers give the same rows.
     """
     given = Recipe() if recipe is None else recipe
     together = attribute_sets(domain.names, given) if sets is None else sets
