@@ -106,16 +106,13 @@ def _refused(session: eke.Session) -> None:
 def played(name: str, place: Path | str, seed: int = 14) -> Iterator[eke.Session]:
     """The history, made by today's code with the noise, names and times that were frozen.
 
-    Datasets had no key of kept rows then: those of an id were the first in the order of codes. What
-    was measured again was averaged, not refined. Averages were looked at as other formulas still
-    are. And looks were priced for a row of a unit.
+    What is random but not on the tape is left out: the key that rows of an id are kept by, and the
+    noise of refining, so that what is measured again is averaged.
     """
     with (
         forced(Tape(seed)),
         patch.object(RowSample, "draw", lambda: None),
         patch.object(Facts, "refinable", lambda *_: None),
-        patch.object(Facts, "times_a_record", lambda *_: 1),
-        patch("eke.planning.online.decide.averages_of", lambda *_: []),
     ):
         session = eke.create(place, people(), DOMAIN, analyst="ann", **SETTINGS[name])
         for act in acts(name):

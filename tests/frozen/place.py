@@ -16,7 +16,8 @@ from eke.ledger import Entry
 from tests.postgresql_server import Server, programs
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures/datasets"
-VERSION = 2  # of the format that they were written in
+OLDER = (2,)
+VERSION = 3  # how often what is written came to be another thing; the files of OLDER ones stay
 
 
 def dumped(name: str, version: int = VERSION) -> Path:
@@ -24,22 +25,23 @@ def dumped(name: str, version: int = VERSION) -> Path:
     return FIXTURES / f"{name}-{version}.sql.gz"
 
 
-def text_of(name: str) -> str:
+def text_of(name: str, version: int = VERSION) -> str:
     """The SQL that makes a dataset."""
-    return gzip.decompress(dumped(name).read_bytes()).decode()
+    return gzip.decompress(dumped(name, version).read_bytes()).decode()
 
 
-def revived(name: str, path: Path) -> Path:
+def revived(name: str, path: Path, version: int = VERSION) -> Path:
     """A dataset in SQLite as it was frozen."""
     with closing(sqlite3.connect(path)) as ledger:
-        ledger.executescript(text_of(name))
+        ledger.executescript(text_of(name, version))
     return path
 
 
-def revived_in(server: Server) -> str:
+def revived_in(server: Server, version: int = VERSION) -> str:
     """The address of the dataset that was frozen in PostgreSQL."""
+    text = text_of("postgresql", version)
     # What a newer pg_dump writes for itself, an older psql does not know.
-    lines = [line for line in text_of("postgresql").splitlines() if not line.startswith("\\")]
+    lines = [line for line in text.splitlines() if not line.startswith("\\")]
     lines.insert(0, "DROP SCHEMA IF EXISTS frozen CASCADE;")
     subprocess.run(
         [programs() / "psql", "-q", "-v", "ON_ERROR_STOP=1", server.address()],

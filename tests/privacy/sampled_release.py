@@ -36,7 +36,7 @@ HEAVIEST = 20
 class NoInference:
     """Stands in for inference, whose cost grows with the cube of a block."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, *_: object) -> None:
         self.domain = domain
 
     def extend_all(self, released: list[Measurement]) -> None:

@@ -166,7 +166,7 @@ def _old_height(matrix: NDArray[np.int64]) -> int:
 @pytest.mark.parametrize(
     "break_it",
     [
-        lambda patch: patch.setattr(Kronecker, "exact", _old_exact),
+        lambda patch: patch.setattr(Kronecker, "_products", _old_exact),
         in_long(lambda patch: patch.setattr(kronecker, "height", _old_height)),
     ],
     ids=["sums that overflow", "no absolute value of -2^63"],

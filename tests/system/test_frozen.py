@@ -14,7 +14,7 @@ import eke
 from eke.engine import draws
 from eke.errors import LedgerError
 from tests.frozen.history import SETTINGS, asked, people, played
-from tests.frozen.place import revived, revived_in, stored
+from tests.frozen.place import OLDER, VERSION, revived, revived_in, stored
 from tests.postgresql_server import Server
 
 
@@ -56,10 +56,37 @@ def test_an_old_schema_of_postgresql_is_what_would_be_written_today(today, postg
     check(session, name, entries, answers)
 
 
-def test_an_old_dataset_goes_on(folder: Path):
+@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_is_written_otherwise_today_still_opens(name: str, version: int, folder: Path):
+    """Every key gives what is stored under it, from whatever planned or published it then."""
+    session = eke.open(revived(name, folder / "old.eke", version), data=people(), analyst="ann")
+    before = session.ledger_entries()
+    report = session.verify()
+    assert report.intact, report.problems
+    assert report.open_reservations == ()
+    answers = [repr(act(session)) for act in asked(name)]
+    assert session.ledger_entries() == before, "a repeated request left an entry"
+    again = eke.open(folder / "old.eke", data=people(), analyst="ann")
+    assert [repr(act(again)) for act in asked(name)] == answers
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_schema_of_postgresql_still_opens(version: int, postgresql: Server):
+    address = revived_in(postgresql, version)
+    session = eke.open(address, data=people(), analyst="ann")
+    before = session.ledger_entries()
+    assert session.verify().intact
+    assert all(repr(act(session)) for act in asked("epsilon"))
+    assert session.ledger_entries() == before
+
+
+@pytest.mark.parametrize("version", [*OLDER, VERSION])
+def test_an_old_dataset_goes_on(version: int, folder: Path):
     """New questions are decided on the old history, and paid on top of the old loss."""
     for name in SETTINGS:
-        session = eke.open(revived(name, folder / f"{name}.eke"), data=people(), analyst="ann")
+        path = revived(name, folder / f"{name}.eke", version)
+        session = eke.open(path, data=people(), analyst="ann")
         spent = session.budget.spent_nano
         assert session.ask(eke.count(age=(30, 40)), 13).source == "from history"
         assert session.budget.spent_nano == spent

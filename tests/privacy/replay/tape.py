@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -79,6 +78,10 @@ def forced(tape: Tape) -> Iterator[None]:
         best = int(np.argmin(scores))
         return sum(widths[:best]) + int(rng.integers(widths[best]))
 
+    def uniform(below: int, count: int) -> list[int]:
+        numbers: list[int] = rng.integers(below, size=count).tolist()
+        return numbers
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Draws, "take", take)
         # Ledgers that are equal to the byte have reservations of the same hash: what one of them
@@ -86,8 +89,7 @@ def forced(tape: Tape) -> Iterator[None]:
         patch.setattr(draws, "_unstored", {})
         patch.setattr(secret, "draw", draw)
         patch.setattr(secret, "choose_place", choose)
-        below = SimpleNamespace(randbelow=lambda most: int(rng.integers(most)))
-        patch.setattr(secret, "secrets", below)
+        patch.setattr(secret, "_uniform", uniform)
         patch.setattr(secrets, "token_hex", _counted_names())
         patch.setattr(np.random, "default_rng", _counted_generators())
         patch.setattr(book, "datetime", _Clock())

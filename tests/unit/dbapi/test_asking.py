@@ -141,6 +141,7 @@ def test_a_missing_dataset_is_an_operational_error(tmp_path: Path) -> None:
         (errors.AccuracyError("x"), eke.dbapi.ProgrammingError),
         (errors.PrivacyError("x"), eke.dbapi.ProgrammingError),
         (errors.DomainError("x"), eke.dbapi.ProgrammingError),
+        (errors.FactError("x"), eke.dbapi.ProgrammingError),
         (errors.DataError("x"), eke.dbapi.OperationalError),
         (errors.BudgetExceeded("x"), eke.dbapi.OperationalError),
         (errors.Refused("x"), eke.dbapi.OperationalError),
@@ -171,7 +172,7 @@ def test_the_table_above_is_complete() -> None:
         for found in vars(errors).values()
         if isinstance(found, type) and issubclass(found, errors.EkeError)
     }
-    assert len(kinds - {errors.EkeError}) == 17
+    assert len(kinds - {errors.EkeError}) == 18
 
 
 def test_columns_are_described(connection: eke.dbapi.Connection) -> None:

@@ -12,6 +12,7 @@ import pytest
 import eke
 from eke.engine import Vault
 from eke.errors import BudgetExceeded, EkeError, KeyConflict
+from eke.publish import patience
 from eke.publish.patience import duration, max_entropy_seconds
 from eke.publish.utility import compare
 from eke.session.publish.published import PublishRequest
@@ -176,12 +177,13 @@ def test_an_estimate_by_maximum_entropy_claims_no_interval(made):
 def test_what_takes_hours_is_refused_before_it_is_charged(
     new: Callable[..., eke.Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """1,000 columns of two values."""
-    columns = {f"c{place}": [0, 1] * 5 for place in range(1000)}
+    """40 columns of two values, and nobody who would wait for them."""
+    monkeypatch.setattr(patience, "MOST_SECONDS", 100.0)
+    columns = {f"c{place}": [0, 1] * 5 for place in range(40)}
     domain = eke.Domain({name: eke.Integer(0, 1) for name in columns})
     session = new(data=pd.DataFrame(columns), domain=domain, epsilon=1.0)
     before = session.ledger_entries()
-    about = f"takes about {duration(max_entropy_seconds(1000))}"
+    about = f"takes about {duration(max_entropy_seconds(40))}"
     with pytest.raises(EkeError, match=f"{about} of a processor") as refusal:
         session.publish("max_entropy", epsilon=1.0)
     assert "patient=True" in str(refusal.value)

@@ -11,7 +11,7 @@ import pytest
 from tests.service import BY_SEX, Clock
 from tests.wire import Wire, open_door
 
-PUBLISHED = "published_16"
+PUBLISHED = "published_4"
 ASKED = "SELECT COUNT(*) FROM people"
 READING, ASKING = (None, None, None), (None, "42501", None)
 # Statements, the last of which counts, and the code of an error for (analyst, auditor, curator).
@@ -47,7 +47,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
     """A dataset of which something was asked and published."""
     folder = tmp_path_factory.mktemp("permission")
     with open_door(folder, requests_per_minute=1_000_000, failures_per_minute=1_000_000) as opened:
-        opened.session.publish("max_entropy", epsilon=1.0, rows=30, key="rows", analyst="cleo")
+        opened.session.publish(
+            "lda", target="sex", epsilon=1.0, rows=30, key="rows", analyst="cleo"
+        )
         number = opened.session.archive.publications()[-1].sequence
         assert PUBLISHED.endswith(f"_{number}")
         for asked in (BY_SEX, ASKED):  # free from now on, whichever statement comes first
