@@ -190,9 +190,10 @@ class MaxEntropy:
         made = self._synthesis
         if made is None:
             raise PrivacyError("nothing was measured for this publication")
+        apart = f"{made.distance:.2g} deviations of their noise"
         notes = [
             "rows follow released counts of single attributes and of selected pairs and triples",
-            f"they are off these by {made.distance:.2g} of its noise (root mean square)",
+            f"they differ from these counts by {apart} (root mean square)",
         ]
         if self._rows is None:
             notes += within_most_rows(made.total, self._setting.most_rows)[1]
