@@ -12,7 +12,8 @@ from tests.service import hold_publications
 
 WIDE_CURVE = "#curve svg"
 PAGES = (
-    *("Ask", "Release", "Publications", "History", "Budget", "Ledger", "Datasets", "Analysts"),
+    *("Ask", "Release", "Publications", "History", "Outside", "Budget", "Ledger", "Datasets"),
+    "Analysts",
 )
 
 
@@ -222,6 +223,82 @@ def test_a_curator_releases_tables_and_sees_them_with_error_bars(
     page.reload()
     page.get_by_role("button", name=re.compile("^Show")).first.click()
     expect(page.get_by_label("Release", exact=True)).to_contain_text("every table by 1")
+
+
+def test_advice_is_put_into_the_form_and_a_strategy_is_chosen(
+    page: Page, place: Place, analyst: str
+) -> None:
+    """What somebody paid for is advised on; nobody is charged before the form is sent."""
+    sign_in(page, analyst)
+    by_city = "SELECT COUNT(*) FROM people WHERE city = 'd'"
+    page.get_by_label("Question in SQL").fill(by_city)
+    page.locator("#within").fill("70")
+    page.get_by_label("What to buy").select_option("direct")
+    expect(page.locator("#price")).to_have_text(re.compile("Would cost epsilon"))
+    expect(page.locator(WIDE_CURVE)).to_have_count(0)  # that is of the dataset's own policy
+    with page.expect_request(lambda sent: sent.url.endswith("/ask")) as asked:
+        page.get_by_role("button", name="Ask", exact=True).click()
+    assert '"policy":"direct"' in (asked.value.post_data or "")
+    expect(page.locator(".answer")).to_have_count(1)
+    page.get_by_role("link", name="Release", exact=True).click()
+    expect(page.locator("#plan")).to_be_visible()
+    expect(page.get_by_role("heading", name="Worth releasing")).to_have_count(0)
+    page.get_by_role("button", name="Sign out").click()
+    sign_in(page, place.token)
+    page.get_by_role("link", name="Release", exact=True).click()
+    page.get_by_role("button", name="Plan a release by city").click()
+    expect(page.locator("#plan")).to_have_text(re.compile(r"1 table with 3 counts for epsilon"))
+    assert page.locator("input[name=attribute]:checked").evaluate_all(
+        "boxes => boxes.map((box) => box.value)"
+    ) == ["city"]
+    with page.expect_response(lambda back: back.url.endswith("/plans")) as planned:
+        page.get_by_label("Strategy").select_option("C")
+    assert planned.value.json()["strategy"].startswith("C")
+    page.locator("select[name=kind]").select_option("all_marginals")
+    expect(page.get_by_label("Strategy")).to_have_value("auto")
+
+
+def test_a_curator_registers_a_fact_that_answers_and_forgets_it(
+    page: Page, place: Place, analyst: str
+) -> None:
+    sign_in(page, place.token)
+    page.get_by_role("link", name="Outside", exact=True).click()
+    expect(page.get_by_text("Nothing was registered yet.")).to_be_visible()
+    form = page.locator("form")
+    sql = "SELECT COUNT(*) FROM people WHERE age = 19 AND sex = 'Female'"
+    form.get_by_label("Question, a count or a sum").fill(sql)
+    form.get_by_label("Its value").fill("a few")
+    form.get_by_label("Where everybody can look it up").fill("Yearbook <b>2025</b>")
+    form.get_by_role("button", name="Register").click()
+    expect(form.get_by_role("alert")).to_be_visible()  # that is no number; nothing typed is lost
+    form.get_by_label("Its value").fill("7")
+    form.get_by_role("button", name="Register").click()
+    row = page.get_by_role("row", name=re.compile("public fact"))
+    expect(row).to_contain_text("Yearbook <b>2025</b>")
+    form.get_by_label("Question, a count or a sum").fill(sql.replace("19", "20"))
+    form.get_by_label("Its value").fill("9")
+    expect(form.get_by_label("Scale or variance")).to_be_hidden()
+    form.get_by_label("Noise in it").select_option("noise_variance")
+    form.get_by_label("Scale or variance").fill("4")
+    form.get_by_label("Where everybody can look it up").fill("Office, June")
+    form.get_by_role("button", name="Register").click()
+    noisy = page.get_by_role("row", name=re.compile("published with noise"))
+    expect(noisy).to_contain_text("standard deviation 2")
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_label("Question in SQL").fill(sql)
+    expect(page.locator("#price")).to_have_text("Free: history gives ±0.")
+    page.get_by_role("link", name="Outside", exact=True).click()
+    for one in (row, noisy):
+        one.get_by_role("button").click()
+        expect(one.get_by_role("button")).to_have_text("Really forget?")
+        one.get_by_role("button").click()
+        expect(one).to_have_count(0)
+    expect(page.get_by_text("Nothing was registered yet.")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    sign_in(page, analyst)
+    page.get_by_role("link", name="Outside", exact=True).click()
+    expect(page.get_by_text("Nothing was registered yet.")).to_be_visible()
+    expect(page.locator("form")).to_have_count(0)
 
 
 def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst: str) -> None:

@@ -51,6 +51,7 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
         (200, 404, 200, 200),
     ),
     ("POST", "/api/v1/datasets/people/plans", TABLES, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/advice", None, (403, 403, 200, 200)),
     ("POST", "/api/v1/datasets/people/releases", TABLES, (200, 404, 403, 200)),
     ("GET", "/api/v1/datasets/people/releases", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/releases/7", None, (200, 404, 200, 200)),

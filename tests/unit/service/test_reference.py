@@ -66,6 +66,7 @@ def test_shapes_are_what_comes(server: Server) -> None:
         "claim": server.call("POST", about, "ann", {"sql": COUNT, "claim": "> 9"}),
         "claim by rows": server.call("POST", about, "ann", {"sql": BY_SEX, "claim": "> 9"}),
     }
+    found["advice"] = server.call("GET", f"{place}/advice", "cleo").json()
     linear = eke.marginal("sex").on(DOMAIN).to_document()
     wanted = {"workload": {"all_marginals": 1}, "budget": 0.2}
     rows = {"mechanism": "lda", "epsilon": 0.2, "options": {"target": "sex"}}

@@ -5,6 +5,7 @@ import { askPage } from "./ask.js";
 import { budgetPage, historyPage } from "./look.js";
 import { accountsPage, datasetsPage, ledgerPage } from "./curate.js";
 import { sendByKeyboard } from "./form.js";
+import { outsidePage } from "./outside.js";
 import { publicationsPage } from "./publish.js";
 import { releasePage } from "./release.js";
 import { signInPage } from "./sign-in.js";
@@ -14,6 +15,7 @@ const PAGES = [
   { name: "release", title: "Release", show: releasePage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "publications", title: "Publications", show: publicationsPage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "history", title: "History", show: historyPage, roles: ["analyst", "curator", "auditor"], data: true },
+  { name: "outside", title: "Outside", show: outsidePage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "budget", title: "Budget", show: budgetPage, roles: ["analyst", "curator", "auditor"], data: true },
   { name: "ledger", title: "Ledger", show: ledgerPage, roles: ["curator", "auditor"], data: true },
   { name: "datasets", title: "Datasets", show: datasetsPage, roles: ["curator"] },

@@ -12,6 +12,8 @@ const AIMS = {
   share: { choice: "± a share of the value", field: "Off by at most, in % of the value", value: "2" },
   spend: { choice: "what a price buys", field: "Cost at most", value: "" },
 };
+// How much is bought where history does not suffice; a dataset has one of these as its own.
+const POLICIES = [["", "as the dataset does"], ["top_up", "buy only what history lacks"], ["direct", "buy as if nothing were known"], ["look_ahead", "buy for later questions, too"]];
 const NARROWEST = 0.1, WIDEST = 100000, STEPS = 600, POINTS = 13, RECENT = 8;
 const toSlider = (within) => Math.round((STEPS * Math.log(within / NARROWEST)) / Math.log(WIDEST / NARROWEST));
 const toWithin = (place) => Number((NARROWEST * (WIDEST / NARROWEST) ** (place / STEPS)).toPrecision(3));
@@ -80,6 +82,7 @@ function questionEditor(dataset, me, answers, answered) {
   const sliding = el("label", { class: "field grow" }, el("span", {}, "Accuracy: finer ← → coarser"), slider);
   const confidence = el("select", { id: "confidence" }, ["0.5", "0.8", "0.9", "0.95", "0.99", "0.999"].map((value) => el("option", { value, selected: value === (draft?.confidence ?? "0.95") }, `${Number(value) * 100} %`)));
   const claim = el("input", { id: "claim", type: "text", maxlength: "100", placeholder: "> 10000", value: draft?.claim ?? "" });
+  const policy = el("select", { id: "policy" }, POLICIES.map(([value, text]) => el("option", { value, selected: value === (draft?.policy ?? "") }, text)));
   const price = el("div", { class: "price", role: "status", id: "price" }, "…");
   const curve = el("div", { id: "curve" });
   const button = el("button", { type: "submit", id: "ask" }, "Ask");
@@ -91,13 +94,14 @@ function questionEditor(dataset, me, answers, answered) {
   // A text may say its accuracy itself, and then nothing else says it.
   function question() {
     typed[aim.value] = within.value;
-    keepDraft(me, dataset, { sql: sql.value, aim: aim.value, typed: { ...typed }, groups: groups.value, confidence: confidence.value, claim: claim.value });
+    keepDraft(me, dataset, { sql: sql.value, aim: aim.value, typed: { ...typed }, groups: groups.value, confidence: confidence.value, claim: claim.value, policy: policy.value });
     const asked = { sql: sql.value }, amount = Number(within.value) || null;
     if (!/\bERROR\s+WITHIN\b|\bSPEND\b/i.test(sql.value)) {
       if (aim.value === "spend") asked.spend = amount;
       else asked.within = aim.value === "share" && amount !== null ? `${amount} %` : amount;
     }
     if (Number(groups.value) && !/\bFOR\s+GROUPS\s+OF\b/i.test(sql.value)) asked.groups_of = Number(groups.value);
+    if (policy.value) asked.policy = policy.value;
     if (!/\bAT\s+CONFIDENCE\b/i.test(sql.value)) asked.confidence = Number(confidence.value);
     return asked;
   }
@@ -129,7 +133,7 @@ function questionEditor(dataset, me, answers, answered) {
   }
 
   async function drawCurve(body, offer, turn) {
-    if (typeof body.within !== "number" || body.groups_of) { curve.replaceChildren(); return; } // half-widths alone have a curve
+    if (typeof body.within !== "number" || body.groups_of || body.policy) { curve.replaceChildren(); return; } // half-widths by the dataset's own policy have a curve
     const widths = Array.from({ length: POINTS }, (_, i) => Number((body.within * 10 ** ((i - 6) / 6)).toPrecision(4)));
     try {
       const found = await call("POST", of(dataset, "/curve"), { sql: body.sql, within: widths, confidence: body.confidence });
@@ -144,7 +148,7 @@ function questionEditor(dataset, me, answers, answered) {
 
   const soon = debounced(250, look);
   sql.addEventListener("input", soon);
-  confidence.addEventListener("change", look);
+  for (const one of [confidence, policy]) one.addEventListener("change", look);
   groups.addEventListener("input", soon);
   function choose(name, value, size = "") {
     aim.value = name;
@@ -188,6 +192,7 @@ function questionEditor(dataset, me, answers, answered) {
       el("label", { class: "field" }, el("span", {}, "Confidence"), confidence),
       el("label", { class: "field", title: "Averages: so accurate where a group has at least so many records; others get what the same noise gives" }, el("span", {}, "For groups of at least"), groups),
       el("label", { class: "field", title: "How probable is it that the true answer is above, below or between: > 10000, <= 0.5, 10 to 20, > 2013-06-30. It costs nothing." }, el("span", {}, "Claim, if there is one"), claim),
+      el("label", { class: "field" }, el("span", {}, "What to buy"), policy),
       sliding),
     price, curve,
     el("div", { class: "row send" }, button, el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter (or ⌘+Enter) asks. Prices are looked up while you type, for free.")));
@@ -198,6 +203,7 @@ function questionEditor(dataset, me, answers, answered) {
     fill(asked) {
       sql.value = asked.sql;
       if (aimOf(asked) !== null) choose(...aimOf(asked), asked.groups_of);
+      policy.value = asked.policy ?? "";
       if ([...confidence.options].some((one) => one.value === String(asked.confidence))) confidence.value = String(asked.confidence);
       form.scrollIntoView({ block: "nearest" });
       sql.focus();

@@ -1,4 +1,5 @@
 // Releasing: many tables for one price, with their errors before and their charts after.
+import { adviceCard } from "./advice.js";
 import { call, keyed, of } from "./api.js";
 import { caveats, debounced, el, failure, field, label, moment, number, sized, table } from "./dom.js";
 import { bars } from "./draw.js";
@@ -6,6 +7,7 @@ import { confidences, downloads, input, select } from "./form.js";
 import { pictureButton } from "./picture.js";
 import { agreed, leftOf, tooMuch } from "./price.js";
 
+const BEST = ["auto", "the one with the least error"];
 const WIDE = 1.96; // standard errors to each side of an error bar
 
 export async function releasePage({ dataset, me }) {
@@ -13,7 +15,9 @@ export async function releasePage({ dataset, me }) {
   const shown = el("div", { id: "released", "aria-live": "polite" });
   const past = el("div", {}, pastCard(dataset, releases, shown));
   const released = async () => past.replaceChildren(pastCard(dataset, (await call("GET", of(dataset, "/releases"))).releases, shown));
-  return [releaseForm(dataset, me, schema, shown, released), shown, past];
+  const editor = releaseForm(dataset, me, schema, shown, released);
+  const advised = me.role === "analyst" ? null : await adviceCard(dataset, editor.fill);
+  return [editor.card, shown, past, advised].filter(Boolean);
 }
 
 function releaseForm(dataset, me, schema, shown, released) {
@@ -28,6 +32,7 @@ function releaseForm(dataset, me, schema, shown, released) {
   const goal = select("goal", [["budget", "spend at most"], ["within", "be off by at most ±"]]);
   const amount = input("amount", { type: "number", min: "0", step: "any", required: true, id: "amount" });
   const sure = confidences();
+  const strategy = select("strategy", [BEST], { id: "strategy" });
   const price = el("div", { class: "price", role: "status", id: "plan" }, "…");
   const errors = el("div", {});
   const button = el("button", { type: "submit" }, "Release");
@@ -38,7 +43,7 @@ function releaseForm(dataset, me, schema, shown, released) {
   const names = () => chosen.filter((box) => box.checked).map((box) => box.value);
   const workload = () => ({ all_marginals: { all_marginals: Number(ways.value) }, up_to: { up_to: Number(ways.value) }, over: { over: [names()] },
     ranges: { ranges: [names()] }, sql: { sql: sql.value } }[kind.value]);
-  const request = () => ({ workload: workload(), [goal.value]: Number(amount.value) || null, confidence: Number(sure.value) });
+  const request = () => ({ workload: workload(), [goal.value]: Number(amount.value) || null, confidence: Number(sure.value), strategy: strategy.value });
 
   function fit() {
     waysField.hidden = !["all_marginals", "up_to"].includes(kind.value);
@@ -62,9 +67,10 @@ function releaseForm(dataset, me, schema, shown, released) {
       const found = await call("POST", of(dataset, "/plans"), request());
       if (turn !== latest) return null;
       price.className = `price ${found.affordable ? "paid" : "bad"}`;
-      price.textContent = `${found.tables.length} tables with ${number(found.questions)} counts for ${found.measure} ${number(found.cost, 4)} of ${leftOf(found)}; `
+      price.textContent = `${found.tables.length === 1 ? "1 table" : `${found.tables.length} tables`} with ${number(found.questions)} counts for ${found.measure} ${number(found.cost, 4)} of ${leftOf(found)}; `
         + `a count is off by ${number(found.rmse, 3)} on average (root mean square). ${found.affordable ? "Nothing is spent yet." : tooMuch(found)}`;
       button.disabled = !found.affordable || me.role === "auditor";
+      if (strategy.value === "auto") offer(found);
       errors.replaceChildren(el("details", {}, el("summary", {}, "The error of each table, and why this strategy"),
         table([{ name: "table" }, { name: "counts", number: true }, { name: "largest standard error", number: true }],
           found.tables.slice(0, 200).map((one) => [title(one), number(one.answers), number(one.largest_error, 3)]), "Errors"),
@@ -79,15 +85,24 @@ function releaseForm(dataset, me, schema, shown, released) {
     }
   }
 
-  const soon = debounced(300, look);
-  for (const one of [kind, goal]) one.addEventListener("change", () => { if (one === goal) amount.value = ""; fit(); });
-  for (const one of [ways, amount, sql]) one.addEventListener("input", soon);
-  for (const one of [sure, ...chosen]) one.addEventListener("change", look);
+  // The strategies that were compared, with whatever noise and recovery; another workload has others.
+  function offer({ sections }) {
+    const names = new Set(sections.flatMap((one) => one.alternatives.map((option) => option.name.replace(/ gls$/, "").replace(/\+$/, ""))));
+    strategy.replaceChildren(...[BEST, ...[...names].map((name) => [name, name])].map(([value, text]) => el("option", { value }, text)));
+  }
+
+  const soon = debounced(300, look), best = () => { strategy.value = "auto"; };
+  kind.addEventListener("change", () => { best(); fit(); });
+  goal.addEventListener("change", () => { amount.value = ""; look(); });
+  for (const one of [ways, sql]) one.addEventListener("input", () => { best(); soon(); });
+  for (const box of chosen) box.addEventListener("change", () => { best(); look(); });
+  for (const one of [sure, strategy]) one.addEventListener("change", look);
+  amount.addEventListener("input", soon);
 
   const made = el("form", { class: "card", "aria-label": "Release tables" }, el("h1", {}, "Release tables"),
     el("p", { class: "quiet" }, "Many tables for one price. What is released stays: later questions about it are free."),
     el("div", { class: "row" }, el("label", { class: "field grow" }, el("span", {}, "What"), kind), waysField), choices, sql,
-    el("div", { class: "row" }, field("Goal", goal), field("How much", amount), field("Confidence", sure)),
+    el("div", { class: "row" }, field("Goal", goal), field("How much", amount), field("Confidence", sure), field("Strategy", strategy)),
     price, errors, el("div", { class: "row send" }, button, me.role === "auditor" ? el("span", { class: "quiet" }, "Auditors see prices and release nothing.") : null));
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -100,7 +115,18 @@ function releaseForm(dataset, me, schema, shown, released) {
     await look();
   });
   fit();
-  return made;
+  return {
+    card: made,
+    fill({ kind: along, attributes, cost }) { // what was advised, to be looked at and changed before it is released
+      kind.value = along === "ranges" ? "ranges" : "over";
+      for (const box of chosen) box.checked = attributes.includes(box.value);
+      goal.value = "budget";
+      amount.value = String(Number(cost.toPrecision(6)));
+      best();
+      made.scrollIntoView({ block: "nearest" });
+      fit();
+    },
+  };
 }
 
 function pastCard(dataset, releases, shown) {

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
+from eke.codec.advice import advice_document
 from eke.codec.plan import plan_document
 from eke.codec.release import release_document, table_document
 from eke.errors import BudgetExceeded
@@ -19,6 +20,7 @@ from eke.service.log import log
 from eke.service.pace import hold_back
 from eke.service.permission import (
     ASKING,
+    AUDITING,
     EVERYONE,
     Dataset,
     DatasetName,
@@ -63,6 +65,13 @@ def release(
     log("released", dataset=name, account=who.name, entry=released.sequence, cost=released.cost)
     record = seen_record("release", released.sequence, request, session, who)
     return release_document(released, record, values=True)
+
+
+@router.get("/advice", **roles(*AUDITING))
+def advice(request: Request, session: Dataset, who: Who) -> dict[str, Any]:
+    """Tables that would make questions like those paid for free, with their prices."""
+    with state_of(request).turns.turn(who.name):
+        return advice_document(session.advise(), session.budget.measure)
 
 
 @router.get("/releases", **roles(*EVERYONE))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from eke.domain import Domain
 from eke.errors import AccuracyError
@@ -42,6 +42,17 @@ class Advised:
     neighbours: Neighbours
     factor: int  # by which a unit of several rows multiplies every loss
 
+    @property
+    def kind(self) -> Literal["cells", "ranges"]:
+        """Whether the whole table is measured, or what ranges are made of."""
+        return "cells" if self.suggestion.block.matrices is None else "ranges"
+
+    @property
+    def counts(self) -> int:
+        """How many noisy counts it has."""
+        block = self.suggestion.block
+        return self.suggestion.cells if block.matrices is None else block.cells
+
     def plan(self, share: float = 1.0) -> ReleasePlan:
         """The plan of the cheapest block that serves this share of the questions seen."""
         if not 0.0 < share <= 1.0:
@@ -63,9 +74,10 @@ class Advised:
     def __str__(self) -> str:
         advice = self.suggestion
         names = ", ".join(advice.attributes)
+        what = "cells" if self.kind == "cells" else "counts of ranges"
         return (
             f"{advice.questions} questions about {names} cost {self.measure} {advice.paid:.4g}; "
-            f"for {advice.cost:.4g} questions like all of them become free ({_measured(advice)})"
+            f"for {advice.cost:.4g} questions like all of them become free ({self.counts:,} {what})"
         )
 
     def _repr_html_(self) -> str:
@@ -106,12 +118,6 @@ class Advised:
             f"{self.measure} for it, and the share of such questions that becomes free"
             "</text></svg>"
         )
-
-
-def _measured(suggestion: Suggestion) -> str:
-    if suggestion.block.matrices is not None:
-        return f"{suggestion.block.cells:,} counts of ranges"
-    return f"{suggestion.cells:,} cells"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
