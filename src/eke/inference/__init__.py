@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         WidenedPosterior,
         halfwidth,
         halfwidths,
+        tail,
     )
     from eke.inference.quantile import QuantilePosterior, Survey
     from eke.inference.regression import LinearEstimate, Regression
@@ -47,6 +48,7 @@ __all__ = [
     "resting_on",
     "search_ratios",
     "table_weight",
+    "tail",
 ]
 
 if not TYPE_CHECKING:
@@ -57,7 +59,7 @@ if not TYPE_CHECKING:
             "joint": "Joint",
             "known_table": "KnownTable",
             "posterior": (
-                "ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth halfwidths"
+                "ComposedNoise ExactPosterior Posterior WidenedPosterior halfwidth halfwidths tail"
             ),
             "quantile": "QuantilePosterior Survey",
             "regression": "LinearEstimate Regression",

@@ -237,7 +237,8 @@ def find_saddles(
     with np.errstate(divide="ignore"):
         pole = 1.0 / np.sqrt(units.largest())
     high = pole.copy()
-    s = np.minimum(1.0, 0.5 * high)
+    # Of a Gaussian the root of s − x − 1/s; a pole near by holds it back.
+    s = np.minimum(0.5 * (points + np.sqrt(points * points + 4.0)), 0.75 * high)
     if guesses is not None:
         s = np.where((low < guesses) & (guesses < high), guesses, s)
     while True:

@@ -8,12 +8,13 @@ which the question, measured once, meets the requirement.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 
-from eke.inference import ComposedNoise, halfwidth
+from eke.inference import ComposedNoise, halfwidth, tail
 from eke.inference.crossing import crossing
 from eke.planning.online.requirement import Requirement
 from eke.privacy.measure import Measure
@@ -25,6 +26,10 @@ NoiseRule: TypeAlias = Callable[[Requirement, ComposedNoise | None, Measure], fl
 _GRID = 2.0**-20
 # Roots are found to this accuracy, always on the side of less noise.
 _ROOT = 1e-9
+# Where a tail is so near to a half that it loses its digits, half-widths are compared instead; and
+# where the two disagree by more than a few roundings of the root.
+_TAILS_FROM = 0.01
+_STEPS_BACK = 4
 
 
 def direct_noise(requirement: Requirement, known: ComposedNoise | None, measure: Measure) -> float:
@@ -49,7 +54,28 @@ def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure:
         together = combined(known, math.exp(logarithm), measure)
         return halfwidth(together, requirement.confidence) / requirement.within - 1.0
 
-    low = math.log(least)
+    # A half-width is itself a root; that the law reaches beyond `within` is told by one tail of it.
+    target = 0.5 * (1.0 - requirement.confidence)
+
+    def reach(logarithm: float) -> float:
+        together = combined(known, math.exp(logarithm), measure)
+        beyond = tail(together, max(requirement.within - together.grid_slack, 0.0))
+        return math.log(max(beyond, sys.float_info.min) / target)
+
+    if requirement.confidence >= _TAILS_FROM:
+        root = _largest(reach, math.log(least))
+        for _ in range(_STEPS_BACK):
+            if excess(root) <= 0.0:
+                return math.exp(root)
+            root -= 2.0 * _ROOT
+    root = _largest(excess, math.log(least))
+    while excess(root) > 0.0:
+        root -= 2.0 * _ROOT
+    return math.exp(root)
+
+
+def _largest(excess: Callable[[float], float], low: float) -> float:
+    """Where an excess that grows with the noise crosses 0, in logarithms of the noise scale."""
     # At confidences below about 0.7 an interval can grow when the estimate takes in what is known:
     # the variance falls, but the law becomes less peaked. Less noise then makes up for it.
     while excess(low) > 0.0:
@@ -58,11 +84,8 @@ def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure:
     while excess(high) <= 0.0:
         high += 2.0
         if high > low + 60.0:  # history alone suffices, the caller should not have come here
-            return math.exp(high)
-    root = crossing(excess, low, high, within=_ROOT)
-    while excess(root) > 0.0 and root > low:
-        root = max(low, root - 2.0 * _ROOT)
-    return math.exp(root)
+            return high
+    return crossing(excess, low, high, within=_ROOT)
 
 
 def combined(known: ComposedNoise, noise_scale: float, measure: Measure) -> ComposedNoise:
