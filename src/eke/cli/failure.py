@@ -41,7 +41,7 @@ def error_document(problem: EkeError) -> dict[str, Any]:
     if refusal is not None:
         document["refusal"] = {
             name: getattr(refusal, name) for name in ("cost", "remaining", "known", "narrowest")
-        }
+        } | ({"guarded": refusal.guarded} if refusal.guarded else {})
     return document
 
 

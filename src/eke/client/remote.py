@@ -262,7 +262,7 @@ class RemoteSession(KnowingThere, Dataset):
         """What a release would have cost when it was planned, and what was left for it."""
         _without(analyst)
         plan = _own(wanted)
-        return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped)
+        return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped, plan.guarded)
 
     def release(
         self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None

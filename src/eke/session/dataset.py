@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.progress import Progress, silent
 from eke.session.ask.aim import Aim
+from eke.session.guard.guarding import Guarding
 from eke.session.outside.knowing import Knowing
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Records(Protocol):
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-class Dataset(Knowing):
+class Dataset(Knowing, Guarding):
     """A protected dataset, open for questions, releases and publications."""
 
     # -- asking --------------------------------------------------------------------------------
@@ -261,8 +262,7 @@ class Dataset(Knowing):
         """How probable it is that true answers lie where somebody says: a `Claim`; free.
 
         `query` has one value, or one column of them, and history determines it; if not, this is an
-        `EstimateError`. `claim` is such as "> 10000", "<= 0.5", "10 to 20" or "> 2013-06-30", and
-        `analyst` is that of `ask`.
+        `EstimateError`. `claim` is such as "<= 0.5", "10 to 20" or "> 2013-06-30".
 
         Example:
             >>> _ = session.ask(eke.count(sex="F"), within=60)
