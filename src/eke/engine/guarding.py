@@ -50,10 +50,10 @@ def guards_after(
             if type(number) is not int or number not in {one.sequence for one in holding(claims)}:
                 raise LedgerError("the ledger lifts what was never guarded")
             return lifted(claims, number, entry.sequence)
-        claim = GuardedClaim.from_document(domain, entry.payload, entry.sequence, entry.at)
-        return (*claims, claim)
+        told = GuardedClaim.from_document(domain, entry.payload, entry.sequence, entry.at)
     except (LookupError, TypeError, ValueError, ArithmeticError, EkeError) as problem:
         raise LedgerError("the ledger guards a claim of an unknown form") from problem
+    return (*claims, told)
 
 
 def guard(ledger: Ledger, domain: Domain, claim: GuardedClaim) -> int:
@@ -159,9 +159,7 @@ def _lowered(
     if Kept() in after.kept[len(inference.kept) :] or _aside(after, len(inference.rows)):
         return closed
     return tuple(
-        claim
-        for claim in closed
-        if _variance(claim, after) < _LESS * _variance(claim, inference)
+        claim for claim in closed if _variance(claim, after) < _LESS * _variance(claim, inference)
     )
 
 

@@ -70,7 +70,7 @@ class GuardedClaim:
     @property
     def name(self) -> str:
         """How messages call it."""
-        return f"{self.question} {_said(self.text)} (guarded by entry {self.sequence})"
+        return f"{self.question}: {self.text} (entry {self.sequence}, from {self.threshold:g} on)"
 
     def to_document(self) -> dict[str, Any]:
         """What the ledger holds of it."""
@@ -114,9 +114,7 @@ def holding(claims: Iterable[GuardedClaim]) -> tuple[GuardedClaim, ...]:
     return tuple(claim for claim in claims if claim.until is None)
 
 
-def lifted(
-    claims: Iterable[GuardedClaim], sequence: int, until: int
-) -> tuple[GuardedClaim, ...]:
+def lifted(claims: Iterable[GuardedClaim], sequence: int, until: int) -> tuple[GuardedClaim, ...]:
     """The same, but the one that an entry holds is guarded only until another entry."""
     return tuple(
         replace(claim, until=until) if claim.sequence == sequence else claim for claim in claims
@@ -125,15 +123,11 @@ def lifted(
 
 def guarded_sentence(claims: Iterable[GuardedClaim]) -> str:
     """What is said where a question is declined for the sake of these claims."""
-    named = "; ".join(f"{claim.name}, from {claim.threshold:g} on" for claim in claims)
+    named = "; ".join(claim.name for claim in claims)
     return (
         "what was released makes a guarded claim so probable already that nothing is measured "
-        f"that could raise it: {named}"
+        f"which could raise that: {named}"
     )
-
-
-def _said(text: str) -> str:
-    return text if text[0] in "<>" else f"in {text}"
 
 
 def _is_number(value: object) -> bool:

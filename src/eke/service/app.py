@@ -25,6 +25,7 @@ from eke.service.route import (
     answers,
     browser,
     curating,
+    guarding,
     outside,
     publishing,
     question,
@@ -111,6 +112,7 @@ def create_app(
         releasing,
         publishing,
         outside,
+        guarding,
         curating,
     ):
         app.include_router(part.router)

@@ -114,8 +114,12 @@ class Answering:
         """
         facts = now.facts_for(request.analyst)
         decision = request.decide(facts, before=before)
-        later = request.question.blocks if request.in_steps else ()
-        if decision.plan is None or not (guarded := now.at_risk(decision.plan, later)):
+        if decision.plan is None or not now.guards:
+            return decision
+        blocks = request.question.blocks if request.in_steps else ()
+        later = [each for block in blocks for each in block.measurable()]
+        guarded = now.at_risk(decision.plan, later)
+        if not guarded:
             return decision
         direct = request.decide(facts, policy_named("direct"), before=before)
         if direct.plan is not None and not now.at_risk(direct.plan, later):

@@ -77,10 +77,9 @@ def guarded_claim(
             "sums come to the true one; guard a count of it"
         )
     shown = Shown.of(question)
-    ends = sorted(_back(end, shown) for end in said.ends())
-    return GuardedClaim(
-        block.without_constant(), *ends, threshold, question.text, said.text, note, by
-    )
+    lower, upper = sorted(_back(end, shown) for end in said.ends())
+    query = block.without_constant()
+    return GuardedClaim(query, lower, upper, threshold, question.text, said.text, note=note, by=by)
 
 
 def _back(end: float, shown: Shown) -> float:
