@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from eke.engine.guarding import claim_probability, guard, is_closed, lift
 from eke.errors import QueryError
 from eke.history.guarded import GuardedClaim
-from eke.question import bias
 from eke.session.ask.claim import ClaimText, claimed
 from eke.session.guard.guarding import Guarding, GuardState
 from eke.session.outside.statement import Shown, linear_table
@@ -70,12 +69,6 @@ def guarded_claim(
     block, keys = linear_table(question, _LINEAR)
     if not block.is_single or len(keys) != 1:
         raise QueryError(_LINEAR)
-    formula = next(column.formula for column in question.columns if not column.is_key)
-    if bias(question, formula):
-        raise QueryError(
-            "the domain knows this column only to its bins, so that nobody knows how near released "
-            "sums come to the true one; guard a count of it"
-        )
     shown = Shown.of(question)
     lower, upper = sorted(_back(end, shown) for end in said.ends())
     query = block.without_constant()
