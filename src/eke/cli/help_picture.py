@@ -13,10 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 PURPOSE = "Question one sensitive table under differential privacy, and make the budget last."
-EXIT_CODES = (
-    "Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused by the budget, "
-    "4 ledger not intact."
-)
+EXIT_CODES = "Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused, 4 ledger not intact."
 OPTIONS = {
     "--version": "Show the version.",
     "--install-completion": "Install completion for the current shell.",

@@ -55,6 +55,7 @@ class Guarding(ABC):
 
         Once released answers make the claim as probable as `threshold`, questions that could raise
         that are answered from history, or declined. See docs/how-to/guard-a-claim.md.
+        In a session `by` says who guards it, if not the session's analyst.
 
         Args:
             query: one count or sum, in SQL or as an expression.
