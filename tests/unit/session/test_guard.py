@@ -141,7 +141,9 @@ def test_a_preview_says_so_for_nothing(closed: eke.Session) -> None:
 
 
 def test_refused_for_the_guard_it_may_be_estimated(closed: eke.Session) -> None:
-    assert closed.ask(WOMEN, within=5, allow_estimate=True).cost == 0.0
+    before = closed.budget
+    assert isinstance(closed.ask(WOMEN, within=5, allow_estimate=True), eke.session.Estimate)
+    assert closed.budget == before
 
 
 def test_the_probability_is_that_of_a_claim(session: eke.Session) -> None:
@@ -271,7 +273,8 @@ def test_a_guard_that_came_between_decision_and_charge_declines(
     session: eke.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session.ask(WOMEN, within=20)
-    vault, before, guarded = session._vault, session.budget, []
+    vault, before = session._vault, session.budget
+    guarded: list[int] = []
     release = vault.release
 
     def late(*words: Any, **named: Any) -> str:
