@@ -354,3 +354,6 @@ def test_everybody_sees_it_and_it_stands_in_the_ledger(closed: eke.Session, tmp_
     assert entry.payload["question"] == "count where sex = F"
     assert state.to_dict()["sequence"] == entry.sequence
     assert other.verify().intact
+    report = eke.write_report(other, tmp_path / "report.html").read_text("utf-8")
+    assert "<h2>Guarded claims</h2>" in report
+    assert "&gt; 50" in report
