@@ -14,13 +14,14 @@ import pytest
 
 import eke
 from eke.engine import guarding
+from tests.parts import parts
 from tests.privacy.replay.asking import Act, pick
 from tests.privacy.replay.leaks import leaking, odd
 from tests.privacy.replay.neighbours import TOWNS, Neighbours, plain_neighbours
 from tests.privacy.replay.play import random_history, replay
 from tests.privacy.replay.world import World
 
-PAIRS = 3
+PAIRS = 6
 EACH = 24
 
 
@@ -63,9 +64,9 @@ def with_guards(seed: int) -> tuple[Neighbours, list[Act]]:
     return pair, mixed
 
 
-@pytest.mark.parametrize("seed", range(PAIRS))
+@pytest.mark.parametrize("seed", parts(PAIRS, 2))
 def test_neighbours_differ_in_nothing_whatever_is_guarded(seed: int) -> None:
-    """N = 3 pairs of neighbours with 36 requests each, 12 of them about guarded claims."""
+    """N = 2 pairs of neighbours, 6 in the long part, with 36 requests each, 12 of them on guards."""
     pair, acts = with_guards(57_000 + seed)
     seen = replay(pair, acts, seed)
     assert seen.examples == ()
