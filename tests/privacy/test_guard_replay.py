@@ -66,7 +66,7 @@ def with_guards(seed: int) -> tuple[Neighbours, list[Act]]:
 
 @pytest.mark.parametrize("seed", parts(PAIRS, 2))
 def test_neighbours_differ_in_nothing_whatever_is_guarded(seed: int) -> None:
-    """N = 2 pairs of neighbours, 6 in the long part, with 36 requests each, 12 of them on guards."""
+    """N = 2 pairs of neighbours, in the long part 6, with 36 requests each, 12 on guards."""
     pair, acts = with_guards(57_000 + seed)
     seen = replay(pair, acts, seed)
     assert seen.examples == ()
