@@ -125,8 +125,9 @@ def test_the_other_half_is_declined_once_the_whole_is_known(session: eke.Session
 
 def test_beside_the_claim_it_stays_open_as_the_docs_say(closed: eke.Session) -> None:
     """A known limit: least squares learns nothing from the claim's number plus an unknown one."""
-    beside = WOMEN + eke.count(age=3) * 0.001
+    beside = WOMEN + eke.count(age=3) * 0.05
     assert closed.preview(beside, within=10).affordable
+    assert closed.preview(WOMEN + eke.count(age=3) * 0.0001, within=10).guarded
     closed.ask(eke.count(age=3), within=20, policy="direct")
     assert closed.preview(beside, within=5).guarded
 
