@@ -128,6 +128,14 @@ SECTIONS = (
         session. How to: docs/how-to/use-public-facts.md.
         """,
     ),
+    Section(
+        "Guarding a claim",
+        ("session.GuardState",),
+        """
+        `session.guard`, `session.guards` and `session.lift` are members of a session. How to:
+        docs/how-to/guard-a-claim.md.
+        """,
+    ),
     Section("Errors and version", ("EkeError", "Refused", "__version__")),
 )
 
@@ -162,6 +170,7 @@ VALUES = {"__version__": "The version of eke, as a text."}
 """What is said of public names that have no docstring because they are plain values."""
 
 WITHOUT_EXAMPLE = (
+    "session.GuardState",
     "session.Known",
     "data.TableCheck",
     "session.Price",

@@ -9,7 +9,7 @@ EkeError
 ├── FactError            something known from outside makes no sense or contradicts what is known
 ├── DataError            the protected table cannot be read as declared
 ├── BudgetExceeded       the limit does not allow it; nothing was spent
-│   └── Refused          a question was refused; says what is available instead
+│   └── Refused          it was refused, maybe for a guarded claim; says what there is instead
 ├── LedgerError          the ledger file cannot be used; nothing was released
 │   ├── LedgerTampered   the hash chain, the balance or a high-water mark does not hold
 │   └── KeyConflict      an idempotency key was used before for another request
@@ -77,10 +77,11 @@ class BudgetExceeded(EkeError):
 
 
 class Refused(BudgetExceeded):
-    """A question was refused without spending; `refusal` says what is available instead.
+    """It was refused without spending; `refusal` says of a question what is available instead.
 
     Attributes:
-        refusal: a `Preview`, with the half-width that is free now and the narrowest one to be had.
+        refusal: a `Preview`, with the half-width that is free now and the narrowest one to be had,
+            or the claims that are guarded against it; None of a release or a publication.
 
     Example:
         >>> try:

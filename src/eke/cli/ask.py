@@ -73,9 +73,10 @@ def ask(
 
     Say how far the answer may be off with --within, or at the end of the text with ERROR WITHIN;
     or say what it may cost with --spend, and it is as accurate as that buys.
-    A question that the budget does not allow is refused with exit code 3 and advice. If you press
-    Ctrl-C, or the connection breaks, the message says what is charged and with which --key the same
-    command gets the answer. DESCRIBE and SHOW COLUMNS list the columns, as `eke schema` does.
+    A question that the budget or a guarded claim does not allow is refused with exit code 3 and
+    advice. If you press Ctrl-C, or the connection breaks, the message says what is charged and with
+    which --key the same command gets the answer. DESCRIBE and SHOW COLUMNS list the columns, as
+    `eke schema` does.
     """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv", param_hint="--csv")

@@ -1,6 +1,6 @@
 """Failures: what a command prints and returns when it cannot do what it was asked.
 
-0 done · 1 error · 2 the command itself is wrong · 3 refused by the budget · 4 not intact
+0 done · 1 error · 2 the command itself is wrong · 3 refused · 4 not intact
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def error_document(problem: EkeError) -> dict[str, Any]:
     if refusal is not None:
         document["refusal"] = {
             name: getattr(refusal, name) for name in ("cost", "remaining", "known", "narrowest")
-        }
+        } | ({"guarded": refusal.guarded} if refusal.guarded else {})
     return document
 
 

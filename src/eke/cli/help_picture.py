@@ -13,10 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 PURPOSE = "Question one sensitive table under differential privacy, and make the budget last."
-EXIT_CODES = (
-    "Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused by the budget, "
-    "4 ledger not intact."
-)
+EXIT_CODES = "Exit codes: 0 done, 1 error, 2 the command is wrong, 3 refused, 4 ledger not intact."
 OPTIONS = {
     "--version": "Show the version.",
     "--install-completion": "Install completion for the current shell.",
@@ -39,6 +36,7 @@ COMMANDS = {
     "history": "List what was released so far, by anyone.",
     "explain": "Explain a past measurement, or how a question would be answered.",
     "outside": "Tell a dataset what is public elsewhere, list it, or forget it. Nothing is spent.",
+    "guard": "Guard a claim, list those that are guarded, or lift one. Nothing is spent.",
     "publish": "Publish a table of new rows in the same schema.",
     "export": "Write down the ledger, the history, a report or a mark.",
     "verify": "Check that the ledger is intact.",

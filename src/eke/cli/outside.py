@@ -98,9 +98,9 @@ def outside(
             _show(place, as_json=as_json)
             return
         if action is OutsideAction.FORGET:
-            number = _entry(about)
+            number = entry_number(about)
             place.forget(number)
-            _say(f"Entry {number} is used no longer.", number, as_json=as_json)
+            say_entry(f"Entry {number} is used no longer.", number, as_json=as_json)
             return
         if source is None:
             raise typer.BadParameter("say where it is published", param_hint="--source")
@@ -108,14 +108,14 @@ def outside(
             if other is not None:
                 number = _learn_all(place, action, other, source)
             else:
-                told = _question(about), _numbers(value, values)
+                told = sql_text(about), _numbers(value, values)
                 if action is OutsideAction.FACT:
                     _only_for_learn(laplace_scale, noise_variance)
                     number = place.add_fact(eke.Fact(*told, source))
                 else:
                     noisy = eke.NoisyTable(*told, laplace_scale, noise_variance)
                     number = place.learn(noisy, source=source)
-        _say(f"Registered as entry {number}. Nothing was spent.", number, as_json=as_json)
+        say_entry(f"Registered as entry {number}. Nothing was spent.", number, as_json=as_json)
 
 
 def _learn_all(place: AnyDataset, action: OutsideAction, other: Path, source: str) -> int:
@@ -131,13 +131,15 @@ def _only_for_learn(*noise: float | None) -> None:
         )
 
 
-def _question(about: str | None) -> str:
+def sql_text(about: str | None) -> str:
+    """The question that a command is about."""
     if about is None:
         raise typer.BadParameter("write the question in SQL", param_hint="SQL")
     return question_text(about)
 
 
-def _entry(about: str | None) -> int:
+def entry_number(about: str | None) -> int:
+    """The number of the ledger's entry that a command is about."""
     if about is None or not about.isascii() or not about.isdecimal():
         raise typer.BadParameter("give the number of the entry", param_hint="NUMBER")
     return int(about)
@@ -161,7 +163,8 @@ def _numbers(value: str | None, file: Path | None) -> Any:
     return by_label
 
 
-def _say(sentence: str, number: int, *, as_json: bool) -> None:
+def say_entry(sentence: str, number: int, *, as_json: bool) -> None:
+    """Say what was done, or just by which entry."""
     if as_json:
         output().raw(json_text({"sequence": number}))
     else:

@@ -51,6 +51,8 @@ def show_plan(screen: Screen, offer: PricedPlan) -> None:
             f"[green]Affordable[/]: it costs {price.cost:.6g}, and {price.remaining:.6g} remains.",
             indent=_INDENT,
         )
+    elif price.guarded:
+        screen.print(f"[yellow]Refused[/]: {screen.escape(price.guarded)}.", indent=_INDENT)
     else:
         screen.print(
             f"[yellow]Too expensive[/]: it costs {plan.measure} {price.cost:.6g}, and only "

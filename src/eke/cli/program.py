@@ -35,6 +35,8 @@ from eke.cli.explain import explain
 from eke.cli.export import EXAMPLES as EXPORT_EXAMPLES
 from eke.cli.export import export
 from eke.cli.failure import failures
+from eke.cli.guard import EXAMPLES as GUARD_EXAMPLES
+from eke.cli.guard import guard
 from eke.cli.help_picture import EXIT_CODES, PURPOSE
 from eke.cli.history import EXAMPLES as HISTORY_EXAMPLES
 from eke.cli.history import history
@@ -107,6 +109,7 @@ for _command, _examples in (
     (history, HISTORY_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),
     (outside, OUTSIDE_EXAMPLES),
+    (guard, GUARD_EXAMPLES),
     (publish, PUBLISH_EXAMPLES),
     (export, EXPORT_EXAMPLES),
     (verify, VERIFY_EXAMPLES),

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import httpx
 
+from eke.client.guard import GuardingThere
 from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
 from eke.client.outside import KnowingThere
@@ -124,7 +125,7 @@ def _address(dataset: str) -> str:
     return f"/api/v1/datasets/{quote(dataset, safe='')}"
 
 
-class RemoteSession(KnowingThere, Dataset):
+class RemoteSession(KnowingThere, GuardingThere, Dataset):
     """A dataset on a server. Made by `eke.connect`."""
 
     def __init__(self, wire: Wire, dataset: str) -> None:
@@ -262,7 +263,7 @@ class RemoteSession(KnowingThere, Dataset):
         """What a release would have cost when it was planned, and what was left for it."""
         _without(analyst)
         plan = _own(wanted)
-        return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped)
+        return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped, plan.guarded)
 
     def release(
         self, plan: PlannedRelease, *, key: str | None = None, analyst: str | None = None

@@ -150,5 +150,5 @@ def _refusal(document: Mapping[str, Any]) -> Preview:
     return Preview(
         "", 0.0, 0.0, "refuse", document["cost"], document["known"], document["narrowest"],
         document.get("measure", "epsilon"), document["remaining"],
-        capped=document.get("capped", False),
+        capped=document.get("capped", False), guarded=document.get("guarded", ""),
     )  # fmt: skip

@@ -44,6 +44,7 @@ class RemotePlan:
     explanation: str
     request: Mapping[str, Any]  # what to send to release it
     capped: bool = False  # whether the analyst's own cap leaves so little
+    guarded: str = ""  # the guarded claims that it could make more probable
 
     def explain(self) -> str:
         """A table of the strategies that were considered, the chosen one first."""
@@ -89,6 +90,7 @@ def read_plan(
         explanation=document["explanation"],
         request=request,
         capped=document.get("capped", False),
+        guarded=document.get("guarded", ""),
     )
 
 
@@ -118,6 +120,7 @@ def plan_document(plan: ReleasePlan, price: Price) -> dict[str, Any]:
             "remaining": price.remaining,
             "capped": price.capped,
             "affordable": price.affordable,
+            **({"guarded": price.guarded} if price.guarded else {}),
             "strategy": plan.strategy,
             "questions": plan.workload.questions,
             "answers": plan.answers,

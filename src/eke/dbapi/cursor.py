@@ -63,7 +63,7 @@ class Cursor:
 
         The accuracy is that of the text (ERROR WITHIN 60 AT CONFIDENCE 0.95, or SPEND 0.05), else
         that of the connection. DESCRIBE and SHOW COLUMNS list the columns. Raises
-        `OperationalError`, with advice, when the budget does not allow it.
+        `OperationalError`, with advice, when it was refused.
         """
         self._require_open()
         self.description, self.rowcount, self.answer, self._rows = None, -1, None, None

@@ -41,7 +41,7 @@ class DataError(DatabaseError):
 
 
 class OperationalError(DatabaseError):
-    """It did not work now; `refusal` is set when the budget does not allow a question."""
+    """It did not work now; `refusal` is set when a question was refused."""
 
     def __init__(self, message: str, refusal: object = None) -> None:
         super().__init__(message)

@@ -33,7 +33,7 @@ LEAST_ROWS = 16
 NEW_SHARE = 16
 """A process makes it anew at once, if anything was new, and then when one row in so many is."""
 MOST_BYTES = 2**28
-LAYOUT = 2
+LAYOUT = 3
 """To be raised whenever the meaning of a part changes: others are left aside."""
 
 _FIRST_LINE = b"eke checkpoint\n"

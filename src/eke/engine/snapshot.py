@@ -7,15 +7,18 @@ the ledger has moved on by then, the decision is made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from eke.engine.accounts import Books
+from eke.engine.guarding import claims_at_risk, claims_touched
 from eke.engine.share import Shares
 from eke.history import Measurement, Outside
+from eke.history.guarded import GuardedClaim, guarded_sentence, holding
 from eke.history.outside import in_force
 from eke.inference import Inference
-from eke.planning import Facts
+from eke.planning import Facts, Plan
+from eke.query import Block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +35,7 @@ class Snapshot:
     _books: Callable[[], Books]
     _inferred: Callable[[Sequence[Measurement], Sequence[Outside]], Inference]
     all_outside: tuple[Outside, ...] = ()  # what was ever registered as known from outside
+    all_guards: tuple[GuardedClaim, ...] = ()  # claims that were ever guarded
 
     @property
     def shares(self) -> Shares:
@@ -47,6 +51,21 @@ class Snapshot:
     def outside(self) -> tuple[Outside, ...]:
         """What is known from outside: facts, and what others measured."""
         return in_force(self.all_outside)
+
+    @property
+    def guards(self) -> tuple[GuardedClaim, ...]:
+        """The claims that are guarded."""
+        return holding(self.all_guards)
+
+    def at_risk(self, plan: Plan, blocks: Iterable[Block] = ()) -> str:
+        """Which guarded claims a plan could make more probable, as a sentence; empty for none.
+
+        With `blocks`, whatever is measured for these later counts, too.
+        """
+        inference = self.facts.inference
+        claims = claims_at_risk(plan, self.all_guards, inference)
+        claims = claims or claims_touched(blocks, self.all_guards, inference)
+        return guarded_sentence(claims) if claims else ""
 
     def registered(self, numbers: Collection[int]) -> tuple[Outside, ...]:
         """What some entries registered, removed since or not."""

@@ -14,14 +14,17 @@ from itertools import groupby
 
 from eke.domain import Domain
 from eke.engine.accounts import Books, LateAccounts, Reserved, blocks_of, mapping, released, whole
+from eke.engine.guarding import GUARDING, claims_at_risk, guards_after
 from eke.engine.outside import OUTSIDE, heard
 from eke.engine.share import CAP, Shares
 from eke.engine.snapshot import Snapshot
+from eke.errors import Refused
 from eke.history import Measurement, Outside, Row
+from eke.history.guarded import GuardedClaim, guarded_sentence
 from eke.history.outside import in_force
 from eke.inference import Inference
 from eke.ledger import Entry
-from eke.planning import Facts
+from eke.planning import Facts, Plan
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
@@ -67,6 +70,7 @@ class Standing:
         self.limit = 0
         self.outside: tuple[Outside, ...] = ()  # all that was ever registered
         self._must_infer = False  # what is known from outside has changed
+        self.guards: tuple[GuardedClaim, ...] = ()  # all claims that were ever guarded
         self.capped: frozenset[str] = frozenset()  # analysts who may not spend the whole limit
         self._beginning = beginning
         self._accounts = LateAccounts(cache(beginning.books), beginning.measure)
@@ -131,7 +135,17 @@ class Standing:
             self._accounts.books,
             self._beginning.inference,
             self.outside,
+            self.guards,
         )
+
+    def check_guarded(self, plan: Plan) -> None:
+        """Raise `Refused` if a plan could make a claim more probable that is probable enough.
+
+        Privacy: decided by the entries and the plan; see docs/proofs/release.md, §9.
+        """
+        at_risk = claims_at_risk(plan, self.guards, self._inference)
+        if at_risk:
+            raise Refused(f"{guarded_sentence(at_risk)}. Nothing was spent")
 
     # -- following the ledger ------------------------------------------------------------------
 
@@ -171,6 +185,8 @@ class Standing:
             self.outside = heard(self.outside, self._beginning.domain, entry)
             self._must_infer = True
             self.last_release = entry.sequence
+        elif entry.kind in GUARDING:
+            self.guards = guards_after(self.guards, self._beginning.domain, entry)
         if entry.kind in _CHANGES:
             self.last_change = entry.sequence
         self.seen, self.head = entry.sequence, entry.hash
@@ -211,7 +227,15 @@ class Standing:
         if inference is None:
             return None
         numbers = {name: getattr(self, name) for name in _NUMBERS}
-        document = {**numbers, "spent": self._accounts.spent, "capped": sorted(self.capped)}
+        document = {
+            **numbers,
+            "spent": self._accounts.spent,
+            "capped": sorted(self.capped),
+            "guards": [
+                [claim.sequence, claim.at, claim.until, claim.to_document()]
+                for claim in self.guards
+            ],
+        }
         return {"document": as_bytes(document), **within("inference", inference)}
 
     @classmethod
@@ -232,11 +256,15 @@ class Standing:
             cls(beginning),
             **{name: document[name] for name in _NUMBERS},
             capped=frozenset(document["capped"]),
+            guards=tuple(
+                GuardedClaim.from_document(beginning.domain, claim, sequence, at, until)
+                for sequence, at, until, claim in document["guards"]
+            ),
             _accounts=LateAccounts(begin, beginning.measure, document["spent"]),
             _inference=inference,
         )
 
 
 _NUMBERS = ("seen", "head", "last_change", "last_release", "limit")
-_CHANGES = {"reserve", "commit", "genesis", "limit", CAP, *OUTSIDE}
+_CHANGES = {"reserve", "commit", "genesis", "limit", CAP, *OUTSIDE, *GUARDING}
 """The kinds of entries that a decision depends on."""

@@ -190,9 +190,8 @@ class Vault:
     @property
     def publishes_rows(self) -> bool:
         """True when one output row a record gives nothing away: their number is public anyway."""
-        beginning = self._beginning
-        one_row = beginning.rows_per_unit == 1
-        return beginning.neighbours == "replace_one" and self.domain.total and one_row
+        rule, rows = self._beginning.neighbours, self.rows_per_unit
+        return rule == "replace_one" and self.domain.total and rows == 1
 
     @property
     def rows_per_unit(self) -> int:
@@ -346,6 +345,7 @@ class Vault:
         cost = after - book.spent
         if at_most is not None and cost > at_most:
             raise BudgetExceeded("this costs more than was offered for it; nothing was spent")
+        self._standing.check_guarded(plan)
         reservation = book.reserve(
             analyst=analyst,
             key=key,

@@ -85,6 +85,11 @@ class MixedRegression:
         return self._kernel.size
 
     @property
+    def aside(self) -> SetAside:
+        """The rows that are used for their own question only."""
+        return self._aside
+
+    @property
     def nbytes(self) -> int:
         factors = (self._kernel, self._noise, self._information, self._design)
         return sum(one.nbytes for one in (*factors, self._span, self._basis, self._used))

@@ -25,6 +25,7 @@ from eke.service.route import (
     answers,
     browser,
     curating,
+    guarding,
     outside,
     publishing,
     question,
@@ -53,7 +54,8 @@ _ERROR = {
 _FAILURES = {
     "400": "The question, the accuracy or a privacy parameter makes no sense.",
     "401": "No valid token.",
-    "402": "Refused: the budget does not allow it; `refusal` says what is available instead.",
+    "402": "Refused: the budget, or a guarded claim, does not allow it; `refusal` says what is "
+    "available instead.",
     "403": "The role does not allow it, or a browser sent no CSRF token.",
     "404": "No such thing, or not the caller's to see.",
     "409": "An idempotency key belongs to another request, a name is taken, history does not say, "
@@ -111,6 +113,7 @@ def create_app(
         releasing,
         publishing,
         outside,
+        guarding,
         curating,
     ):
         app.include_router(part.router)

@@ -181,6 +181,13 @@ class NewOutside(Body):
     statements: list[AssertionBody] = Field(min_length=1, max_length=1000)
 
 
+class NewGuard(Claimed):
+    """A claim that is not to become more probable than this."""
+
+    threshold: float = Field(gt=0, lt=1, description="The probability from which it is closed.")
+    note: str = Field("", max_length=500, description="Why, for everybody who reads the history.")
+
+
 class NewAccount(Body):
     """An account; its first token comes with the answer."""
 

@@ -90,7 +90,8 @@ def error_document(problem: EkeError) -> dict[str, Any]:
     refusal = getattr(problem, "refusal", None)
     if refusal is not None:
         names = ("cost", "remaining", "known", "narrowest", "measure", "capped")
-        document["refusal"] = {name: getattr(refusal, name) for name in names}
+        guarded = {"guarded": refusal.guarded} if refusal.guarded else {}
+        document["refusal"] = {name: getattr(refusal, name) for name in names} | guarded
     return document
 
 

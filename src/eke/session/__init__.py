@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from eke.session.budget import Budget
     from eke.session.checking import check, check_dataset
     from eke.session.dataset import Dataset
+    from eke.session.guard.guarding import GuardState
     from eke.session.history import History
     from eke.session.opening import create, open_dataset
     from eke.session.outside.told import Fact, Known, NoisyTable, Told
@@ -46,6 +47,7 @@ __all__ = [
     "EstimateMethod",
     "Fact",
     "First",
+    "GuardState",
     "History",
     "KeptAnswer",
     "KeptAnswers",
@@ -92,6 +94,7 @@ if not TYPE_CHECKING:
             "budget": "Budget",
             "checking": "check check_dataset",
             "dataset": "Dataset",
+            "guard.guarding": "GuardState",
             "history": "History",
             "opening": "create open_dataset",
             "outside.told": "Fact Known NoisyTable Told",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.progress import Progress, silent
 from eke.session.ask.aim import Aim
+from eke.session.guard.guarding import Guarding
 from eke.session.outside.knowing import Knowing
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Records(Protocol):
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-class Dataset(Knowing):
+class Dataset(Knowing, Guarding):
     """A protected dataset, open for questions, releases and publications."""
 
     # -- asking --------------------------------------------------------------------------------
@@ -116,8 +117,8 @@ class Dataset(Knowing):
             an `Answer`; with `allow_estimate` it may be an `Estimate` or a table of them.
 
         Raises:
-            Refused: when the budget does not allow it; nothing is spent, but on earlier steps of a
-                formula, which the refusal tells.
+            Refused: when the budget or a guarded claim does not allow it; nothing is spent, but on
+                earlier steps of a formula, which the refusal tells.
             SqlError: when the SQL cannot be answered.
             AccuracyError: when the accuracy is missing or makes no sense.
             KeyConflict: when the key was used for another request.
@@ -260,9 +261,8 @@ class Dataset(Knowing):
     def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
         """How probable it is that true answers lie where somebody says: a `Claim`; free.
 
-        `query` has one value, or one column of them, and history determines it; if not, this is an
-        `EstimateError`. `claim` is such as "> 10000", "<= 0.5", "10 to 20" or "> 2013-06-30", and
-        `analyst` is that of `ask`.
+        `query` has one value, or one column of them, that history determines (`EstimateError`);
+        `claim` is such as "<= 0.5", "10 to 20" or "> 2013-06-30", `analyst` as for `ask`.
 
         Example:
             >>> _ = session.ask(eke.count(sex="F"), within=60)
@@ -324,7 +324,7 @@ class Dataset(Knowing):
             a `Release`.
 
         Raises:
-            BudgetExceeded: when the budget does not allow it; nothing is spent.
+            BudgetExceeded: when the budget or a guarded claim does not allow it.
 
         Example:
             >>> plan = session.plan([["sex", "smoker"]], budget=0.3)

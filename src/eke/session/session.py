@@ -40,6 +40,7 @@ from eke.session.ask.work import FEWER_CELLS, Work
 from eke.session.beginning import unit_caveats, unit_of
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset
+from eke.session.guard.local import GuardingHere
 from eke.session.history import History
 from eke.session.outside.local import KnowingHere
 from eke.session.single_use import single_use
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from eke.session.release.released import Release
 
 
-class Session(KnowingHere, Dataset):
+class Session(KnowingHere, GuardingHere, Dataset):
     """A protected dataset, open for questions. Made by `eke.create` and `eke.open`.
 
     Attributes:

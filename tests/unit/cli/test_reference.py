@@ -113,6 +113,8 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "demo": ("demo", "--folder", tmp_path / "demo"),
         "outside": ("outside", "fact", dataset, ONE, 134, "-s", "Yearbook"),
         "outside list": ("outside", "list", dataset),
+        "guard": ("guard", "add", dataset, ONE, "> 9", "-t", 0.9),
+        "guard list": ("guard", "list", dataset),
     }
     assert {*calls, "error"} == set(SHAPES)
     for name, words in calls.items():

@@ -462,14 +462,14 @@ def test_arrays_come_back_as_they_were(folder: Path) -> None:
 
 def test_the_layout_is_the_one_that_is_written(path: Path) -> None:
     """Whoever changes what a part means, or its name, raises `LAYOUT`."""
-    assert checkpoint.LAYOUT == 2
+    assert checkpoint.LAYOUT == 3
     found = read_arrays(file_of(path))
     shown = [
         f"{name} {array.dtype.str}"
         for name, array in found.items()
         if not {"b", "c"} & set(name.split("/"))
     ]
-    assert shown == LAYOUT_2.split("\n")[1:-1]
+    assert shown == LAYOUT_3.split("\n")[1:-1]
 
 
 def test_a_server_ledger_has_no_place_for_one(path: Path) -> None:
@@ -478,7 +478,7 @@ def test_a_server_ledger_has_no_place_for_one(path: Path) -> None:
         Ledger.open(path.with_name("none.eke"))
 
 
-LAYOUT_2 = """
+LAYOUT_3 = """
 document |u1
 inference/documents |u1
 inference/law_of_row <i8

@@ -18,6 +18,7 @@ ROWS = {"mechanism": "lda", "epsilon": 0.1, "options": {"target": "sex"}}
 DEAR = {**ROWS, "epsilon": 50}  # refused before a job is made of it
 JOB = "0123456789abcdef"
 FACT = {"source": "Yearbook", "statements": [{"sql": COUNT, "values": [400]}]}
+GUARD = {"sql": COUNT, "claim": "< 0", "threshold": 0.9}
 DOMAIN = {"attributes": {"x": {"type": "boolean"}}}
 # method, path, body, and the status for (analyst, other analyst, auditor, curator).
 # `other` is an analyst who may see another dataset only.
@@ -74,6 +75,9 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("GET", "/api/v1/datasets/people/outside", None, (200, 404, 200, 200)),
     ("POST", "/api/v1/datasets/people/outside", FACT, (403, 403, 403, 201)),
     ("DELETE", "/api/v1/datasets/people/outside/4", None, (403, 403, 403, 400)),  # no fact
+    ("GET", "/api/v1/datasets/people/guards", None, (200, 404, 200, 200)),
+    ("POST", "/api/v1/datasets/people/guards", GUARD, (403, 403, 403, 201)),
+    ("DELETE", "/api/v1/datasets/people/guards/4", None, (403, 403, 403, 400)),  # no guard
     ("GET", "/api/v1/files", None, (403, 403, 403, 200)),
     (
         "POST",

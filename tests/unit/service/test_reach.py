@@ -38,7 +38,7 @@ ACCOUNTS = {
     for sees, listed in SEES.items()
     for role in ROLES
 }
-SEQUENCE = {"history": "4", "releases": "7", "publications": "10", "outside": "4"}
+SEQUENCE = {"history": "4", "releases": "7", "publications": "10", "outside": "4", "guards": "4"}
 # What routes without a target are about: the caller alone, what it may see, or the whole server.
 WITHOUT_TARGET = {
     ("GET", "/health"): "own",

@@ -38,6 +38,7 @@ class Decision:
     known_share: float | None = field(default=None, compare=False)
     stretch: float | None = field(default=None, compare=False)
     hint: str = field(default="", compare=False)  # what makes it expensive, for a refusal
+    guarded: str = ""  # which guarded claims it could make more probable, for a refusal
     # What a price buys, as the half-width of the first column; None if only a look is planned.
     within: float | None = field(default=None, compare=False)
 

@@ -90,6 +90,8 @@ function about(entry) {
   if (entry.kind === "commit") return `released for entry ${entry.about.reservation}`;
   if (entry.kind === "limit" || entry.kind === "genesis") return `limit ${number(entry.about.limit / 1e9)}`;
   if (entry.kind === "cap") return `cap of ${entry.payload.analyst}: ${entry.payload.cap === null ? "none" : number(entry.payload.cap / 1e9)}`;
+  if (entry.kind === "guard") return `guarded: ${entry.payload.question}: ${entry.payload.claim}, from ${number(entry.payload.threshold)} on`;
+  if (entry.kind === "lift") return `no longer guarded: entry ${entry.payload.entry}`;
   if (entry.kind === "draw") return "noisy numbers drawn, before anything is made of them";
   return whatFor ? `stored${whatFor}, from history` : "stored answer";
 }

@@ -7,12 +7,19 @@ import { losses, meter, steps } from "./draw.js";
 import { agreed } from "./price.js";
 
 export async function historyPage({ dataset, me }) {
-  const [own, found] = await Promise.all([askedBefore(dataset), call("GET", of(dataset, "/history?limit=2000"))]);
+  const [own, found, { guards }] = await Promise.all([askedBefore(dataset), call("GET", of(dataset, "/history?limit=2000")), call("GET", of(dataset, "/guards"))]);
   const shown = el("div", { id: "shown", "aria-live": "polite" });
   return [el("section", { class: "card", "aria-label": "Your answers" }, el("h1", {}, "Your answers"),
     el("p", { class: "quiet" }, "Whatever you have paid for, and whatever you asked here for nothing. To ask again is free: what was released stays in the history, and what came since makes the answer better."),
     own.questions.length ? answersTable(dataset, me, own, shown) : el("p", {}, me.role === "auditor" ? "Auditors ask nothing." : "You have not asked anything yet.")),
-  shown, measurementsCard(found)];
+  shown, measurementsCard(found), guards.length ? guardsCard(guards) : null].filter(Boolean);
+}
+
+function guardsCard(guards) {
+  const rows = guards.map((one) => [String(one.sequence), one.by, one.question, one.claim, number(one.threshold), one.probability === null ? "not known" : number(one.probability, 3), one.closed ? "closed" : "open", one.note]);
+  return el("section", { class: "card" }, el("h2", {}, "Guarded claims"),
+    el("p", { class: "quiet" }, "Once a claim is as probable as its threshold it is closed: what could make it more probable is answered from history, or declined."),
+    table([{ name: "entry", number: true }, { name: "by" }, { name: "question", mono: true }, { name: "claim", mono: true }, { name: "threshold", number: true }, { name: "probability", number: true }, { name: "now" }, { name: "note" }], rows, "Guarded claims", { stacked: true }));
 }
 
 function answersTable(dataset, me, { questions, more }, shown) {

@@ -5,7 +5,7 @@ const MUCH = 0.1; // of what is left: to spend more in one go, one is asked
 
 export const leftOf = ({ remaining, capped }) => (capped ? `${number(remaining, 4)} that your cap leaves you` : `${number(remaining, 4)} left`);
 
-export const tooMuch = ({ capped }) => (capped ? "That is more than your cap leaves you; the curator can raise it." : "That is more than is left.");
+export const tooMuch = ({ capped, guarded }) => (guarded ? `It is refused: ${guarded}.` : capped ? "That is more than your cap leaves you; the curator can raise it." : "That is more than is left.");
 
 // The price of a question. What to do instead of one that is refused, the server knows best.
 export function inWords(offer) {

@@ -49,6 +49,7 @@ def preview_publication(
         "remaining": price.remaining,
         "capped": price.capped,
         "affordable": price.affordable,
+        **({"guarded": price.guarded} if price.guarded else {}),
     }
 
 
@@ -72,9 +73,8 @@ def publish(
     if not price.affordable and not paid:
         raise Problem(
             402,
-            "BudgetExceeded",
-            f"the publication costs up to {price.measure} {price.cost:.6g} and "
-            f"{price.remaining_text}; nothing was spent",
+            "Refused" if price.guarded else "BudgetExceeded",
+            f"the publication is refused: {price.standing_against}; nothing was spent",
         )
     wanted = body.model_dump()
     job = state_of(request).jobs.submit(name, who.name, wanted, key)

@@ -16,7 +16,9 @@ from eke.privacy.record_loss import NANO
 from eke.publish import Published
 from eke.question import table_caveats
 from eke.session.answer.answer import Answer
+from eke.session.ask.claim import shown_probability
 from eke.session.beginning import unit_caveats
+from eke.session.guard.guarding import GuardState
 from eke.session.release.released import Release
 from eke.session.session import Session
 
@@ -102,6 +104,8 @@ def write_report(
         parts.append("<h2>Answers</h2>")
         parts += [f"<div class='answer'>{shown._repr_html_()}</div>" for shown in answers]
     parts += ["<h2>Everything released</h2>", _released(session)]
+    if session.guards:
+        parts += ["<h2>Guarded claims</h2>", _guarded(session.guards)]
     page = (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -167,6 +171,21 @@ def _released(session: Session) -> str:
     return (
         "<div class='scroll'><table><tr><th>analyst</th><th>measured</th><th>noisy value</th>"
         f"<th>noise deviation</th></tr>{''.join(rows)}</table></div>{_caveats(session)}"
+    )
+
+
+def _guarded(guards: Sequence[GuardState]) -> str:
+    rows = [
+        f"<tr><td>{state.sequence}</td><td>{escape(state.question)}</td>"
+        f"<td>{escape(state.claim)}</td><td class='number'>{state.threshold:g}</td>"
+        f"<td class='number'>{shown_probability(state.probability)}</td>"
+        f"<td>{'closed' if state.closed else 'open'}</td><td>{escape(state.note)}</td></tr>"
+        for state in guards
+    ]
+    return (
+        "<div class='scroll'><table><tr><th>entry</th><th>question</th><th>claim</th>"
+        "<th>threshold</th><th>probability</th><th>now</th><th>note</th></tr>"
+        f"{''.join(rows)}</table></div>"
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from eke.engine import Snapshot, Stale, Vault
 from eke.errors import BudgetExceeded, Refused
@@ -104,7 +105,26 @@ class Answering:
             decision = self._for_free(request, now)
             if decision is None:
                 work.check()
-        return decision or request.decide(now.facts_for(request.analyst), before=before)
+        return decision or self._unguarded(request, now, before)
+
+    def _unguarded(self, request: Request, now: Snapshot, before: Sequence[int]) -> Decision:
+        """What to do, but nothing that could make a guarded claim more probable.
+
+        A policy may buy more than the question; the question itself may still be measured then.
+        """
+        facts = now.facts_for(request.analyst)
+        decision = request.decide(facts, before=before)
+        if decision.plan is None or not now.guards:
+            return decision
+        blocks = request.question.blocks if request.in_steps else ()
+        later = [each for block in blocks for each in block.measurable()]
+        guarded = now.at_risk(decision.plan, later)
+        if not guarded:
+            return decision
+        direct = request.decide(facts, policy_named("direct"), before=before)
+        if direct.plan is not None and not now.at_risk(direct.plan, later):
+            return direct
+        return replace(decision, action="refuse", plan=None, guarded=guarded)
 
     def _for_free(self, request: Request, now: Snapshot) -> Decision | None:
         """The decision to answer from history; None when that is not accurate enough."""
@@ -287,4 +307,5 @@ class Answering:
             of_rank=request.is_chosen,
             likely=None if likely is None else max(likely.cost, decision.cost) / NANO,
             records=None if likely is None else likely.records,
+            guarded=decision.guarded,
         )

@@ -16,7 +16,7 @@ from eke.domain import plain_label
 from eke.errors import AccuracyError, EstimateError, QueryError
 from eke.inference.quantile import QuantilePosterior
 from eke.question import Question
-from eke.question.calendar import is_moment
+from eke.question.calendar import Calendar, is_moment
 from eke.question.chosen import chosen_ladder
 from eke.session.answer.answer import NOT_HOW_FAR, Answer
 from eke.session.answer.cell import Cell
@@ -71,9 +71,12 @@ class ClaimText:
             "and times such as '> 2013-06-30'"
         )
 
-    def ends(self, cell: Cell) -> tuple[float, float]:
-        """The open interval that it is about, in the numbers of a value."""
-        low, high = (_number(end, cell) for end in (self.low, self.high))
+    def ends(self, calendar: Calendar | None = None) -> tuple[float, float]:
+        """The open interval that it is about, in the numbers of a value.
+
+        `calendar` is that of a date or a time.
+        """
+        low, high = (_number(end, calendar) for end in (self.low, self.high))
         first = -math.inf if low is None else low
         last = math.inf if high is None else high
         if self.low is not None and self.high is not None and not first <= last:
@@ -185,7 +188,7 @@ def claim_from(answer: Answer | None, claim: ClaimText) -> Claim:
 
     def probability(row: int) -> float | None:
         cell: Cell = answer.rows[row][column]
-        low, high = claim.ends(cell)
+        low, high = claim.ends(cell.calendar)
         belief = None if cell.value is None else answer.belief(row, column)
         if belief is None or (isinstance(belief, QuantilePosterior) and not len(belief.cuts)):
             return None
@@ -205,12 +208,12 @@ def _checked(end: str) -> str:
     return end
 
 
-def _number(end: str | None, cell: Cell) -> float | None:
+def _number(end: str | None, calendar: Calendar | None) -> float | None:
     """An end as a number; of a date or a time as one of its steps."""
     if end is None:
         return None
-    if cell.calendar is not None:
-        return cell.calendar.number(end)
+    if calendar is not None:
+        return calendar.number(end)
     number = _plain_number(end)
     if number is None:
         raise AccuracyError(_NO_NUMBER.format(end))

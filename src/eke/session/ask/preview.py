@@ -41,6 +41,8 @@ class Preview:
             `records` records, nearly always; None for everything else.
         records: so many are taken for granted by `likely`: as many as history tells, or 1,000, or
             as many as what is left pays for.
+        guarded: of a refusal, the guarded claims that measuring it could make more probable; empty
+            where it is the budget that does not allow it.
 
     Example:
         >>> preview = session.preview(eke.count(age=(18, 29)), within=60)
@@ -69,6 +71,7 @@ class Preview:
     of_rank: bool = False
     likely: float | None = None
     records: int | None = None
+    guarded: str = ""
 
     @property
     def free(self) -> bool:
@@ -77,7 +80,7 @@ class Preview:
 
     @property
     def affordable(self) -> bool:
-        """True when it is free, or the budget allows it."""
+        """True when it is free, or the budget allows it and no claim is guarded against it."""
         return self.action != "refuse"
 
     @property
@@ -174,6 +177,8 @@ def advice(preview: Preview, spent: str = "Nothing was spent") -> str:
     )
     if preview.of_rank and preview.known is not None:
         now = f"a choice at most {preview.known:.4g} records off is free now; ask for that"
+    if preview.guarded:
+        return f"{preview.guarded[0].upper()}{preview.guarded[1:]}. {spent}. Instead: {now}."
     if preview.spend is not None:
         offered = (
             f"{preview.measure} {preview.spend:.6g} was offered, and {left}{because}. {spent}."

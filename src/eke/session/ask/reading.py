@@ -43,6 +43,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         **(
             {} if preview.likely is None else {"likely": preview.likely, "records": preview.records}
         ),
+        **({"guarded": preview.guarded} if preview.guarded else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +30,15 @@ def statement_of(told: Told, questions: QuestionStore, domain: Domain) -> Assert
             raise FactError("say what it is about")
         return Assertion(carried_over(told.block, domain), _plain(told), told.law)
     question = questions.of(told.question)
-    block, keys = _linear(question)
-    formula = next(column.finished for column in question.columns if not column.is_key)
-    # Columns of decimal numbers are asked in their smallest unit, and shown in their own.
-    shift, moved = (Fraction(formula.value([Fraction(x)])) for x in (0, 1))
-    values = [(value - shift) / (moved - shift) for value in in_order(told.values, keys)]
-    constant = block.inside.constant if block.is_single and block.inside else Fraction(0)
+    block, keys = linear_table(question, _LINEAR)
+    shown = Shown.of(question)
+    values = tuple(shown.back(value) for value in in_order(told.values, keys))
     law = told.law
-    if law is not None and moved - shift != 1:
+    if law is not None and shown.unit != 1:
         raise FactError(
             "noisy sums of a column with decimals cannot be learned; give counts, or a fact"
         )
-    return Assertion(block.without_constant(), tuple(v - constant for v in values), law)
+    return Assertion(block.without_constant(), values, law)
 
 
 def carried_over(block: Any, domain: Domain) -> Block:
@@ -60,14 +58,41 @@ def _plain(told: Told) -> tuple[Fraction, ...]:
     return tuple(in_order(told.values, ()))
 
 
-def _linear(question: Question) -> tuple[Any, list[tuple[object, ...]]]:
-    """The block of a question with one linear column, and the keys of its cells."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the numbers of a block without its constant are shown: times `unit`, plus `shift`.
+
+    Columns of decimal numbers are asked in their smallest unit, and shown in their own.
+    """
+
+    shift: Fraction
+    unit: Fraction
+
+    @staticmethod
+    def of(question: Question) -> Shown:
+        """That of a question with one linear column."""
+        formula = next(column.finished for column in question.columns if not column.is_key)
+        shift, moved = (Fraction(formula.value([Fraction(x)])) for x in (0, 1))
+        block: Any = question.blocks[0]
+        constant = block.inside.constant if block.is_single and block.inside else Fraction(0)
+        return Shown(shift + (moved - shift) * constant, moved - shift)
+
+    def back(self, value: Fraction) -> Fraction:
+        """The number of the block that is shown as this one."""
+        return (value - self.shift) / self.unit
+
+
+def linear_table(question: Question, what: str) -> tuple[Any, list[tuple[object, ...]]]:
+    """The block of a question with one linear column, and the keys of its cells.
+
+    `what` says to whom asks something else what would be one.
+    """
     columns = [column.finished for column in question.columns if not column.is_key]
     if len(columns) != 1 or len(question.blocks) != 1 or not question.keeps_all:
-        raise QueryError(_LINEAR)
+        raise QueryError(what)
     block = question.blocks[0]
     if columns[0].scale() is None or block.grouped is None:
-        raise QueryError(_LINEAR)
+        raise QueryError(what)
     if question.cells() != list(range(question.rows)):
-        raise QueryError(_LINEAR)
+        raise QueryError(what)
     return block, list(question.keys())

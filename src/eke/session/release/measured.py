@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from eke.domain import Domain
 from eke.engine import Vault
-from eke.errors import AccuracyError, BudgetExceeded, QueryError
+from eke.errors import AccuracyError, BudgetExceeded, QueryError, Refused
 from eke.inference import table_weight
 from eke.planning import (
     Part,
@@ -135,6 +135,8 @@ def measure_plan(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str
                 plan, released, cost, facts.inference.total, facts.inference.exactly.facts
             ),
         )
+    except Refused:  # for the sake of a guarded claim
+        raise
     except BudgetExceeded:
         raise BudgetExceeded(_advice(plan, price_of(vault, None, measure, analyst))) from None
 

@@ -19,17 +19,26 @@ class Price:
         remaining: what the analyst may spend.
         measure: "epsilon" or "rho".
         capped: True when the analyst's own cap, not the dataset's limit, leaves so little.
+        guarded: the guarded claims that it could make more probable, in words; then it is refused.
     """
 
     cost: float
     remaining: float
     measure: str
     capped: bool = False
+    guarded: str = ""
 
     @property
     def affordable(self) -> bool:
-        """True when what remains suffices."""
-        return self.cost <= self.remaining
+        """True when what remains suffices, and no claim is guarded against it."""
+        return self.cost <= self.remaining and not self.guarded
+
+    @property
+    def standing_against(self) -> str:
+        """Why it would be refused; empty where it would not."""
+        if self.affordable or self.guarded:
+            return self.guarded
+        return f"it costs up to {self.measure} {self.cost:.6g} and {self.remaining_text}"
 
     @property
     def remaining_text(self) -> str:
@@ -48,4 +57,6 @@ def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) ->
         parts = [(part.query, part.law) for part in plan.parts]
         after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
     capped = facts.limit < now.facts.limit
-    return Price((after - spent) / NANO, (facts.limit - spent) / NANO, measure.name, capped)
+    guarded = "" if plan is None else now.at_risk(plan)
+    left = (facts.limit - spent) / NANO
+    return Price((after - spent) / NANO, left, measure.name, capped, guarded)
