@@ -258,6 +258,38 @@ def test_advice_is_put_into_the_form_and_a_strategy_is_chosen(
     expect(page.get_by_label("Strategy")).to_have_value("auto")
 
 
+def test_history_is_asked_for_an_estimate_in_three_ways(page: Page, analyst: str) -> None:
+    """It costs nothing, and what cannot be estimated says why."""
+    sign_in(page, analyst)
+    by_city = "SELECT city, COUNT(*) FROM people GROUP BY city"
+    page.get_by_label("Question in SQL").fill(by_city)
+    page.locator("#within").fill("70")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".answer")).to_have_count(1)
+    page.get_by_label("Question in SQL").fill("SELECT COUNT(*) FROM people WHERE city = 'd'")
+    with page.expect_response(lambda back: back.url.endswith("/estimate")) as sent:
+        page.get_by_role("button", name="Estimate for free").click()
+    card = page.get_by_label("Estimate", exact=True)
+    expect(card.locator("svg.chart")).to_have_count(1)
+    expect(card.locator(".value")).not_to_be_empty()
+    assert sent.value.json()["method"] == "shrinkage"
+    card.get_by_label("Estimated").select_option("max_entropy")
+    expect(card).to_contain_text("without an interval")
+    expect(card.locator("svg.chart")).to_have_count(0)
+    card.get_by_label("Estimated").select_option("blue")
+    expect(card).to_contain_text("History determines it")
+    card.get_by_label("Confidence").select_option("0.5")
+    expect(card).to_contain_text("with probability 0.5")
+    page.get_by_label("Question in SQL").fill(by_city)
+    page.get_by_role("button", name="Estimate for free").click()
+    expect(page.get_by_label("Estimate", exact=True).first.locator("svg .error-bar")).to_have_count(
+        3 * 3
+    )
+    page.get_by_label("Question in SQL").fill("SELECT MEDIAN(age) FROM people")
+    page.get_by_role("button", name="Estimate for free").click()
+    expect(page.get_by_label("Estimate", exact=True).first.get_by_role("alert")).to_be_visible()
+
+
 def test_a_curator_registers_a_fact_that_answers_and_forgets_it(
     page: Page, place: Place, analyst: str
 ) -> None:

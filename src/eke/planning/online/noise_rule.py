@@ -28,7 +28,7 @@ _GRID = 2.0**-20
 _ROOT = 1e-9
 # Where a tail is so near to a half that it loses its digits, half-widths are compared instead; and
 # where the two disagree by more than a few roundings of the root.
-_TAILS_FROM = 0.01
+TAILS_FROM = 0.01
 _STEPS_BACK = 4
 
 
@@ -54,15 +54,10 @@ def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure:
         together = combined(known, math.exp(logarithm), measure)
         return halfwidth(together, requirement.confidence) / requirement.within - 1.0
 
-    # A half-width is itself a root; that the law reaches beyond `within` is told by one tail of it.
-    target = 0.5 * (1.0 - requirement.confidence)
-
     def reach(logarithm: float) -> float:
-        together = combined(known, math.exp(logarithm), measure)
-        beyond = tail(together, max(requirement.within - together.grid_slack, 0.0))
-        return math.log(max(beyond, sys.float_info.min) / target)
+        return beyond(combined(known, math.exp(logarithm), measure), requirement)
 
-    if requirement.confidence >= _TAILS_FROM:
+    if requirement.confidence >= TAILS_FROM:
         root = _largest(reach, math.log(least))
         for _ in range(_STEPS_BACK):
             if excess(root) <= 0.0:
@@ -72,6 +67,15 @@ def top_up_noise(requirement: Requirement, known: ComposedNoise | None, measure:
     while excess(root) > 0.0:
         root -= 2.0 * _ROOT
     return math.exp(root)
+
+
+def beyond(noise: ComposedNoise, requirement: Requirement) -> float:
+    """How much more of a law of error lies outside an interval than may; below 0 where it is less.
+
+    A half-width is itself a root; this is a logarithm of one tail, and has the same sign.
+    """
+    outside = tail(noise, max(requirement.within - noise.grid_slack, 0.0))
+    return math.log(max(outside, sys.float_info.min) / (0.5 * (1.0 - requirement.confidence)))
 
 
 def _largest(excess: Callable[[float], float], low: float) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.inference.crossing import crossing
+from eke.planning.online.noise_rule import TAILS_FROM, beyond
 from eke.planning.online.plan import Part
 from eke.planning.online.requirement import Requirement
 from eke.privacy.law import DiscreteLaplace
@@ -85,17 +86,24 @@ def refining_part(
     low = math.log(LEAST_STEPS * earlier.law.step)
     high = math.log(earlier.law.laplace_scale) - 1e-6  # nearer to it, nothing would change
     known = list(_split(query, inference.kept[earlier.place].rows, inference))
+    tells = beyond if requirement.confidence >= TAILS_FROM else _beyond_by_width
     for split in known:
 
         def excess(logarithm: float, cell: _Split = split) -> float:
-            width = halfwidth(cell.after(math.exp(logarithm)), requirement.confidence)
-            return width / requirement.within - 1.0
+            return tells(cell.after(math.exp(logarithm)), requirement)
 
         if low >= high or excess(low) > 0.0:
             return None
         if excess(high) > 0.0:  # cells that are met by what the others need are not looked at again
             high = crossing(excess, low, high, within=1e-9)
-    return earlier.part(query, math.exp(high) * (1.0 - 1e-8)) if known else None
+    scale = math.exp(high) * (1.0 - 1e-8)
+    if not known or any(_beyond_by_width(cell.after(scale), requirement) > 0.0 for cell in known):
+        return None  # half-widths, which are what is promised, have the last word
+    return earlier.part(query, scale)
+
+
+def _beyond_by_width(noise: ComposedNoise, requirement: Requirement) -> float:
+    return halfwidth(noise, requirement.confidence) / requirement.within - 1.0
 
 
 def narrowest_by_refining(

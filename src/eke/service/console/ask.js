@@ -4,6 +4,7 @@ import { call, keyed, of } from "./api.js";
 import { again, aimInWords, aimOf, askedBefore, draftOf, fitsTheForm, keepDraft } from "./asked.js";
 import { debounced, el, failure, label, number } from "./dom.js";
 import { costs } from "./draw.js";
+import { estimateCard } from "./estimate.js";
 import { agreed, inWords } from "./price.js";
 
 // How accurate an answer is to be: a half-width, a share of the value, or what a price buys. No price is filled in.
@@ -176,8 +177,17 @@ function questionEditor(dataset, me, answers, answered) {
     } catch (problem) {
       answers.prepend(el("section", { class: "card", "aria-label": "Refused" }, failure(problem)));
     }
-    while (answers.children.length > 20) answers.lastChild.remove();
+    shorten();
     await look();
+  }
+
+  function estimate() {
+    answers.prepend(estimateCard(dataset, sql.value, confidence.value));
+    shorten();
+  }
+
+  function shorten() {
+    while (answers.children.length > 20) answers.lastChild.remove();
   }
 
   // How probable the claim is; a mistake in it is told with the answer, which is there already.
@@ -195,7 +205,9 @@ function questionEditor(dataset, me, answers, answered) {
       el("label", { class: "field" }, el("span", {}, "What to buy"), policy),
       sliding),
     price, curve,
-    el("div", { class: "row send" }, button, el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter (or ⌘+Enter) asks. Prices are looked up while you type, for free.")));
+    el("div", { class: "row send" }, button,
+      el("button", { type: "button", class: "plain", title: "What history says about a count or a sum, however uncertain; it costs nothing", onclick: estimate }, "Estimate for free"),
+      el("span", { class: "quiet" }, me.role === "auditor" ? "Auditors see prices and ask nothing." : "Ctrl+Enter (or ⌘+Enter) asks. Prices are looked up while you type, for free.")));
   look();
   return {
     card: form,
