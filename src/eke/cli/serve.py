@@ -25,7 +25,7 @@ Examples:
   $ eke serve adult.eke
   $ eke serve --folder tables --port 8000
   $ eke serve "postgresql://db/eke?dataset=adult" --access postgresql://db/eke
-  $ eke serve adult.eke --pg 127.0.0.1:5433
+  $ eke serve adult.eke --pg 127.0.0.1:5433 --workers 4
   $ eke serve adult.eke --get /api/v1/datasets/adult/budget
 """
 
@@ -90,6 +90,10 @@ def serve(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="The key, if it is in another file."),
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(min=1, max=64, help="Processes that answer on the port, one for each core."),
+    ] = 1,
     get: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="Print the answer to one GET and serve nothing."),
@@ -119,6 +123,8 @@ def serve(
         door = None
         if pg is not None:
             door = eke.wire.Door(eke.wire.DoorPlace.of(pg, pg_certificate, pg_key))
+            if workers > 1:
+                door.bind()
         elif pg_certificate is not None or pg_key is not None:
             raise typer.BadParameter("goes with --pg", param_hint="--pg-certificate")
         if get is not None:
@@ -130,14 +136,26 @@ def serve(
             raise typer.Exit(0 if reply.status < 400 else 1)
         with closing(_accounts(access)) as accounts:
             beside = None if door is None else door.open
-            app = service.create_app(datasets, accounts, settings, beside=beside)
             screen = errors()
             if pg is not None:
                 screen.print(
                     f"PostgreSQL at [bold]{pg}[/]: a user is an account, a password its token"
                 )
             screen.print(f"eke at [bold]http://{host}:{port}/[/], stop it with Ctrl-C")
-            service.run(app, host=host, port=port)
+            if workers == 1:
+                app = service.create_app(datasets, accounts, settings, beside=beside)
+                service.run(app, host=host, port=port)
+        if workers > 1:
+            del datasets  # they can be opened; each worker does
+            service.run_workers(
+                places or [],
+                access,
+                settings,
+                number=workers,
+                host=host,
+                port=port,
+                beside=beside,
+            )
 
 
 def _accounts(place: str) -> Access:

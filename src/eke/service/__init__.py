@@ -9,6 +9,7 @@ from eke.service.app import create_app
 from eke.service.dataset import Datasets, open_datasets
 from eke.service.run import Reply, get, run, send
 from eke.service.settings import Settings
+from eke.service.workers import run_workers
 
 __all__ = [
     "ROLES",
@@ -22,5 +23,6 @@ __all__ = [
     "get",
     "open_datasets",
     "run",
+    "run_workers",
     "send",
 ]

@@ -21,6 +21,7 @@ from eke.service.dataset import Datasets
 from eke.service.gate import Gate
 from eke.service.log import log
 from eke.service.pace import Pace
+from eke.service.peers import Peers
 from eke.service.route import (
     answers,
     browser,
@@ -72,21 +73,26 @@ def create_app(
     access: Access,
     settings: Settings | None = None,
     pace: Pace | None = None,
+    *,
     beside: Callable[[State], AbstractAsyncContextManager[None]] | None = None,
+    peers: Peers | None = None,
 ) -> FastAPI:
     """The web application over some datasets, for the accounts of one access file.
 
     `pace` has another clock than that of the machine, for tests; `beside` is another door, which is
-    open as long as the application runs.
+    open as long as the application runs; `peers` are the other workers of the same server.
     """
-    state = State.of(datasets, access, settings or Settings(), pace)
+    state = State.of(datasets, access, settings or Settings(), pace, peers)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         log("started", datasets=len(datasets.items()))
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
-        async with nullcontext() if beside is None else beside(state):
+        async with (
+            nullcontext() if peers is None else peers.open(state.metrics),
+            nullcontext() if beside is None else beside(state),
+        ):
             yield
         await asyncio.to_thread(state.jobs.stop)
         sys.setswitchinterval(before)

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from eke.engine import UNPACED, Tempo
-from eke.errors import ServiceError
+from eke.errors import EkeError, ServiceError
 from eke.session import Session, open_dataset
 from eke.session.ask.turn import Turns, at_once
 
@@ -17,9 +17,15 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class Datasets:
-    """Open sessions by name; more can be added while the server runs."""
+    """Open sessions by name; more can be added while the server runs.
 
-    def __init__(self, opened: Iterable[tuple[str, Session]] = ()) -> None:
+    In `folder`, where one is named, other workers of the server may make datasets.
+    """
+
+    def __init__(
+        self, opened: Iterable[tuple[str, Session]] = (), folder: Path | None = None
+    ) -> None:
+        self.folder = folder
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._twins: dict[str, Session] = {}
@@ -47,8 +53,27 @@ class Datasets:
             for session in self._sessions.values():
                 session.serve(turns, tempo)
 
+    def offer(self, name: str, session: Session) -> Session:
+        """Add a dataset that was just made, unless it was seen in the folder already."""
+        try:
+            self.add(name, session)
+        except ServiceError:
+            return self._sessions[name]
+        return session
+
     def get(self, name: str) -> Session | None:
-        return self._sessions.get(name)
+        session = self._sessions.get(name)
+        if session is None and self.folder is not None and NAME.fullmatch(name):
+            place = self.folder / f"{name}.eke"
+            if place.is_file():
+                session = self._opened(name, place)
+        return session
+
+    def _opened(self, name: str, place: Path) -> Session | None:
+        try:
+            return self.offer(name, open_dataset(place, analyst="server"))
+        except EkeError:  # it is being made
+            return None
 
     def twin(self, name: str) -> Session:
         """A second session on the dataset, for long work that questions should not wait for."""
@@ -59,6 +84,8 @@ class Datasets:
             return self._twins[name]
 
     def items(self) -> list[tuple[str, Session]]:
+        for place in self.folder.glob("*.eke") if self.folder else ():
+            self.get(place.stem)
         with self._lock:
             return sorted(self._sessions.items())
 

@@ -124,7 +124,7 @@ class Jobs:
 
     def waiting(self) -> int:
         """How many wait or run here."""
-        return sum(job.owner == self._store.owner for job in self._store.unfinished())
+        return sum(map(self._store.is_here, self._store.unfinished()))
 
     def stop(self) -> None:
         """Let the job under way finish if it is nearly there; the rest is interrupted."""
@@ -142,7 +142,7 @@ class Jobs:
 
     def _check_room(self, account: str) -> None:
         waiting = self._store.unfinished()
-        here = sum(one.owner == self._store.owner for one in waiting)
+        here = sum(map(self._store.is_here, waiting))
         of_account = sum(one.account == account for one in waiting)
         if self._stopping.is_set() or here >= MOST_WAITING or of_account >= MOST_OF_ONE_ACCOUNT:
             raise Problem(

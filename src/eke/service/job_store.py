@@ -62,12 +62,19 @@ class Job:
 class JobStore:
     """Jobs of one server, in a place that others may use as well; threads may share it."""
 
-    def __init__(self, storage: Storage, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Callable[[], float] | None = None,
+        server: str | None = None,
+    ) -> None:
+        """A worker of a server that has several gives the name of the `server`."""
         self._storage = storage
         self._clock = storage.time if clock is None else clock
         self._table = storage.tables.job
         self._job = self._table.c
-        self.owner = secrets.token_hex(8)
+        self._server = server
+        self.owner = f"{server or ''}{secrets.token_hex(8)}"
 
     # -- whether somebody works on them --------------------------------------------------------
 
@@ -75,9 +82,15 @@ class JobStore:
         """Say of jobs that a dead server has left that they were interrupted; how many.
 
         A file has one server, so whatever is unfinished when that starts was left. In a place that
-        servers share, what the living work on is not touched.
+        servers share, and by a worker, what the living work on is not touched.
         """
-        return self._interrupt_dead() if self._storage.shared else self._interrupt(self._clock())
+        if self._storage.shared or self._server is not None:
+            return self._interrupt_dead()
+        return self._interrupt(self._clock())
+
+    def is_here(self, job: Job) -> bool:
+        """Whether a job is one of this server, whichever worker has it."""
+        return job.owner == self.owner or bool(self._server and job.owner.startswith(self._server))
 
     def interrupt_own(self) -> int:
         """The same of the jobs of this server, which ends."""

@@ -46,16 +46,18 @@ class Reply:
 def run(app: FastAPI, *, host: str, port: int, patience: int = 30) -> None:
     """Serve until SIGINT or SIGTERM; requests under way then have `patience` seconds to finish."""
     log_to_stderr()
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=patience,
-        timeout_keep_alive=30,
-    )
+    uvicorn.run(app, host=host, port=port, workers=1, **manner(patience))
+
+
+def manner(patience: int) -> dict[str, Any]:
+    """How uvicorn runs a server, whatever it is made of."""
+    return {
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": patience,
+        "timeout_keep_alive": 30,
+    }
 
 
 def get(datasets: Datasets, settings: Settings, address: str) -> Reply:

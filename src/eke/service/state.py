@@ -12,6 +12,7 @@ from eke.service.job import Jobs
 from eke.service.job_store import JobStore
 from eke.service.metric import Metrics
 from eke.service.pace import Pace
+from eke.service.peers import Peers
 from eke.service.rate import Rate
 from eke.service.settings import Settings
 from eke.service.turns import FairTurns
@@ -33,26 +34,39 @@ class State:
     metrics: Metrics
     pace: Pace
     turns: FairTurns = field(default_factory=FairTurns)
+    peers: Peers | None = None
 
     @staticmethod
     def of(
-        datasets: Datasets, access: Access, settings: Settings, pace: Pace | None = None
+        datasets: Datasets,
+        access: Access,
+        settings: Settings,
+        pace: Pace | None = None,
+        peers: Peers | None = None,
     ) -> State:
+        """The state of a server, or of one of its workers that have `peers`."""
         metrics = Metrics()
         pace = pace or Pace(settings.answer_step)
+        server = None if peers is None else peers.server
         job_pace = Pace(settings.answer_step * STEPS_OF_A_JOB)
         state = State(
             datasets,
             access,
             settings,
-            Rate(settings.requests_per_minute),
-            Rate(settings.failures_per_minute),
-            Jobs(datasets, JobStore(access.storage.beside()), metrics, job_pace),
+            rate("requests", settings.requests_per_minute, peers),
+            rate("failures", settings.failures_per_minute, peers),
+            Jobs(datasets, JobStore(access.storage.beside(), server=server), metrics, job_pace),
             metrics,
             pace,
+            peers=peers,
         )
         datasets.serve(state.turns.turn, replace(pace, step=pace.step / LOOKS_IN_A_STEP))
         return state
+
+
+def rate(name: str, per_minute: int, peers: Peers | None) -> Rate:
+    """So many a minute of each caller, by all workers together."""
+    return Rate(per_minute, buckets=None if peers is None else peers.buckets(name))
 
 
 def state_of(request: Request) -> State:

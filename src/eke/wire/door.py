@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import secrets
 import ssl
+import struct
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from socket import AF_INET, AF_INET6, create_server, socket
 
-from eke.errors import EkeError
+from eke.errors import EkeError, ServiceError
 from eke.service.log import log
 from eke.service.rate import Rate
-from eke.service.state import State
+from eke.service.state import State, rate
 from eke.wire import message
 from eke.wire.clerk import Clerk
 from eke.wire.connection import ServedConnection
@@ -38,6 +40,7 @@ MOST_UNKNOWN = 100  # connections of an address whose clients are not known yet
 MESSAGES_A_REQUEST = 20  # that an account may send in the time of one request
 _SECONDS = 20.0  # to come in
 _THREADS = 32
+_CANCEL = struct.Struct("<ii")
 _NO = frozenset({"false", "off", "0", "no"})
 _NOT_SETTINGS = frozenset({"user", "database", "options", "replication"})
 
@@ -48,6 +51,7 @@ class Door:
 
     place: DoorPlace
     port: int = 0  # once it is open
+    listening: socket | None = None  # where it was bound already
     _of_accounts: Counter[str] = field(default_factory=Counter)
     _served: dict[tuple[int, int], ServedConnection] = field(default_factory=dict)
     _datasets: dict[str, ServedDataset] = field(default_factory=dict)
@@ -57,6 +61,15 @@ class Door:
     _messages: Rate | None = None
     _turns: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def bind(self) -> None:
+        """Take the address already, for several processes that open this door."""
+        family = AF_INET6 if ":" in self.place.host else AF_INET
+        try:
+            self.listening = create_server((self.place.host, self.place.port), family=family)
+        except OSError as problem:
+            where = f"{self.place.host}:{self.place.port}"
+            raise ServiceError(f"{where} cannot be listened on: {problem.strerror}") from None
 
     @asynccontextmanager
     async def open(self, state: State) -> AsyncIterator[None]:
@@ -72,11 +85,14 @@ class Door:
                 greeting = Greeting(reader, writer, tls, needs_tls=not self.place.is_local)
                 await self._come(greeting, state, threads)
 
-            server = await asyncio.start_server(come, self.place.host, self.place.port)
+            host, port = (None, None) if self.listening else (self.place.host, self.place.port)
+            server = await asyncio.start_server(come, host, port, sock=self.listening)
             self.port = server.sockets[0].getsockname()[1]
             log("listening", door="postgresql", port=self.port)
+            peers = state.peers
             try:
-                yield
+                with nullcontext() if peers is None else peers.listening(self._end_for_peer):
+                    yield
             finally:
                 server.close()
                 for task in list(self._tasks):
@@ -117,14 +133,25 @@ class Door:
         """Who it is; None where somebody only wants to end something."""
         first = await greeting.first()
         if isinstance(first, Cancel):
-            served = self._served.get((first.process, first.secret))
-            if served is not None:
-                served.cancel()
+            if not self._end(first.process, first.secret) and state.peers is not None:
+                state.peers.tell(_CANCEL.pack(first.process, first.secret))
             return None
         guest = await greeting.known(first, state)
         if len(self._served) >= MOST_CONNECTIONS:
             raise Trouble("53300", "too many connections; come again later")
         return guest
+
+    def _end(self, process: int, secret: int) -> bool:
+        """Whether the connection with these keys is here; what it does is ended then."""
+        served = self._served.get((process, secret))
+        if served is not None:
+            served.cancel()
+        return served is not None
+
+    def _end_for_peer(self, told: bytes) -> None:
+        """Clients end something by another connection, which another worker may have got."""
+        if len(told) == _CANCEL.size:
+            self._end(*_CANCEL.unpack(told))
 
     def _forget(self, greeting: Greeting, address: str) -> None:
         """One client fewer at an address of whom it is not known who it is."""
@@ -175,7 +202,8 @@ class Door:
         if dataset is None or dataset.session is not session:
             dataset = self._datasets[name] = ServedDataset.of(name, session)
         if self._messages is None:
-            self._messages = Rate(MESSAGES_A_REQUEST * state.settings.requests_per_minute)
+            most = MESSAGES_A_REQUEST * state.settings.requests_per_minute
+            self._messages = rate("messages", most, state.peers)
         clerk = Clerk(state, dataset, guest, self._messages)
         given = {
             setting: value

@@ -206,7 +206,7 @@ def new_dataset(request: Request, who: Who, body: NewDataset) -> dict[str, Any]:
         )
     except DataError as error:  # of the table that the curator names, not of one that is served
         raise Problem(422, "InvalidRequest", str(error)) from None
-    state.datasets.add(body.name, session)
+    session = state.datasets.offer(body.name, session)
     log("dataset made", dataset=body.name, by=who.name)
     return {"name": body.name, "budget": session.budget.to_dict()}
 

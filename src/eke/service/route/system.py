@@ -30,5 +30,6 @@ def metrics(request: Request, who: Who) -> PlainTextResponse:
         gauges.append(("eke_budget_spent", labels, budget.spent))
     gauges.append(("eke_jobs_waiting", {}, state.jobs.waiting()))
     gauges.sort(key=lambda gauge: gauge[0])
-    text = state.metrics.text(gauges, shown=who.may_see)
+    others = () if state.peers is None else state.peers.counts()
+    text = state.metrics.text(gauges, shown=who.may_see, others=others)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
