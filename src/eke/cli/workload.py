@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -121,6 +121,11 @@ class WorkloadOptions:
     within: list[str] | None
     confidence: float | None
     strategy: str
+
+    def check_empty(self, beside: str) -> None:
+        """Raise where a workload was said beside an option that has one of its own."""
+        if any(value not in (None, "auto", []) for value in asdict(self).values()):
+            raise typer.BadParameter("it has its own tables; leave out yours", param_hint=beside)
 
     def check(self) -> None:
         """Raise for what no dataset could make sense of."""

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import httpx
 
+from eke.client.archive import RemoteArchive
 from eke.client.guard import GuardingThere
 from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
@@ -69,7 +70,7 @@ def connect(
     """A dataset on a server, with the face of a session: both are a `Dataset`.
 
     It has `ask`, `preview`, `curve`, `explain`, `estimate`, `claim`, `plan`, `price`, `release`,
-    `publish`, `measurement`, `budget`, `remaining`, `history` and `domain`; and `close`, or `with`.
+    `publish`, `archive`, `measurement`, `budget`, `remaining`, `history`, `domain`; `close`, `with`.
     A server knows who asks, so `analyst=` is left out. Questions are SQL or expressions; `explain`
     takes SQL. Errors are those of a session. A connection that breaks is tried again, and `key=`
     makes sure that a request is answered once. A plan compares strategies like one made here, knows
@@ -329,6 +330,10 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
             records += page["measurements"]
             after = page["next"]
         return RemoteHistory(records)
+
+    @cached_property
+    def archive(self) -> RemoteArchive:
+        return RemoteArchive(self._wire, self._place, self.domain)
 
     @cached_property
     def domain(self) -> Domain:

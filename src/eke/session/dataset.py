@@ -14,6 +14,7 @@ from eke.inference.progress import Progress, silent
 from eke.session.ask.aim import Aim
 from eke.session.guard.guarding import Guarding
 from eke.session.outside.knowing import Knowing
+from eke.session.publish.archiving import Archiving
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,13 +39,11 @@ class Records(Protocol):
     """Measurements as records."""
 
     def __len__(self) -> int: ...
-
     def to_records(self) -> list[dict[str, Any]]: ...
-
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-class Dataset(Knowing, Guarding):
+class Dataset(Knowing, Guarding, Archiving):
     """A protected dataset, open for questions, releases and publications."""
 
     # -- asking --------------------------------------------------------------------------------

@@ -184,3 +184,37 @@ def test_file_names_are_safe_and_short() -> None:
     long = named(*(f"attribute_{i:02}" for i in range(40)))
     assert len(long) < 160
     assert long.endswith("+32_more")
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
+def test_counts_that_people_could_have(dataset: Path, run: Run, folder: Path, norm: str) -> None:
+    words = ("release", dataset, "--marginals", 1, "--ranges", "hours", "-b", 0.02, "--yes")
+    shown = run(*words, "--as", "whole", "--norm", norm, "--json").json
+    assert (shown["adjusted"]["kind"], shown["adjusted"]["norm"]) == ("whole", norm)
+    values = [value for one in shown["tables"] for value in one["values"]]
+    assert all(value == int(value) >= 0 for value in values)
+    spent = run("budget", dataset, "--json").json["spent"]
+    again = run("release", dataset, "--stored", shown["sequence"], "--json").json
+    assert "adjusted" not in again
+    assert [one["values"] for one in again["tables"]] != [one["values"] for one in shown["tables"]]
+    told = ("release", dataset, "--stored", shown["sequence"], "--as", "whole", "--norm", norm)
+    assert run(*told, "--json").json["tables"] == shown["tables"]
+    written = run(*told, "-o", folder / "whole")
+    assert "one table of whole counts" in written.words
+    frame = pd.read_csv(folder / "whole" / "sex.csv")
+    assert frame["value"].tolist() == shown["tables"][1]["values"]
+    assert run("budget", dataset, "--json").json["spent"] == spent
+
+
+def test_adjusting_is_checked_before_anything_is_spent(
+    dataset: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = run("budget", dataset, "--json").out
+    words = ("release", dataset, "--ranges", "hours", "-b", 0.02, "--yes", "--json")
+    monkeypatch.setattr("eke.planning.workload.agreement.MOST_CELLS", 1)
+    assert "must agree" in run(*words, "--as", "whole").err
+    assert run(*words, "--norm", "l1").code == 2
+    assert run(*words, "--as", "nice").code == 2
+    assert run("release", dataset, "--stored", 3, "--marginals", 1).code == 2
+    assert run("release", dataset, "--stored", 3).code == 1
+    assert run("budget", dataset, "--json").out == before

@@ -221,6 +221,8 @@ def test_plans_and_releases_are_those_of_a_local_session(
     for there, here in zip(release.tables, kept.tables, strict=True):
         assert there.to_pandas().equals(here.to_pandas())
     assert release.table("age").labels == (tuple(range(17, 27)),)
+    read = remote.archive.release(release.sequence).adjusted("whole")
+    assert read.adjustment == kept.adjusted("whole").adjustment
     again = remote.release(remote.plan(workload, budget=0.05), key="tables")
     assert (again.table("sex").values == release.table("sex").values).all()
     by_table = remote.plan([["sex"], ["city"]], within={"sex": 60, ("city",): 90})

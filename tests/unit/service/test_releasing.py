@@ -165,3 +165,35 @@ def test_estimates_are_free(server: Server) -> None:
     unknown = server.call("POST", f"{PEOPLE}/estimate", "ann", {"query": linear, "method": "blue"})
     assert unknown.status == 409
     assert server.session.ledger_entries() == before
+
+
+def test_a_release_is_read_as_consistent_nonnegative_or_whole(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload = {"all_marginals": 1, "ranges": [["age"]]}
+    found = post(server, "releases", {"workload": workload, "budget": 0.02})
+    assert "adjusted" not in found
+    spent = server.session.budget.spent
+    place = f"{PEOPLE}/releases/{found['sequence']}"
+    local = server.session.archive.release(found["sequence"])
+    for kind in ("consistent", "nonnegative", "whole"):
+        for norm in ("l2", "l1", "linf"):
+            read = server.call("GET", f"{place}?as={kind}&norm={norm}", "otto").json()
+            expected = local.adjusted(kind, norm)
+            assert read["adjusted"]["kind"] == kind
+            assert read["adjusted"]["norm"] == norm
+            assert read["adjusted"]["moved"] == pytest.approx(expected.adjustment.moved)
+            assert read["adjusted"]["note"] == expected.adjustment.note
+            for table, same in zip(read["tables"], expected.tables, strict=True):
+                np.testing.assert_allclose(table["values"], same.values)
+    file = server.call("GET", f"{place}/tables/0?as=whole&format=csv", "otto")
+    assert f"release-{found['sequence']}-0-whole.csv" in file.headers["content-disposition"]
+    frame = pd.read_csv(io.BytesIO(file.body))
+    assert frame["value"].tolist() == local.adjusted("whole").tables[0].values.tolist()
+    assert server.session.budget.spent == spent
+    assert server.call("GET", f"{place}?as=nice", "otto").status == 422
+    assert server.call("GET", f"{place}?as=whole&norm=l3", "otto").status == 422
+    monkeypatch.setattr("eke.service.route.releasing.MOST_ADJUSTED", 3)
+    refused = server.call("GET", f"{place}?as=whole", "otto")
+    assert refused.status == 400
+    assert "at most 3 answers" in refused.json()["message"]

@@ -26,9 +26,14 @@ from scipy.sparse import csr_array, eye_array, kron, vstack
 from eke.arrays import FloatArray
 from eke.errors import EstimateError, QueryError
 from eke.inference.residuals import Names
-from eke.planning.workload.consistency import consistent_tables, free_cells
+from eke.planning.workload.consistency import (
+    MOST_PROGRAM_CELLS,
+    consistent_tables,
+    free_cells,
+    too_many_cells,
+)
 from eke.planning.workload.equations import Equation
-from eke.planning.workload.programs import Norm, Program, nearest
+from eke.planning.workload.programs import MOST_FREE, Norm, Program, nearest, too_many_free
 from eke.planning.workload.strategy.line import question_values
 from eke.planning.workload.whole_numbers import (
     MOST_FITTED_CELLS,
@@ -107,6 +112,30 @@ def agreed_answers(
         part.reshape(np.shape(a)) for part, a in zip(np.split(values, ends), answers, strict=True)
     ]
     return Agreed(tuple(split), kind != "nonnegative" or len(frame.marginals) == 1)
+
+
+def check_adjustable(workload: Workload, kind: Kind, norm: Norm) -> None:
+    """Raise for a workload whose answers could not be adjusted: before it is paid for."""
+    if workload.is_marginal:
+        cells = workload.questions
+        if norm != "l2" and cells > MOST_PROGRAM_CELLS:
+            raise EstimateError(too_many_cells(cells))
+        return
+    frame = frame_of(workload, None, ())
+    free = frame.cells.shape[1]
+    if kind != "consistent" and norm == "l2" and free > MOST_FREE:
+        raise EstimateError(too_many_free(free))
+    if kind == "whole":
+        _check_whole(frame)
+
+
+def _check_whole(frame: Frame) -> None:
+    cells = math.prod(frame.sizes.values())
+    if cells > MOST_FITTED_CELLS:
+        raise EstimateError(
+            f"whole counts behind these questions have {cells:,} cells, and at most "
+            f"{MOST_FITTED_CELLS:,} can be fitted; ask for non-negative ones, or release less"
+        )
 
 
 def _marginals(
@@ -291,12 +320,7 @@ def _whole(
 ) -> dict[Names, FloatArray]:
     """Marginals of one table of whole counts, near the given ones."""
     order = tuple(frame.sizes)
-    cells = math.prod(frame.sizes.values())
-    if cells > MOST_FITTED_CELLS:
-        raise EstimateError(
-            f"whole counts behind these questions have {cells:,} cells, and at most "
-            f"{MOST_FITTED_CELLS:,} can be fitted; ask for non-negative ones, or release less"
-        )
+    _check_whole(frame)
     base = fitted_counts(tables, order, frame.sizes)
     whole = round_running_sums(base.reshape(-1), total).reshape(base.shape)
     return {names: summed(whole, order, names).astype(np.float64) for names in tables}

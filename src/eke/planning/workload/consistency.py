@@ -146,6 +146,14 @@ def _lifted(tables: dict[Names, FloatArray]) -> dict[Names, FloatArray]:
     }
 
 
+def too_many_cells(cells: int) -> str:
+    """What is said where a linear program would be too large."""
+    return (
+        f"the L1 and L∞ programs are for at most {MOST_PROGRAM_CELLS:,} cells, not {cells:,}; "
+        "use norm='l2'"
+    )
+
+
 def _by_program(
     tables: Mapping[Names, FloatArray],
     sizes: Mapping[str, int],
@@ -157,10 +165,7 @@ def _by_program(
 ) -> dict[Names, FloatArray]:
     cells = sum(table.size for table in tables.values())
     if cells > MOST_PROGRAM_CELLS:
-        raise EstimateError(
-            f"the L1 and L∞ programs are for at most {MOST_PROGRAM_CELLS:,} cells, not {cells:,}; "
-            "use norm='l2'"
-        )
+        raise EstimateError(too_many_cells(cells))
     design = free_cells(list(tables), sizes)
     target = np.concatenate([table.reshape(-1) for table in tables.values()])
     known, told = [csr_array((0, design.shape[1]))], []

@@ -46,6 +46,14 @@ def nearest(program: Program, norm: Norm) -> FloatArray:
     return _quadratic(program) if norm == "l2" else _linear(program, norm)
 
 
+def too_many_free(free: int) -> str:
+    """What is said where a quadratic program would be too large."""
+    return (
+        f"these answers hang together by {free:,} free numbers, and in L2 at most {MOST_FREE:,} "
+        "can be found together; use norm='l1', or release less at a time"
+    )
+
+
 def _linear(program: Program, norm: Norm) -> FloatArray:
     from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - slow to load
 
@@ -88,10 +96,7 @@ def _quadratic(program: Program) -> FloatArray:
         solved = lsmr(program.design, program.target, atol=_SOLVED, btol=_SOLVED, maxiter=most)
         return np.asarray(solved[0], np.float64)
     if free > MOST_FREE:
-        raise EstimateError(
-            f"these answers hang together by {free:,} free numbers, and in L2 at most "
-            f"{MOST_FREE:,} can be found together; use norm='l1', or release less at a time"
-        )
+        raise EstimateError(too_many_free(free))
     conditions = program.conditions.toarray()
     first, moves = np.zeros(free), np.eye(free)
     if len(conditions):
