@@ -16,6 +16,7 @@ from eke.cli.workload import (
     Ranges,
     Sql,
     Strategy,
+    StrategyMatrix,
     UpTo,
     WithinEach,
     WorkloadOptions,
@@ -47,6 +48,7 @@ def plan(
     within: WithinEach = None,
     confidence: Confidence = None,
     strategy: Strategy = "auto",
+    strategy_matrix: StrategyMatrix = None,
     data: Data = None,
     server: ServerAddress = None,
     token: ServerToken = None,
@@ -70,6 +72,7 @@ def plan(
         within=within,
         confidence=confidence,
         strategy=strategy,
+        strategy_matrix=strategy_matrix,
     )
     wanted.check()
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:

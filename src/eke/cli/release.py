@@ -35,6 +35,7 @@ from eke.cli.workload import (
     Ranges,
     Sql,
     Strategy,
+    StrategyMatrix,
     UpTo,
     WithinEach,
     WorkloadOptions,
@@ -94,6 +95,7 @@ def release(
     within: WithinEach = None,
     confidence: Confidence = None,
     strategy: Strategy = "auto",
+    strategy_matrix: StrategyMatrix = None,
     kind: Annotated[
         Adjusted | None,
         typer.Option("--as", help="The nearest counts that agree, have no negative, or are whole."),
@@ -142,6 +144,7 @@ def release(
         within=within,
         confidence=confidence,
         strategy=strategy,
+        strategy_matrix=strategy_matrix,
     )
     if kind is None and norm is not Near.L2:
         raise typer.BadParameter("say --as as well", param_hint="--norm")

@@ -11,6 +11,7 @@ import numpy as np
 from eke.codec.plain import finite, read_record
 from eke.planning import ReleasePlan, Workload
 from eke.planning.workload.release.section import Alternative, errors_by_budget
+from eke.planning.workload.strategy.given import Strategy, strategy_of
 from eke.planning.workload.workload import Target
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_named
@@ -67,6 +68,14 @@ class RemotePlan:
         """The budget at which a strategy has its errors: plans for accuracies compare budgets."""
         required = self.request.get("within") is not None
         return option.cost if required and option.cost else self.budget
+
+
+def strategy_body(strategy: Strategy) -> dict[str, Any]:
+    """A strategy as a request has it: its name, or the rows of its matrix."""
+    chosen = strategy_of(strategy)
+    if isinstance(chosen, str):
+        return {"strategy": chosen}
+    return {"strategy_matrix": chosen.matrix.tolist()}
 
 
 def read_plan(

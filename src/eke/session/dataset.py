@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from eke.domain import Domain
+    from eke.planning.workload.strategy.given import Strategy
     from eke.privacy.unit import Unit
     from eke.publish import Published
     from eke.session.answer.answer import Answer
@@ -279,7 +280,7 @@ class Dataset(Knowing, Guarding, Archiving):
         budget: float | None = None,
         within: float | Mapping[Any, float] | None = None,
         confidence: float = 0.95,
-        strategy: str = "auto",
+        strategy: Strategy = "auto",
     ) -> PlannedRelease:
         """How to release a workload with the least error for a budget; spends nothing.
 
@@ -290,8 +291,8 @@ class Dataset(Knowing, Guarding, Archiving):
             within: instead of it, the half-width that every answer must meet, or one for each
                 marginal: the plan is then the cheapest that does.
             confidence: that of these half-widths, each by itself.
-            strategy: what to measure; "auto" takes the least expected error. See
-                docs/concepts/workloads.md.
+            strategy: what to measure; "auto" takes the least expected error. A matrix is one row
+                of numbers a question, over the workload's cells. See docs/concepts/workloads.md.
 
         Returns:
             a `ReleasePlan`, whose `explain()` compares the strategies.

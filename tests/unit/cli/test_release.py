@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -218,3 +219,56 @@ def test_adjusting_is_checked_before_anything_is_spent(
     assert run("release", dataset, "--stored", 3, "--marginals", 1).code == 2
     assert run("release", dataset, "--stored", 3).code == 1
     assert run("budget", dataset, "--json").out == before
+
+
+def test_a_strategy_matrix_from_a_file(dataset: Path, run: Run, folder: Path) -> None:
+    text, saved = folder / "mine.csv", folder / "mine.npy"
+    text.write_text("1,1\n0.7,-0.3\n\n0.1,0.9\n")
+    np.save(saved, np.array([[1, 1], [0.7, -0.3], [0.1, 0.9]]))
+    words = ("--over", "sex", "-b", 0.02, "--json", "--strategy-matrix")
+    plan = run("plan", dataset, *words, text).json
+    assert plan == run("plan", dataset, *words, saved).json
+    assert plan["sections"][0]["strategy"] == "matrix"
+    released = run("release", dataset, "--yes", *words, saved).json
+    assert (released["strategy"], released["cost"] <= 0.02) == ("matrix", True)
+
+
+HOSTILE = {
+    "words.csv": b"sex,age\n1,2\n",
+    "ragged.csv": b"1,1\n1\n",
+    "empty.csv": b"",
+    "nan.csv": b"1,nan\n",
+    "bytes.csv": b"\xff\xfe\x00",
+    "narrow.csv": b"1\n",
+    "part.csv": b"1,1\n",
+    "text.npy": b"1,1\n0,1\n",
+    "pickle.npy": b"\x80\x04N.",
+    "none.npy": b"",
+    "long.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': "
+    b"(1000000000, 1000000), }".ljust(118 + 10, b" "),
+    "objects.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': "
+    b"(1, 2), }".ljust(118 + 10, b" ")
+    + b"\0" * 16,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_matrix_costs_nothing(dataset: Path, run: Run, folder: Path, name: str) -> None:
+    (folder / name).write_bytes(HOSTILE[name])
+    before = run("budget", dataset, "--json").out
+    words = ("--over", "sex", "-b", 0.02, "--yes", "--strategy-matrix", folder / name)
+    shown = run("release", dataset, *words)
+    assert (shown.code, shown.out) == (1, "")
+    assert "Traceback" not in shown.err
+    assert run("budget", dataset, "--json").out == before
+
+
+def test_a_matrix_is_given_alone_and_small(
+    dataset: Path, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mine.csv").write_text("1,0\n0,1\n")
+    words = ("plan", dataset, "--over", "sex", "-b", 0.02, "--strategy-matrix")
+    assert run(*words, folder / "mine.csv", "--strategy", "I").code == 2
+    assert run(*words, folder / "nothing.csv").code == 1
+    monkeypatch.setattr("eke.cli.matrix_file.MOST_BYTES", 7)
+    assert "at most 7 bytes" in run(*words, folder / "mine.csv").err

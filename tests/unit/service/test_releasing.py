@@ -197,3 +197,27 @@ def test_a_release_is_read_as_consistent_nonnegative_or_whole(
     refused = server.call("GET", f"{place}?as=whole", "otto")
     assert refused.status == 400
     assert "at most 3 answers" in refused.json()["message"]
+
+
+def test_a_strategy_matrix_over_http(server: Server) -> None:
+    rows = [[1.0, 1.0], [0.7, -0.3], [0.1, 0.9]]
+    body = {"workload": {"over": [["sex"]]}, "budget": 0.02, "strategy_matrix": rows}
+    plan = post(server, "plans", body)
+    local = server.session.plan([["sex"]], budget=0.02, strategy=rows)
+    assert (plan["strategy"], plan["rmse"]) == ("matrix", local.rmse)
+    assert post(server, "releases", body)["strategy"] == "matrix"
+    spent = server.session.budget.spent
+    for bad, status in (
+        ([[1.0, 1.0]], 400),
+        ([[1.0]], 400),
+        ([[0.0, 0.0]], 400),
+        ([], 422),
+        ([["x", 1.0]], 422),
+        ([[1.0] * 1025], 422),
+        ("I", 422),
+    ):
+        reply = server.call("POST", f"{PEOPLE}/releases", "ann", {**body, "strategy_matrix": bad})
+        assert reply.status == status, reply.text
+    both = server.call("POST", f"{PEOPLE}/plans", "ann", {**body, "strategy": "I"})
+    assert both.status == 400
+    assert server.session.budget.spent == spent

@@ -153,10 +153,12 @@ def _as_wanted(
 
 
 def _planned(session: Session, body: Planned) -> ReleasePlan:
+    if body.strategy_matrix is not None and body.strategy != "auto":
+        raise QueryError("give a strategy by name or as a matrix, not both")
     return session.plan(
         workload_of(body.workload, session.domain),
         budget=body.budget,
         within=half_widths(body.within),
         confidence=body.confidence,
-        strategy=body.strategy,
+        strategy=body.strategy if body.strategy_matrix is None else body.strategy_matrix,
     )
