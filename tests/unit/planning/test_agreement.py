@@ -122,6 +122,7 @@ def test_least_squares_without_negative_cells(seed):
         b_ub=np.concatenate([np.full(len(floor), 1e-6), values + 1e-6, 1e-6 - values]),
         bounds=(None, None),
     )
+    assert inside.x is not None
     at_zero = floor[floor @ inside.x < 1e-4]
     assert nnls(at_zero.T, slope)[1] < 1e-3 * max(1.0, float(np.abs(slope).max()))
 

@@ -180,6 +180,7 @@ def test_a_release_is_read_as_consistent_nonnegative_or_whole(
         for norm in ("l2", "l1", "linf"):
             read = server.call("GET", f"{place}?as={kind}&norm={norm}", "otto").json()
             expected = local.adjusted(kind, norm)
+            assert expected.adjustment is not None
             assert read["adjusted"]["kind"] == kind
             assert read["adjusted"]["norm"] == norm
             assert read["adjusted"]["moved"] == pytest.approx(expected.adjustment.moved)

@@ -7,15 +7,22 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import eke
 from eke.errors import QueryError
 from eke.planning.workload.release.plan import plan_release
 from eke.planning.workload.release.queries import workload_matrix
-from eke.planning.workload.strategy.given import MOST_CELLS, MOST_ROWS, strategy_of
+from eke.planning.workload.strategy.given import MOST_CELLS, MOST_ROWS, Strategy, strategy_of
 from eke.planning.workload.strategy.matrices import MatrixStrategy
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.pure import PURE
+
+
+def matrix_of(rows: Strategy) -> NDArray[np.int64]:
+    made = strategy_of(rows)
+    assert isinstance(made, MatrixStrategy)
+    return made.matrix
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ from eke.privacy.pure import PURE
     ],
 )
 def test_numbers_of_a_common_unit_are_kept_exactly(rows):
-    matrix = strategy_of(rows).matrix
+    matrix = matrix_of(rows)
     given = [[Fraction(float(cell)) for cell in row] for row in np.asarray(rows, float)]
     ratios = {
         Fraction(int(whole)) / cell
@@ -52,7 +59,7 @@ def test_numbers_of_a_common_unit_are_kept_exactly(rows):
 
 def test_other_numbers_are_rounded_to_whole_ones():
     rows = np.random.default_rng(3).normal(size=(5, 4))
-    matrix = strategy_of(rows).matrix
+    matrix = matrix_of(rows)
     assert matrix.dtype == np.int64
     assert np.abs(matrix).max() < 2**31
     unit = np.abs(rows).max() / np.abs(matrix).max()
@@ -107,7 +114,7 @@ def test_a_name_says_nothing_of_what_is_measured(measure, name):
         budget=1.0,
         strategy=MatrixStrategy.of(name, rows),
     )
-    measured = eke.Workload(domain, (), tuple(block for block, _ in plan.laws()))
+    measured = eke.Workload.of(domain, [block for block, _ in plan.laws()])
     coefficients = workload_matrix(measured, ("a",))
     np.testing.assert_array_equal(coefficients, rows)
     counts = np.array([5.0, 7.0, 11.0])
@@ -126,7 +133,7 @@ def test_the_rows_measured_cost_at_most_the_budget(measure, seed):
     workload = eke.prefixes(domain, "a")
     plan = plan_release(workload, measure=measure, budget=0.3, strategy=strategy_of(rows))
     losses = [Fraction(0)] * 5
-    measured = eke.Workload(domain, (), tuple(block for block, _ in plan.laws()))
+    measured = eke.Workload.of(domain, [block for block, _ in plan.laws()])
     coefficients = workload_matrix(measured, ("a",)).tolist()
     for row, (_, law) in zip(coefficients, plan.laws(), strict=True):
         scale = Fraction(law.steps) * Fraction(2) ** law.exponent
