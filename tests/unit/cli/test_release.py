@@ -13,7 +13,7 @@ import pytest
 import eke
 from eke.cli import release as command
 from eke.cli.release import file_name
-from tests.command_line import Run
+from tests.command_line import Run, write_people
 
 CUBE = "SELECT sex, hours, COUNT(*) FROM people GROUP BY CUBE (sex, hours)"
 
@@ -272,3 +272,19 @@ def test_a_matrix_is_given_alone_and_small(
     assert run(*words, folder / "nothing.csv").code == 1
     monkeypatch.setattr("eke.cli.matrix_file.MOST_BYTES", 7)
     assert "at most 7 bytes" in run(*words, folder / "mine.csv").err
+
+
+def test_rules_for_epsilon_and_delta(tmp_path: Path, dataset: Path, run: Run) -> None:
+    made = tmp_path / "rho.eke"
+    run("init", *write_people(tmp_path), "--rho", "0.1", "-o", made)
+    words = ("plan", made, "--marginals", 1, "-b", 0.1)
+    shown = run(*words, "--delta", 1e-6)
+    assert shown.code == 0, shown.err
+    for told in ("epsilon = 2.143", "CUBE Th. 2.2", "analytic Gaussian", "zCDP is tighter"):
+        assert told in shown.words
+    assert max(map(len, shown.out.splitlines())) <= 80
+    document = run(*words, "--delta", 1e-6, "--json").json
+    assert len(document["rules"]) == 7
+    assert document == run(*words, "--json").json | {"rules": document["rules"]}
+    assert "no delta" in run("plan", dataset, "--marginals", 1, "-b", 1, "--delta", 1e-6).err
+    assert "delta must lie" in run(*words, "--delta", 2).err
