@@ -8,7 +8,13 @@ from scipy.optimize import linprog, nnls
 
 import eke
 from eke.errors import EkeError
-from eke.planning.workload.agreement import KINDS, agreed_answers, frame_of, largest_sets
+from eke.planning.workload.agreement import (
+    KINDS,
+    agreed_answers,
+    fitting_work,
+    frame_of,
+    largest_sets,
+)
 from eke.planning.workload.equations import Equation
 from eke.planning.workload.programs import Norm
 from eke.planning.workload.release.queries import workload_matrix
@@ -164,6 +170,7 @@ def test_values_that_no_question_tells_apart_are_one():
     asked = [eke.count(x=(10, 20), y=(0, 499)), eke.count(x=(10, 20)), eke.count(y=(500, 999))]
     workload = Workload.of(wide, [*asked, eke.marginal("z")])
     assert frame_of(workload, None, ()).sizes == {"x": 2, "y": 2, "z": 6}
+    assert fitting_work(workload) == 2 * 2 * 6 * 2
     given = [np.full(6, 2.0), np.array(9.0), np.array(4.0), np.array(-3.0)]
     for kind in KINDS:
         z, both, x, y = agreed_answers(workload, given, kind).answers
@@ -172,6 +179,12 @@ def test_values_that_no_question_tells_apart_are_one():
         else:
             assert 0.0 <= both <= x + 1e-9
             assert y >= 0.0
+
+
+def test_fitting_whole_marginals_looks_at_all_cells_for_each():
+    assert fitting_work(all_marginals(DOMAIN, 2)) == 60 * 3
+    large = eke.Domain(**{name: eke.Integer(0, 999) for name in "abc"})
+    assert fitting_work(all_marginals(large, 1)) == 0  # they are rounded one by one
 
 
 def test_constants_and_single_answers():

@@ -194,6 +194,9 @@ def test_a_release_is_read_as_consistent_nonnegative_or_whole(
     assert server.session.budget.spent == spent
     assert server.call("GET", f"{place}?as=nice", "otto").status == 422
     assert server.call("GET", f"{place}?as=whole&norm=l3", "otto").status == 422
+    monkeypatch.setattr("eke.service.route.releasing.MOST_FITTED", 3)
+    assert "too long" in server.call("GET", f"{place}?as=whole", "otto").json()["message"]
+    assert server.call("GET", f"{place}?as=nonnegative", "otto").status == 200
     monkeypatch.setattr("eke.service.route.releasing.MOST_ADJUSTED", 3)
     refused = server.call("GET", f"{place}?as=whole", "otto")
     assert refused.status == 400

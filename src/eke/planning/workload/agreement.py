@@ -129,6 +129,16 @@ def check_adjustable(workload: Workload, kind: Kind, norm: Norm) -> None:
         _check_whole(frame)
 
 
+def fitting_work(workload: Workload) -> int:
+    """How many cells are looked at in each round of fitting whole counts: cells times tables."""
+    if workload.is_marginal:
+        names = {name for target in workload.targets for name in target.attributes}
+        cells = math.prod(workload.domain[name].size for name in names)
+        return 0 if cells > MOST_FITTED_CELLS else cells * len(workload.targets)
+    frame = frame_of(workload, None, ())
+    return math.prod(frame.sizes.values()) * len(frame.marginals)
+
+
 def _check_whole(frame: Frame) -> None:
     cells = math.prod(frame.sizes.values())
     if cells > MOST_FITTED_CELLS:

@@ -12,7 +12,7 @@ from eke.codec.plan import plan_document
 from eke.codec.release import release_document, table_document
 from eke.errors import BudgetExceeded, QueryError
 from eke.planning import ReleasePlan
-from eke.planning.workload.agreement import Kind
+from eke.planning.workload.agreement import Kind, fitting_work
 from eke.planning.workload.programs import Norm
 from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, table_file
@@ -46,6 +46,8 @@ Near = Annotated[Norm, Query(description="What is near: l2, l1 or linf.")]
 
 MOST_ADJUSTED = 20_000
 """Answers of a release, where they are adjusted by the server."""
+MOST_FITTED = 4_000_000
+"""Cells times tables, where whole counts are fitted by the server: a quarter of a minute."""
 
 
 @router.post("/plans", **roles(*EVERYONE))
@@ -149,6 +151,11 @@ def _as_wanted(
             f"{released.workload.questions:,}; read it with eke.connect and say adjusted() there"
         )
     with state_of(request).turns.turn(who.name):
+        if kind == "whole" and fitting_work(released.workload) > MOST_FITTED:
+            raise QueryError(
+                "whole counts behind so many tables take a server too long; ask for nonnegative "
+                "ones, or read the release with eke.connect and say adjusted() there"
+            )
         return released.adjusted(kind, norm)
 
 
