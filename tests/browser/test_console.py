@@ -220,6 +220,16 @@ def test_a_curator_releases_tables_and_sees_them_with_error_bars(
         card.get_by_role("link", name="Download CSV").first.click()
     text = waiting.value.path().read_text()
     assert text.splitlines()[0] == "sex,value,standard_error"
+    card.get_by_label("Show counts").select_option("whole")
+    expect(card).to_contain_text("one table of whole counts")
+    card.get_by_label("Nearest in").select_option("l1")
+    expect(card.locator("svg .error-bar")).to_have_count(3 * 15)
+    with page.expect_download() as waiting:
+        card.get_by_role("link", name="Download CSV").first.click()
+    counts = [line.split(",")[1] for line in waiting.value.path().read_text().splitlines()[1:]]
+    assert all(float(count) == int(float(count)) >= 0 for count in counts)
+    card.get_by_label("Show counts").select_option("")
+    expect(card).to_contain_text("noise is left as it is")
     page.reload()
     page.get_by_role("button", name=re.compile("^Show")).first.click()
     expect(page.get_by_label("Release", exact=True)).to_contain_text("every table by 1")

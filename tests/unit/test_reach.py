@@ -27,7 +27,7 @@ ROWS = [
     for line in PAGE.splitlines()
     if line.startswith("| ") and not line.startswith("| what | ")
 ]
-MARKS = "¹²³⁴⁵⁶⁷⁸"
+MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def ways(cell: str) -> list[str]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from eke.cli.opening import opened
 from eke.cli.options import AsJson, Confidence, Data, Dataset, ServerAddress, ServerToken
 from eke.cli.plan_picture import show_plan
@@ -16,12 +20,16 @@ from eke.cli.workload import (
     Ranges,
     Sql,
     Strategy,
+    StrategyMatrix,
     UpTo,
     WithinEach,
     WorkloadOptions,
     offer_for,
 )
 from eke.codec.printed import json_text, plan_document
+
+if TYPE_CHECKING:
+    from eke.session import PlannedRelease
 
 EXAMPLES = """\
 Examples:
@@ -47,6 +55,11 @@ def plan(
     within: WithinEach = None,
     confidence: Confidence = None,
     strategy: Strategy = "auto",
+    strategy_matrix: StrategyMatrix = None,
+    delta: Annotated[
+        float | None,
+        typer.Option("--delta", help="For a rho: also what rules for (ε, δ) would make of it."),
+    ] = None,
     data: Data = None,
     server: ServerAddress = None,
     token: ServerToken = None,
@@ -70,11 +83,21 @@ def plan(
         within=within,
         confidence=confidence,
         strategy=strategy,
+        strategy_matrix=strategy_matrix,
     )
     wanted.check()
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         offer = offer_for(place, wanted)
+        rules = [] if delta is None else _rules(offer.plan, delta)
         if as_json:
-            output().raw(json_text(plan_document(offer.plan, offer.price)))
+            document = plan_document(offer.plan, offer.price)
+            output().raw(json_text(document | ({"rules": rules} if rules else {})))
         else:
             show_plan(output(), offer)
+            for line in rules:
+                output().line(output().escape(line), indent=2)
+
+
+def _rules(plan: PlannedRelease, delta: float) -> list[str]:
+    """What follows the table of strategies when there is a delta."""
+    return plan.explain(delta).removeprefix(plan.explain()).strip("\n").splitlines()

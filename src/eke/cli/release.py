@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,7 @@ from eke.cli.workload import (
     Ranges,
     Sql,
     Strategy,
+    StrategyMatrix,
     UpTo,
     WithinEach,
     WorkloadOptions,
@@ -42,16 +44,34 @@ from eke.cli.workload import (
 from eke.codec.printed import json_text, release_document
 
 if TYPE_CHECKING:
+    from eke.session import Dataset as OpenDataset
     from eke.session import Release, ReleasedTable
 
 EXAMPLES = """\
 Examples:
   $ eke release adult.eke --marginals 2 --budget 0.5 --output tables
   $ eke release adult.eke --over sex,income --within 50 --yes --json
+  $ eke release adult.eke --stored 7 --as whole --output tables
   $ eke release adult.eke --ranges age -b 0.1 --key monday -o tables -f parquet
   $ eke release adult --marginals 1 -b 0.1 -o tables --server https://eke.org
 """
 _MOST_NAMES = 8
+
+
+class Adjusted(StrEnum):
+    """What released counts can be made."""
+
+    CONSISTENT = "consistent"
+    NONNEGATIVE = "nonnegative"
+    WHOLE = "whole"
+
+
+class Near(StrEnum):
+    """What is near: the sum of squares, the sum or the largest of all changes."""
+
+    L2 = "l2"
+    L1 = "l1"
+    LINF = "linf"
 
 
 class TableFormat(StrEnum):
@@ -75,6 +95,16 @@ def release(
     within: WithinEach = None,
     confidence: Confidence = None,
     strategy: Strategy = "auto",
+    strategy_matrix: StrategyMatrix = None,
+    kind: Annotated[
+        Adjusted | None,
+        typer.Option("--as", help="The nearest counts that agree, have no negative, or are whole."),
+    ] = None,
+    norm: Annotated[Near, typer.Option("--norm", help="What is near, with --as.")] = Near.L2,
+    stored: Annotated[
+        int | None,
+        typer.Option("--stored", metavar="ENTRY", help="One released before, for nothing."),
+    ] = None,
     target: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where to write a file per table."),
@@ -114,7 +144,17 @@ def release(
         within=within,
         confidence=confidence,
         strategy=strategy,
+        strategy_matrix=strategy_matrix,
     )
+    if kind is None and norm is not Near.L2:
+        raise typer.BadParameter("say --as as well", param_hint="--norm")
+    if stored is not None:
+        wanted.check_empty("--stored")
+        with opened(
+            path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
+        ) as place:
+            _hand_over(place, place.archive.release(stored), kind, norm, target, form, as_json)
+        return
     wanted.check()
     if not yes and (as_json or not _is_attended()):
         raise typer.BadParameter("nobody can be asked here; add --yes to spend", param_hint="--yes")
@@ -122,6 +162,9 @@ def release(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
     ) as place:
         offer = offer_for(place, wanted)
+        if kind is not None:  # what cannot be adjusted must not be bought
+            planning = import_module("eke.planning")
+            planning.check_adjustable(offer.plan.workload, kind.value, norm.value)
         if not as_json:
             show_plan(errors(), offer)
         if not yes:
@@ -130,15 +173,32 @@ def release(
             target.mkdir(parents=True, exist_ok=True)  # what cannot be written must not be bought
         with working(f"Measuring {offer.plan.answers:,} answers"), going_on(key, place) as used_key:
             released = place.release(offer.plan, key=used_key)
-        files: list[Path] = []
-        if target is not None:
-            with working("Writing"):
-                files = write_tables(released, target, form)
-        remaining = place.remaining
-        if as_json:
-            output().raw(json_text(release_document(released, remaining, files)))
-        else:
-            _show(output(), released, remaining, files)
+        _hand_over(place, released, kind, norm, target, form, as_json)
+
+
+def _hand_over(
+    place: OpenDataset,
+    released: Release,
+    kind: Adjusted | None,
+    norm: Near,
+    target: Path | None,
+    form: TableFormat,
+    as_json: bool,
+) -> None:
+    """The tables as they are wanted: adjusted, in files, printed or as JSON."""
+    if kind is not None:
+        with working("Adjusting"):
+            released = released.adjusted(kind.value, norm.value)
+    files: list[Path] = []
+    if target is not None:
+        target.mkdir(parents=True, exist_ok=True)
+        with working("Writing"):
+            files = write_tables(released, target, form)
+    remaining = place.remaining
+    if as_json:
+        output().raw(json_text(release_document(released, remaining, files)))
+    else:
+        _show(output(), released, remaining, files)
 
 
 def _is_attended() -> bool:
@@ -188,6 +248,13 @@ def _show(screen: Screen, released: Release, remaining: float, files: list[Path]
     else:
         screen.print(
             "[dim]Ask about them free of charge, or say --output FOLDER to have them as files.[/]",
+            indent=2,
+        )
+    if released.adjustment is not None:
+        told = released.adjustment
+        screen.line(
+            f"[dim]{told.note} Moved by {told.moved:.4g} in {told.norm.upper()}, a single value by "
+            f"{told.largest:.4g} at most.[/]",
             indent=2,
         )
     show_caveats(screen, released.caveats)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 import eke
+from eke.cli.matrix_file import read_matrix
 from eke.cli.options import half_widths, question_text
 from eke.cli.screen import working
 
@@ -103,6 +105,14 @@ WithinEach: TypeAlias = Annotated[
 Strategy: TypeAlias = Annotated[
     str, typer.Option("--strategy", help="What to measure; auto takes the least error.")
 ]
+StrategyMatrix: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--strategy-matrix",
+        metavar="FILE",
+        help="In place of it, rows of numbers to measure: CSV without a header, or .npy.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +131,19 @@ class WorkloadOptions:
     within: list[str] | None
     confidence: float | None
     strategy: str
+    strategy_matrix: Path | None
+
+    def check_empty(self, beside: str) -> None:
+        """Raise where a workload was said beside an option that has one of its own."""
+        if any(value not in (None, "auto", []) for value in asdict(self).values()):
+            raise typer.BadParameter("it has its own tables; leave out yours", param_hint=beside)
 
     def check(self) -> None:
         """Raise for what no dataset could make sense of."""
         if self.containing is not None and self.marginals is None:
             raise typer.BadParameter("say --marginals K as well", param_hint="--with")
+        if self.strategy_matrix is not None and self.strategy != "auto":
+            raise typer.BadParameter("leave out --strategy", param_hint="--strategy-matrix")
         if (self.budget is None) == (not self.within):
             raise typer.BadParameter(
                 "say what it may cost (--budget 0.5) or how far counts may be off (--within 50)",
@@ -156,13 +174,15 @@ def offer_for(place: Dataset, wanted: WorkloadOptions) -> PricedPlan:
         within = {tuple(_names(columns)): width for columns, width in given.items()}
     else:
         within = given
+    file = wanted.strategy_matrix
+    strategy = wanted.strategy if file is None else read_matrix(file)
     with working("Comparing strategies"):
         plan = place.plan(
             workload_of(wanted, place.domain),
             budget=wanted.budget,
             within=within,
             confidence=0.95 if wanted.confidence is None else wanted.confidence,
-            strategy=wanted.strategy,
+            strategy=strategy,
         )
         return PricedPlan(plan, place.price(plan))
 

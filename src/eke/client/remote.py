@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import httpx
 
+from eke.client.archive import RemoteArchive
 from eke.client.guard import GuardingThere
 from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
@@ -25,13 +26,14 @@ from eke.client.wire import Wire
 from eke.codec.answer import read_answer
 from eke.codec.claim import read_claim
 from eke.codec.estimate import read_estimate
-from eke.codec.plan import RemotePlan, read_plan
+from eke.codec.plan import RemotePlan, read_plan, strategy_body
 from eke.codec.preview import read_preview
 from eke.codec.release import read_release
 from eke.domain import Domain, domain_from_document
 from eke.errors import EkeError, QueryError, ServiceError
 from eke.inference.progress import Progress, silent
 from eke.planning import workload_to_document
+from eke.planning.workload.strategy.given import Strategy
 from eke.privacy.record_loss import NANO
 from eke.privacy.unit import Unit
 from eke.publish import Published
@@ -69,7 +71,7 @@ def connect(
     """A dataset on a server, with the face of a session: both are a `Dataset`.
 
     It has `ask`, `preview`, `curve`, `explain`, `estimate`, `claim`, `plan`, `price`, `release`,
-    `publish`, `measurement`, `budget`, `remaining`, `history` and `domain`; and `close`, or `with`.
+    `publish`, `archive`, `measurement`, `budget`, `remaining`, `history` and `domain`, and `close`.
     A server knows who asks, so `analyst=` is left out. Questions are SQL or expressions; `explain`
     takes SQL. Errors are those of a session. A connection that breaks is tried again, and `key=`
     makes sure that a request is answered once. A plan compares strategies like one made here, knows
@@ -239,7 +241,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
         budget: float | None = None,
         within: float | Mapping[Any, float] | None = None,
         confidence: float = 0.95,
-        strategy: str = "auto",
+        strategy: Strategy = "auto",
     ) -> RemotePlan:
         """How to release a workload with the least error, and its price; spends nothing."""
         wanted = workload_of(workload, self.domain)
@@ -253,7 +255,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
         body = {
             "workload": short,
             "confidence": confidence,
-            "strategy": strategy,
+            **strategy_body(strategy),
             **({} if budget is None else {"budget": budget}),
             **({} if within is None else {"within": widths}),
         }
@@ -329,6 +331,10 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
             records += page["measurements"]
             after = page["next"]
         return RemoteHistory(records)
+
+    @cached_property
+    def archive(self) -> RemoteArchive:
+        return RemoteArchive(self._wire, self._place, self.domain)
 
     @cached_property
     def domain(self) -> Domain:

@@ -10,7 +10,9 @@ import numpy as np
 
 from eke.codec.plain import finite, read_record
 from eke.planning import ReleasePlan, Workload
+from eke.planning.workload.release.rules import compared_rules
 from eke.planning.workload.release.section import Alternative, errors_by_budget
+from eke.planning.workload.strategy.given import Strategy, strategy_of
 from eke.planning.workload.workload import Target
 from eke.privacy.measure import Measure
 from eke.privacy.measures import measure_named
@@ -46,9 +48,12 @@ class RemotePlan:
     capped: bool = False  # whether the analyst's own cap leaves so little
     guarded: str = ""  # the guarded claims that it could make more probable
 
-    def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first."""
-        return self.explanation
+    def explain(self, delta: float | None = None) -> str:
+        """A table of the strategies that were considered, and rules for (ε, δ) if wanted."""
+        if delta is None:
+            return self.explanation
+        rules = compared_rules(self.measure, self.budget, self.rmse, delta)
+        return "\n".join([self.explanation, "", *rules])
 
     def comparison(self) -> list[tuple[RemoteSection, list[Alternative]]]:
         """The strategies considered for each section, with what the same quality would cost."""
@@ -67,6 +72,14 @@ class RemotePlan:
         """The budget at which a strategy has its errors: plans for accuracies compare budgets."""
         required = self.request.get("within") is not None
         return option.cost if required and option.cost else self.budget
+
+
+def strategy_body(strategy: Strategy) -> dict[str, Any]:
+    """A strategy as a request has it: its name, or the rows of its matrix."""
+    chosen = strategy_of(strategy)
+    if isinstance(chosen, str):
+        return {"strategy": chosen}
+    return {"strategy_matrix": chosen.matrix.tolist()}
 
 
 def read_plan(

@@ -96,6 +96,12 @@ def plan_document(plan: PlannedRelease, price: Price) -> dict[str, Any]:
     }
 
 
+def _adjusted(release: Release) -> dict[str, Any]:
+    if release.adjustment is None:
+        return {}
+    return {"adjusted": {**asdict(release.adjustment), "note": release.adjustment.note}}
+
+
 def release_document(
     release: Release, remaining: float, files: Sequence[Path] = ()
 ) -> dict[str, Any]:
@@ -122,5 +128,6 @@ def release_document(
         "strategy": release.strategy,
         "rmse": release.rmse,
         "caveats": list(release.caveats),
+        **_adjusted(release),
         "tables": tables,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from eke.domain import Domain
 from eke.planning import workload_from_document
 from eke.planning.workload.equations import Equation
 from eke.publish import Published
-from eke.session import Record, Release, ReleasedTable
+from eke.session import Adjustment, Record, Release, ReleasedTable
 from eke.session.release.released import release_caveats
 
 _SHOWN = 8  # rows of a publication, to look at
@@ -29,6 +30,7 @@ def release_document(release: Release, record: Record, *, values: bool) -> dict[
             "total": release.total,
             **equations_document(release.equations),
             "caveats": list(release.caveats),
+            **adjustment_document(release.adjustment),
             "tables": tables,
         }
     )
@@ -47,6 +49,19 @@ def equations_document(equations: Sequence[Equation]) -> dict[str, Any]:
         for one in equations
     ]
     return {"equations": told}
+
+
+def adjustment_document(adjustment: Adjustment | None) -> dict[str, Any]:
+    """How the values were adjusted, if they were."""
+    if adjustment is None:
+        return {}
+    return {"adjusted": {**asdict(adjustment), "note": adjustment.note}}
+
+
+def _read_adjustment(document: Mapping[str, Any] | None) -> Adjustment | None:
+    if document is None:
+        return None
+    return Adjustment(**{part.name: document[part.name] for part in fields(Adjustment)})
 
 
 def table_document(table: ReleasedTable, *, values: bool = True) -> dict[str, Any]:
@@ -130,6 +145,7 @@ def read_release(document: Mapping[str, Any], domain: Domain) -> Release:
             for one in document.get("equations", ())
         ),
         caveats=tuple(said),
+        adjustment=_read_adjustment(document.get("adjusted")),
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from eke.planning.online.rent import direct, narrowest_affordable, top_up
     from eke.planning.online.requirement import Demand, Requirement
     from eke.planning.online.spend import spend_on
+    from eke.planning.workload.agreement import Agreed, agreed_answers, check_adjustable
     from eke.planning.workload.consistency import consistent_tables
     from eke.planning.workload.release import ReleasePlan, plan_of_block, plan_release
     from eke.planning.workload.release.accuracies import plan_for_accuracies
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "POLICIES",
     "AccountsAtHand",
+    "Agreed",
     "Decision",
     "Demand",
     "Facts",
@@ -68,8 +70,10 @@ __all__ = [
     "Suggestion",
     "Target",
     "Workload",
+    "agreed_answers",
     "all_marginals",
     "best_choice",
+    "check_adjustable",
     "check_price",
     "checked",
     "consistent_tables",
@@ -126,6 +130,7 @@ if not TYPE_CHECKING:
             "online.rent": "direct narrowest_affordable top_up",
             "online.requirement": "Demand Requirement",
             "online.spend": "spend_on",
+            "workload.agreement": "Agreed agreed_answers check_adjustable",
             "workload.consistency": "consistent_tables",
             "workload.release": "ReleasePlan plan_of_block plan_release",
             "workload.release.accuracies": "plan_for_accuracies",

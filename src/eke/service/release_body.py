@@ -6,10 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
+from eke.planning.workload.strategy.given import MOST_CELLS, MOST_ROWS
 from eke.service.body import Body, LinearForm
 from eke.sql.guard import MOST_CHARACTERS
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Row = Annotated[
+    list[Annotated[float, Field(allow_inf_nan=False)]], Field(min_length=1, max_length=MOST_CELLS)
+]
 _Names = Annotated[list[str], Field(max_length=100)]
 _Ways = Annotated[int, Field(ge=0, le=1000)]
 _Sets = Annotated[list[_Names], Field(max_length=5000)]
@@ -71,6 +75,12 @@ class Planned(Body):
     )
     confidence: float = Field(0.95, gt=0, lt=1)
     strategy: str = Field("auto", min_length=1, max_length=40)
+    strategy_matrix: list[_Row] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_ROWS,
+        description="In place of a name: rows to be measured, over the workload's cells.",
+    )
 
 
 class NewPublication(Body):

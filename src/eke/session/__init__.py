@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from eke.session.planned import PlannedRelease
     from eke.session.publish.archive import Archive, Record
     from eke.session.publish.published import PublishRequest
+    from eke.session.release.adjusted import Adjustment
     from eke.session.release.advise import Advice, Advised
     from eke.session.release.price import Price
     from eke.session.release.released import Release, ReleasedTable
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from eke.session.view import View
 
 __all__ = [
+    "Adjustment",
     "Advice",
     "Advised",
     "Aim",
@@ -103,6 +105,7 @@ if not TYPE_CHECKING:
             "publish.published": "PublishRequest",
             "release.advise": "Advice Advised",
             "release.price": "Price",
+            "release.adjusted": "Adjustment",
             "release.released": "Release ReleasedTable",
             "session": "Session",
             "view": "View",

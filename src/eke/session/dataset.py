@@ -14,11 +14,13 @@ from eke.inference.progress import Progress, silent
 from eke.session.ask.aim import Aim
 from eke.session.guard.guarding import Guarding
 from eke.session.outside.knowing import Knowing
+from eke.session.publish.archiving import Archiving
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from eke.domain import Domain
+    from eke.planning.workload.strategy.given import Strategy
     from eke.privacy.unit import Unit
     from eke.publish import Published
     from eke.session.answer.answer import Answer
@@ -38,13 +40,11 @@ class Records(Protocol):
     """Measurements as records."""
 
     def __len__(self) -> int: ...
-
     def to_records(self) -> list[dict[str, Any]]: ...
-
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-class Dataset(Knowing, Guarding):
+class Dataset(Knowing, Guarding, Archiving):
     """A protected dataset, open for questions, releases and publications."""
 
     # -- asking --------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class Dataset(Knowing, Guarding):
         budget: float | None = None,
         within: float | Mapping[Any, float] | None = None,
         confidence: float = 0.95,
-        strategy: str = "auto",
+        strategy: Strategy = "auto",
     ) -> PlannedRelease:
         """How to release a workload with the least error for a budget; spends nothing.
 
@@ -291,8 +291,8 @@ class Dataset(Knowing, Guarding):
             within: instead of it, the half-width that every answer must meet, or one for each
                 marginal: the plan is then the cheapest that does.
             confidence: that of these half-widths, each by itself.
-            strategy: what to measure; "auto" takes the least expected error. See
-                docs/concepts/workloads.md.
+            strategy: what to measure; "auto" takes the least expected error. A matrix is one row
+                of numbers a question, over the workload's cells. See docs/concepts/workloads.md.
 
         Returns:
             a `ReleasePlan`, whose `explain()` compares the strategies.

@@ -42,8 +42,8 @@ class PlannedRelease(Protocol):
     @property
     def rmse(self) -> float: ...
 
-    def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first."""
+    def explain(self, delta: float | None = None) -> str:
+        """A table of the strategies that were considered, and rules for (ε, δ) if wanted."""
         ...
 
     def comparison(self) -> Sequence[tuple[PlannedSection, Sequence[Alternative]]]:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from eke.engine import Shares, Tempo, Vault
     from eke.ledger import Entry, Verification
     from eke.planning import ReleasePlan
-    from eke.planning.workload.strategy.matrices import MatrixStrategy
+    from eke.planning.workload.strategy.given import Strategy
     from eke.privacy.measure import Measure
     from eke.publish import Published
     from eke.session.ask.claim import Claim
@@ -205,7 +205,7 @@ class Session(KnowingHere, GuardingHere, Dataset):
         budget: float | None = None,
         within: float | Mapping[Any, float] | None = None,
         confidence: float = 0.95,
-        strategy: str | MatrixStrategy = "auto",
+        strategy: Strategy = "auto",
     ) -> ReleasePlan:
         return releasing.planned(
             releasing.workload_of(workload, self.domain),

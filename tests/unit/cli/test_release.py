@@ -6,13 +6,14 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import eke
 from eke.cli import release as command
 from eke.cli.release import file_name
-from tests.command_line import Run
+from tests.command_line import Run, write_people
 
 CUBE = "SELECT sex, hours, COUNT(*) FROM people GROUP BY CUBE (sex, hours)"
 
@@ -184,3 +185,106 @@ def test_file_names_are_safe_and_short() -> None:
     long = named(*(f"attribute_{i:02}" for i in range(40)))
     assert len(long) < 160
     assert long.endswith("+32_more")
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
+def test_counts_that_people_could_have(dataset: Path, run: Run, folder: Path, norm: str) -> None:
+    words = ("release", dataset, "--marginals", 1, "--ranges", "hours", "-b", 0.02, "--yes")
+    shown = run(*words, "--as", "whole", "--norm", norm, "--json").json
+    assert (shown["adjusted"]["kind"], shown["adjusted"]["norm"]) == ("whole", norm)
+    values = [value for one in shown["tables"] for value in one["values"]]
+    assert all(value == int(value) >= 0 for value in values)
+    spent = run("budget", dataset, "--json").json["spent"]
+    again = run("release", dataset, "--stored", shown["sequence"], "--json").json
+    assert "adjusted" not in again
+    assert [one["values"] for one in again["tables"]] != [one["values"] for one in shown["tables"]]
+    told = ("release", dataset, "--stored", shown["sequence"], "--as", "whole", "--norm", norm)
+    assert run(*told, "--json").json["tables"] == shown["tables"]
+    written = run(*told, "-o", folder / "whole")
+    assert "one table of whole counts" in written.words
+    frame = pd.read_csv(folder / "whole" / "sex.csv")
+    assert frame["value"].tolist() == shown["tables"][1]["values"]
+    assert run("budget", dataset, "--json").json["spent"] == spent
+
+
+def test_adjusting_is_checked_before_anything_is_spent(
+    dataset: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = run("budget", dataset, "--json").out
+    words = ("release", dataset, "--ranges", "hours", "-b", 0.02, "--yes", "--json")
+    monkeypatch.setattr("eke.planning.workload.agreement.MOST_CELLS", 1)
+    assert "must agree" in run(*words, "--as", "whole").err
+    assert run(*words, "--norm", "l1").code == 2
+    assert run(*words, "--as", "nice").code == 2
+    assert run("release", dataset, "--stored", 3, "--marginals", 1).code == 2
+    assert run("release", dataset, "--stored", 3).code == 1
+    assert run("budget", dataset, "--json").out == before
+
+
+def test_a_strategy_matrix_from_a_file(dataset: Path, run: Run, folder: Path) -> None:
+    text, saved = folder / "mine.csv", folder / "mine.npy"
+    text.write_text("1,1\n0.7,-0.3\n\n0.1,0.9\n")
+    np.save(saved, np.array([[1, 1], [0.7, -0.3], [0.1, 0.9]]))
+    words = ("--over", "sex", "-b", 0.02, "--json", "--strategy-matrix")
+    plan = run("plan", dataset, *words, text).json
+    assert plan == run("plan", dataset, *words, saved).json
+    assert plan["sections"][0]["strategy"] == "matrix"
+    released = run("release", dataset, "--yes", *words, saved).json
+    assert (released["strategy"], released["cost"] <= 0.02) == ("matrix", True)
+
+
+HOSTILE = {
+    "words.csv": b"sex,age\n1,2\n",
+    "ragged.csv": b"1,1\n1\n",
+    "empty.csv": b"",
+    "nan.csv": b"1,nan\n",
+    "bytes.csv": b"\xff\xfe\x00",
+    "narrow.csv": b"1\n",
+    "part.csv": b"1,1\n",
+    "text.npy": b"1,1\n0,1\n",
+    "pickle.npy": b"\x80\x04N.",
+    "none.npy": b"",
+    "long.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': "
+    b"(1000000000, 1000000), }".ljust(118 + 10, b" "),
+    "objects.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': "
+    b"(1, 2), }".ljust(118 + 10, b" ")
+    + b"\0" * 16,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_matrix_costs_nothing(dataset: Path, run: Run, folder: Path, name: str) -> None:
+    (folder / name).write_bytes(HOSTILE[name])
+    before = run("budget", dataset, "--json").out
+    words = ("--over", "sex", "-b", 0.02, "--yes", "--strategy-matrix", folder / name)
+    shown = run("release", dataset, *words)
+    assert (shown.code, shown.out) == (1, "")
+    assert "Traceback" not in shown.err
+    assert run("budget", dataset, "--json").out == before
+
+
+def test_a_matrix_is_given_alone_and_small(
+    dataset: Path, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mine.csv").write_text("1,0\n0,1\n")
+    words = ("plan", dataset, "--over", "sex", "-b", 0.02, "--strategy-matrix")
+    assert run(*words, folder / "mine.csv", "--strategy", "I").code == 2
+    assert run(*words, folder / "nothing.csv").code == 1
+    monkeypatch.setattr("eke.cli.matrix_file.MOST_BYTES", 7)
+    assert "at most 7 bytes" in run(*words, folder / "mine.csv").err
+
+
+def test_rules_for_epsilon_and_delta(tmp_path: Path, dataset: Path, run: Run) -> None:
+    made = tmp_path / "rho.eke"
+    run("init", *write_people(tmp_path), "--rho", "0.1", "-o", made)
+    words = ("plan", made, "--marginals", 1, "-b", 0.1)
+    shown = run(*words, "--delta", 1e-6)
+    assert shown.code == 0, shown.err
+    for told in ("epsilon = 2.143", "CUBE Th. 2.2", "analytic Gaussian", "zCDP is tighter"):
+        assert told in shown.words
+    assert max(map(len, shown.out.splitlines())) <= 80
+    document = run(*words, "--delta", 1e-6, "--json").json
+    assert len(document["rules"]) == 7
+    assert document == run(*words, "--json").json | {"rules": document["rules"]}
+    assert "no delta" in run("plan", dataset, "--marginals", 1, "-b", 1, "--delta", 1e-6).err
+    assert "delta must lie" in run(*words, "--delta", 2).err

@@ -211,6 +211,11 @@ def test_plans_and_releases_are_those_of_a_local_session(
     assert_same_comparison(plan, own)
     tables = [["sex"], ["city"]]
     assert_same_comparison(remote.plan(tables, within=60), local.plan(tables, within=60))
+    matrix = [[1.0, 1.0], [0.7, -0.3]]
+    assert_same_comparison(
+        remote.plan([["sex"]], budget=0.05, strategy=matrix),
+        local.plan([["sex"]], budget=0.05, strategy=matrix),
+    )
     before = local.budget.spent
     release = remote.release(plan, key="tables")
     assert local.budget.spent == pytest.approx(before + release.cost)
@@ -221,6 +226,8 @@ def test_plans_and_releases_are_those_of_a_local_session(
     for there, here in zip(release.tables, kept.tables, strict=True):
         assert there.to_pandas().equals(here.to_pandas())
     assert release.table("age").labels == (tuple(range(17, 27)),)
+    read = remote.archive.release(release.sequence).adjusted("whole")
+    assert read.adjustment == kept.adjusted("whole").adjustment
     again = remote.release(remote.plan(workload, budget=0.05), key="tables")
     assert (again.table("sex").values == release.table("sex").values).all()
     by_table = remote.plan([["sex"], ["city"]], within={"sex": 60, ("city",): 90})

@@ -8,7 +8,8 @@ from scipy.optimize import linprog, nnls
 
 from eke.errors import EkeError
 from eke.inference.residuals import closure
-from eke.planning.workload.consistency import Norm, consistent_tables, free_cells
+from eke.planning.workload.consistency import consistent_tables, free_cells
+from eke.planning.workload.programs import Norm
 from eke.planning.workload.whole_numbers import round_running_sums, whole_tables
 from tests.unit.planning.cubes import FloatArray, cube, marginal_rows
 

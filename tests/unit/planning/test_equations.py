@@ -12,8 +12,9 @@ from eke.domain import Domain, Integer
 from eke.errors import EstimateError
 from eke.history import Assertion
 from eke.planning import consistent_tables, whole_tables
-from eke.planning.workload.consistency import Norm, free_cells
+from eke.planning.workload.consistency import free_cells
 from eke.planning.workload.equations import Equation, equations_of
+from eke.planning.workload.programs import Norm
 from eke.query import count, marginal
 
 DOMAIN = Domain(a=Integer(0, 1), b=Integer(0, 2), c=Integer(0, 1))

@@ -165,3 +165,63 @@ def test_estimates_are_free(server: Server) -> None:
     unknown = server.call("POST", f"{PEOPLE}/estimate", "ann", {"query": linear, "method": "blue"})
     assert unknown.status == 409
     assert server.session.ledger_entries() == before
+
+
+def test_a_release_is_read_as_consistent_nonnegative_or_whole(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload = {"all_marginals": 1, "ranges": [["age"]]}
+    found = post(server, "releases", {"workload": workload, "budget": 0.02})
+    assert "adjusted" not in found
+    spent = server.session.budget.spent
+    place = f"{PEOPLE}/releases/{found['sequence']}"
+    local = server.session.archive.release(found["sequence"])
+    for kind in ("consistent", "nonnegative", "whole"):
+        for norm in ("l2", "l1", "linf"):
+            read = server.call("GET", f"{place}?as={kind}&norm={norm}", "otto").json()
+            expected = local.adjusted(kind, norm)
+            assert expected.adjustment is not None
+            assert read["adjusted"]["kind"] == kind
+            assert read["adjusted"]["norm"] == norm
+            assert read["adjusted"]["moved"] == pytest.approx(expected.adjustment.moved)
+            assert read["adjusted"]["note"] == expected.adjustment.note
+            for table, same in zip(read["tables"], expected.tables, strict=True):
+                np.testing.assert_allclose(table["values"], same.values)
+    file = server.call("GET", f"{place}/tables/0?as=whole&format=csv", "otto")
+    assert f"release-{found['sequence']}-0-whole.csv" in file.headers["content-disposition"]
+    frame = pd.read_csv(io.BytesIO(file.body))
+    assert frame["value"].tolist() == local.adjusted("whole").tables[0].values.tolist()
+    assert server.session.budget.spent == spent
+    assert server.call("GET", f"{place}?as=nice", "otto").status == 422
+    assert server.call("GET", f"{place}?as=whole&norm=l3", "otto").status == 422
+    monkeypatch.setattr("eke.service.route.releasing.MOST_FITTED", 3)
+    assert "too long" in server.call("GET", f"{place}?as=whole", "otto").json()["message"]
+    assert server.call("GET", f"{place}?as=nonnegative", "otto").status == 200
+    monkeypatch.setattr("eke.service.route.releasing.MOST_ADJUSTED", 3)
+    refused = server.call("GET", f"{place}?as=whole", "otto")
+    assert refused.status == 400
+    assert "at most 3 answers" in refused.json()["message"]
+
+
+def test_a_strategy_matrix_over_http(server: Server) -> None:
+    rows = [[1.0, 1.0], [0.7, -0.3], [0.1, 0.9]]
+    body = {"workload": {"over": [["sex"]]}, "budget": 0.02, "strategy_matrix": rows}
+    plan = post(server, "plans", body)
+    local = server.session.plan([["sex"]], budget=0.02, strategy=rows)
+    assert (plan["strategy"], plan["rmse"]) == ("matrix", local.rmse)
+    assert post(server, "releases", body)["strategy"] == "matrix"
+    spent = server.session.budget.spent
+    for bad, status in (
+        ([[1.0, 1.0]], 400),
+        ([[1.0]], 400),
+        ([[0.0, 0.0]], 400),
+        ([], 422),
+        ([["x", 1.0]], 422),
+        ([[1.0] * 1025], 422),
+        ("I", 422),
+    ):
+        reply = server.call("POST", f"{PEOPLE}/releases", "ann", {**body, "strategy_matrix": bad})
+        assert reply.status == status, reply.text
+    both = server.call("POST", f"{PEOPLE}/plans", "ann", {**body, "strategy": "I"})
+    assert both.status == 400
+    assert server.session.budget.spent == spent

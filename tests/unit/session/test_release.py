@@ -376,3 +376,36 @@ def test_blocks_that_later_answers_could_not_use_are_refused(session, monkeypatc
     assert session.budget.spent == 0.0
     monkeypatch.setattr(releasing, "MOST_SINGLE_ANSWERS", largest)
     assert session.release(plan).cost > 0.0
+
+
+OWN = np.array([[1.0, 1.0], [0.7, -0.3], [0.1, 0.9]])
+
+
+def test_a_strategy_matrix_of_ones_own(dataset):
+    plan = dataset.plan([["sex"]], budget=0.2, strategy=OWN)
+    assert plan.strategy == "matrix"
+    before = dataset.ledger_entries()
+    assert dataset.price(plan).cost <= 0.2
+    assert dataset.ledger_entries() == before
+    release = dataset.release(plan)
+    assert 0.19 < release.cost <= 0.2
+    assert dataset.budget.spent == pytest.approx(release.cost)
+    assert dataset.ask(eke.count(sex="Female"), within=500).free
+    as_list = dataset.plan([["sex"]], budget=0.2, strategy=OWN.tolist())
+    assert as_list.rmse == plan.rmse
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([[1.0, 1.0]], "does not determine the workload"),
+        ([[1.0, 1.0, 1.0]], "needs 2 columns .* the cells of sex"),
+        ([[float("nan"), 1.0]], "finite"),
+    ],
+)
+def test_a_matrix_that_cannot_be_used_costs_nothing(dataset, rows, message):
+    with pytest.raises(QueryError, match=message):
+        dataset.plan([["sex"]], budget=0.2, strategy=rows)
+    with pytest.raises(AccuracyError, match="leave it out"):
+        dataset.plan([["sex"]], within=20, strategy=OWN)
+    assert dataset.budget.spent == 0

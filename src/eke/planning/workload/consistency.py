@@ -14,19 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
+from scipy.sparse import csr_array, kron, vstack
 
 from eke.arrays import FloatArray
 from eke.errors import EstimateError, QueryError
 from eke.inference.residuals import Names, Residuals, closure
 from eke.planning.workload.equations import Equation, Meeting, Projection
+from eke.planning.workload.programs import Norm, Program, nearest
 
 Tables: TypeAlias = Mapping[Names, ArrayLike]
-Norm: TypeAlias = Literal["l2", "l1", "linf"]
 
 MOST_PROGRAM_CELLS = 200_000
 _MOST_ROUNDS = 20_000
@@ -146,6 +146,14 @@ def _lifted(tables: dict[Names, FloatArray]) -> dict[Names, FloatArray]:
     }
 
 
+def too_many_cells(cells: int) -> str:
+    """What is said where a linear program would be too large."""
+    return (
+        f"the L1 and L∞ programs are for at most {MOST_PROGRAM_CELLS:,} cells, not {cells:,}; "
+        "use norm='l2'"
+    )
+
+
 def _by_program(
     tables: Mapping[Names, FloatArray],
     sizes: Mapping[str, int],
@@ -155,38 +163,16 @@ def _by_program(
     *,
     nonnegative: bool,
 ) -> dict[Names, FloatArray]:
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - slow to load
-
     cells = sum(table.size for table in tables.values())
     if cells > MOST_PROGRAM_CELLS:
-        raise EstimateError(
-            f"the L1 and L∞ programs are for at most {MOST_PROGRAM_CELLS:,} cells, not {cells:,}; "
-            "use norm='l2'"
-        )
+        raise EstimateError(too_many_cells(cells))
     design = free_cells(list(tables), sizes)
     target = np.concatenate([table.reshape(-1) for table in tables.values()])
-    free = design.shape[1]
-    if norm == "l1":
-        # design·θ + above - below = target, minimise the sum of both deviations.
-        unit = eye_array(cells, format="csr")
-        rows = [hstack([design, unit, -unit])]
-        low, high, extra = [target], [target], 2 * cells
-    else:
-        # -most <= design·θ - target <= most, minimise the one number `most`.
-        ones = csr_array(np.ones((cells, 1)))
-        rows = [hstack([design, -ones]), hstack([design, ones])]
-        low = [np.full(cells, -np.inf), target]
-        high, extra = [target, np.full(cells, np.inf)], 1
-    if nonnegative:
-        rows.append(hstack([design, csr_array((cells, extra))]))
-        low.append(np.zeros(cells))
-        high.append(np.full(cells, np.inf))
+    known, told = [csr_array((0, design.shape[1]))], []
     if total is not None:  # tables that agree have one total: fixing that of one fixes all
         first = next(iter(tables.values())).size
-        everyone = csr_array(np.asarray(design[:first].sum(axis=0)).reshape(1, -1))
-        rows.append(hstack([everyone, csr_array((1, extra))]))
-        low.append(np.array([total]))
-        high.append(np.array([total]))
+        known.append(csr_array(np.asarray(design[:first].sum(axis=0)).reshape(1, -1)))
+        told.append(total)
     starts = np.cumsum([0, *(table.size for table in tables.values())]).tolist()
     places = dict(zip(tables, starts, strict=False))
     for equation in equations:
@@ -194,17 +180,12 @@ def _by_program(
         if holder is not None:
             coefficients = csr_array(equation.over(holder, sizes).reshape(1, -1))
             cells_of_it = design[places[holder] : places[holder] + coefficients.shape[1]]
-            rows.append(hstack([coefficients @ cells_of_it, csr_array((1, extra))]))
-            low.append(np.array([equation.value]))
-            high.append(np.array([equation.value]))
-    within = LinearConstraint(vstack(rows, format="csr"), np.concatenate(low), np.concatenate(high))
-    goal = np.concatenate([np.zeros(free), np.ones(extra)])
-    floor = np.concatenate([np.full(free, -np.inf), np.zeros(extra)])
-    # `milp` without whole numbers is the same HiGHS, and takes two-sided conditions.
-    optimum = milp(goal, bounds=Bounds(floor, np.inf), constraints=within)
-    if optimum.x is None:
-        raise EstimateError("the linear program was not solved; use norm='l2' instead")
-    values = np.asarray(design @ optimum.x[:free], np.float64)
+            known.append(csr_array(coefficients @ cells_of_it))
+            told.append(equation.value)
+    conditions = csr_array(vstack(known, format="csr"))
+    floor = design if nonnegative else None
+    program = Program(design, target, floor, conditions, np.array(told, np.float64))
+    values = np.asarray(design @ nearest(program, norm), np.float64)
     if nonnegative:
         values = np.maximum(values, 0.0)  # the solver's tolerance
     split = np.split(values, np.cumsum([table.size for table in tables.values()])[:-1])

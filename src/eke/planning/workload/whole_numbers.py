@@ -26,6 +26,7 @@ from eke.errors import QueryError
 from eke.inference.residuals import Names
 from eke.planning.workload.consistency import Tables, consistent_tables
 from eke.planning.workload.equations import Equation
+from eke.planning.workload.programs import Norm
 
 MOST_FITTED_CELLS = 1_000_000
 _ROUNDS = 300
@@ -49,24 +50,33 @@ def whole_tables(
     sizes: Mapping[str, int],
     variances: Mapping[Names, float] | None = None,
     *,
+    norm: Norm = "l2",
     total: int | None = None,
     equations: Sequence[Equation] = (),
 ) -> Whole:
     """Non-negative whole counts near the tables, with one total: that of the records, if known.
 
+    `norm` says which non-negative tables are nearest; these are then rounded.
+
     `equations` are met before numbers are rounded, and cells that they leave empty stay empty.
     """
     given = {names: np.asarray(table, np.float64) for names, table in tables.items()}
     nearest = consistent_tables(
-        given, sizes, nonnegative=True, variances=variances, total=total, equations=equations
+        given,
+        sizes,
+        norm,
+        nonnegative=True,
+        variances=variances,
+        total=total,
+        equations=equations,
     )
     attributes = tuple(dict.fromkeys(name for names in given for name in names))
     ordered = tuple(name for name in sizes if name in attributes)
     cells = math.prod(sizes[name] for name in ordered)
     if cells <= MOST_FITTED_CELLS:
-        base = _fitted(nearest, ordered, sizes)
+        base = fitted_counts(nearest, ordered, sizes)
         whole = round_running_sums(base.reshape(-1), total).reshape(base.shape)
-        rounded = {names: _summed(whole, ordered, names) for names in given}
+        rounded = {names: summed(whole, ordered, names) for names in given}
     else:
         rounded = {
             names: round_running_sums(table.reshape(-1), total).reshape(table.shape)
@@ -92,7 +102,7 @@ def round_running_sums(values: FloatArray, total: int | None = None) -> IntArray
     return np.diff(sums, prepend=np.int64(0))
 
 
-def _fitted(
+def fitted_counts(
     tables: Mapping[Names, FloatArray], attributes: Names, sizes: Mapping[str, int]
 ) -> FloatArray:
     """Non-negative base counts whose marginals are near the tables (accelerated descent)."""
@@ -106,7 +116,7 @@ def _fitted(
         slope = np.zeros(shape)
         for names, table in tables.items():
             spread = [sizes[name] if name in names else 1 for name in attributes]
-            slope += (_summed(ahead, attributes, names) - table).reshape(spread)
+            slope += (summed(ahead, attributes, names) - table).reshape(spread)
         following = np.maximum(ahead - step * slope, 0.0)
         next_inertia = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * inertia**2))
         ahead = following + (inertia - 1.0) / next_inertia * (following - base)
@@ -115,6 +125,7 @@ def _fitted(
     return base * (total / fitted) if fitted > 0.0 else base
 
 
-def _summed(table: NDArray[Any], attributes: Names, names: Names) -> NDArray[Any]:
+def summed(table: NDArray[Any], attributes: Names, names: Names) -> NDArray[Any]:
+    """The marginal over some of a table's attributes."""
     axes = tuple(axis for axis, name in enumerate(attributes) if name not in names)
     return np.asarray(table.sum(axis=axes))

@@ -34,4 +34,4 @@ export const confidences = () => el("select", { name: "confidence" }, ["0.5", "0
   el("option", { value, selected: value === "0.95" }, `${Number(value) * 100} %`)));
 
 export const downloads = (place, forms = [["CSV", "csv"], ["Parquet", "parquet"]]) => el("span", { class: "downloads" },
-  forms.map(([name, form]) => el("a", { href: `${place}?format=${form}`, download: true }, `Download ${name}`)));
+  forms.map(([name, form]) => el("a", { href: `${place}${place.includes("?") ? "&" : "?"}format=${form}`, download: true }, `Download ${name}`)));

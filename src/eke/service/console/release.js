@@ -142,27 +142,56 @@ function pastCard(dataset, releases, shown) {
 }
 
 function releaseCard(dataset, found) {
+  const kind = select("as", [["", "as released"], ["consistent", "consistent"], ["nonnegative", "non-negative"], ["whole", "whole"]]);
+  const norm = select("norm", [["l2", "L2, least squares"], ["l1", "L1, few moved"], ["linf", "L∞, none moved far"]]);
+  const near = field("Nearest in", norm), told = el("p", { class: "quiet", role: "status" }), tables = el("div", {});
+  let latest = 0;
+
+  function draw(one) {
+    told.textContent = one.adjusted
+      ? `${one.adjusted.note} All values together moved by ${number(one.adjusted.moved, 3)} in this norm, a single one by ${number(one.adjusted.largest, 3)} at most. Lines in the charts are those of the released counts.`
+      : "Lines in the charts reach 1.96 standard errors to each side. Counts may be negative: noise is left as it is.";
+    tables.replaceChildren(...one.tables.map((table, i) => tableDetails(dataset, found, one, i)));
+  }
+
+  async function look() {
+    const turn = (latest += 1);
+    near.hidden = kind.value === "";
+    if (kind.value === "") { draw(found); return; }
+    told.textContent = "Adjusting …";
+    try {
+      const adjusted = await call("GET", of(dataset, `/releases/${found.sequence}?as=${kind.value}&norm=${norm.value}`));
+      if (turn === latest) draw(adjusted);
+    } catch (problem) {
+      if (turn === latest) { told.replaceChildren(failure(problem)); tables.replaceChildren(); }
+    }
+  }
+
+  for (const one of [kind, norm]) one.addEventListener("change", look);
+  look();
   return el("section", { class: "card answer", "aria-label": "Release" },
     el("h2", {}, `Release ${found.sequence}: ${words(found.workload)}`),
     el("p", {}, el("span", { class: "tag paid" }, `paid ${found.measure} ${number(found.cost, 4)}`), ` by ${found.analyst}, ${moment(found.at)}`),
-    el("p", { class: "quiet" }, "Lines in the charts reach 1.96 standard errors to each side. Counts may be negative: noise is left as it is."),
-    caveats(found),
-    found.tables.map((one, i) => tableDetails(dataset, found.sequence, one, i, found.tables.length < 4)));
+    el("div", { class: "row" }, field("Show counts", kind), near), told,
+    caveats(found), tables);
 }
 
-function tableDetails(dataset, sequence, one, place, open) {
+// A table of a release, with the counts of `shown`, adjusted or not, and the errors of what was released.
+function tableDetails(dataset, released, shown, place) {
+  const one = shown.tables[place], kind = shown.adjusted?.kind, open = shown.tables.length < 4;
   const keys = one.labels.reduce((rows, axis) => rows.flatMap((row) => axis.map((key) => [...row, label(key)])), [[]]);
-  const values = [one.values].flat(Infinity), errors = [one.standard_error].flat(Infinity);
-  const cells = values.map((value, i) => { const wide = WIDE * (errors.length > 1 ? errors[i] : errors[0]); return { value, low: value - wide, high: value + wide }; });
+  const values = [one.values].flat(Infinity), errors = [one.standard_error].flat(Infinity), centres = [released.tables[place].values].flat(Infinity);
+  const cells = values.map((value, i) => { const wide = WIDE * (errors.length > 1 ? errors[i] : errors[0]); return { value, low: centres[i] - wide, high: centres[i] + wide }; });
   const heads = [...one.labels.map((_, i) => ({ name: one.attributes[i] })), { name: "count", number: true }, { name: "low", number: true }, { name: "high", number: true }];
+  const query = shown.adjusted ? `?as=${kind}&norm=${shown.adjusted.norm}` : "";
   function content() {
     const chart = bars(keys.map((key) => key.join(" · ") || "all"), cells, title(one));
     return [chart,
-      table(heads, keys.slice(0, 500).map((key, i) => [...key,
-        ...[cells[i].value, cells[i].low, cells[i].high].map((value) => sized(value, (cells[i].high - cells[i].low) / 4))]), `${title(one)} as a table`),
+      table(heads, keys.slice(0, 500).map((key, i) => { const fine = (cells[i].high - cells[i].low) / 4;
+        return [...key, kind === "whole" ? number(cells[i].value, 15) : sized(cells[i].value, fine), sized(cells[i].low, fine), sized(cells[i].high, fine)]; }), `${title(one)} as a table`),
       keys.length > 500 ? el("p", { class: "quiet" }, `${number(keys.length - 500)} more in the file.`) : null,
-      el("p", { class: "downloads" }, downloads(of(dataset, `/releases/${sequence}/tables/${place}`)),
-        pictureButton(chart, `Counts by ${title(one)}`, `release-${sequence}-${place}`))].filter(Boolean);
+      el("p", { class: "downloads" }, downloads(of(dataset, `/releases/${released.sequence}/tables/${place}${query}`)),
+        pictureButton(chart, `Counts by ${title(one)}${kind ? `, ${kind}` : ""}`, `release-${released.sequence}-${place}${kind ? `-${kind}` : ""}`))].filter(Boolean);
   }
   const made = el("details", { open }, el("summary", {}, `${title(one)}, ${number(one.answers)} counts`));
   const fill = () => { if (made.open && made.children.length === 1) made.append(...content()); };

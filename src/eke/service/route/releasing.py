@@ -10,8 +10,10 @@ from fastapi.responses import Response
 from eke.codec.advice import advice_document
 from eke.codec.plan import plan_document
 from eke.codec.release import release_document, table_document
-from eke.errors import BudgetExceeded
+from eke.errors import BudgetExceeded, QueryError
 from eke.planning import ReleasePlan
+from eke.planning.workload.agreement import Kind, fitting_work
+from eke.planning.workload.programs import Norm
 from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, table_file
 from eke.service.failure import Problem
@@ -31,11 +33,21 @@ from eke.service.release_body import Planned
 from eke.service.route.question import Key
 from eke.service.route.reading import After, Most, Sequence
 from eke.service.state import state_of
-from eke.session import Session
+from eke.session import Release, Session
 
 router = APIRouter(prefix="/api/v1/datasets/{name}", tags=["releasing"])
 Place = Annotated[int, Path(ge=0, le=10_000, description="Which table, counted from 0.")]
 Format = Annotated[FileFormat, Query(alias="format")]
+As = Annotated[
+    Kind | None,
+    Query(alias="as", description="The nearest answers that are consistent, nonnegative or whole."),
+]
+Near = Annotated[Norm, Query(description="What is near: l2, l1 or linf.")]
+
+MOST_ADJUSTED = 20_000
+"""Answers of a release, where they are adjusted by the server."""
+MOST_FITTED = 4_000_000
+"""Cells times tables, where whole counts are fitted by the server: a quarter of a minute."""
 
 
 @router.post("/plans", **roles(*EVERYONE))
@@ -87,11 +99,18 @@ def releases(
 
 @router.get("/releases/{sequence}", **roles(*EVERYONE))
 def one_release(
-    request: Request, session: Dataset, who: Who, sequence: Sequence, values: bool = True
+    request: Request,
+    session: Dataset,
+    who: Who,
+    sequence: Sequence,
+    values: bool = True,
+    kind: As = None,
+    norm: Near = "l2",
 ) -> dict[str, Any]:
     """One release with its tables; without their numbers if `values` is false."""
     record = seen_record("release", sequence, request, session, who)
-    return release_document(session.archive.release(sequence), record, values=values)
+    released = _as_wanted(request, session.archive.release(sequence), who, kind, norm)
+    return release_document(released, record, values=values)
 
 
 @router.get(
@@ -107,21 +126,46 @@ def one_table(
     sequence: Sequence,
     place: Place,
     form: Format = FileFormat.JSON,
+    kind: As = None,
+    norm: Near = "l2",
 ) -> Response:
     """One table of a release as JSON, CSV or Parquet."""
     seen_record("release", sequence, request, session, who)
-    tables = session.archive.release(sequence).tables
-    if place >= len(tables):
-        raise Problem(404, "NotFound", f"the release has tables 0 to {len(tables) - 1}")
-    table = tables[place]
-    return table_file(table, form, f"release-{sequence}-{place}", table_document(table))
+    released = session.archive.release(sequence)
+    if place >= len(released.tables):
+        raise Problem(404, "NotFound", f"the release has tables 0 to {len(released.tables) - 1}")
+    table = _as_wanted(request, released, who, kind, norm).tables[place]
+    name = f"release-{sequence}-{place}" + ("" if kind is None else f"-{kind}")
+    return table_file(table, form, name, table_document(table))
+
+
+def _as_wanted(
+    request: Request, released: Release, who: Who, kind: Kind | None, norm: Norm
+) -> Release:
+    """The release as it is, or adjusted: that is work, and has its turn."""
+    if kind is None:
+        return released
+    if released.workload.questions > MOST_ADJUSTED:
+        raise QueryError(
+            f"a server adjusts at most {MOST_ADJUSTED:,} answers, and this release has "
+            f"{released.workload.questions:,}; read it with eke.connect and say adjusted() there"
+        )
+    with state_of(request).turns.turn(who.name):
+        if kind == "whole" and fitting_work(released.workload) > MOST_FITTED:
+            raise QueryError(
+                "whole counts behind so many tables take a server too long; ask for nonnegative "
+                "ones, or read the release with eke.connect and say adjusted() there"
+            )
+        return released.adjusted(kind, norm)
 
 
 def _planned(session: Session, body: Planned) -> ReleasePlan:
+    if body.strategy_matrix is not None and body.strategy != "auto":
+        raise QueryError("give a strategy by name or as a matrix, not both")
     return session.plan(
         workload_of(body.workload, session.domain),
         budget=body.budget,
         within=half_widths(body.within),
         confidence=body.confidence,
-        strategy=body.strategy,
+        strategy=body.strategy if body.strategy_matrix is None else body.strategy_matrix,
     )

@@ -33,7 +33,7 @@ from eke.planning import (
     plan_release,
     workload_to_document,
 )
-from eke.planning.workload.strategy.matrices import MatrixStrategy
+from eke.planning.workload.strategy.given import Strategy, strategy_of
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
@@ -72,23 +72,24 @@ def planned(
     budget: float | None,
     within: float | Mapping[Any, float] | None,
     confidence: float,
-    strategy: str | MatrixStrategy,
+    strategy: Strategy,
 ) -> ReleasePlan:
     """The plan for a budget, or the cheapest one for the accuracies required."""
     if (budget is None) == (within is None):
         raise AccuracyError(
             "a plan is for a budget (budget=0.5) or for an accuracy (within=50); give one of them"
         )
+    chosen = strategy_of(strategy)
     if within is None:
         return plan_release(
             workload,
             measure=measure,
             budget=float(budget or 0.0),
-            strategy=strategy,
+            strategy=chosen,
             neighbours=neighbours,
             rows_per_unit=rows_per_unit,
         )
-    if strategy != "auto":
+    if chosen != "auto":
         raise AccuracyError("with accuracies the strategy is chosen by cost; leave it out")
     each = _by_target(workload, within)
     errors = [standard_error(width, confidence, measure) for width in each]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +20,15 @@ from eke.domain import Domain, plain_label
 from eke.errors import QueryError
 from eke.history import Assertion, Measurement
 from eke.planning import ReleasePlan, Workload, consistent_tables, whole_tables
-from eke.planning.workload.consistency import Norm
+from eke.planning.workload.agreement import Kind
 from eke.planning.workload.equations import Equation, equations_of
+from eke.planning.workload.programs import Norm
 from eke.planning.workload.release import Table
 from eke.privacy.record_loss import NANO
 from eke.query import Query
 from eke.question import table_caveats
 from eke.session.answer import html
+from eke.session.release.adjusted import Adjustment, adjusted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +95,7 @@ class Release:
         total: the number of records where it is public; all tables then add up to it.
         caveats: what bins, bounds and rules of the domain leave open, besides the noise.
         equations: what public facts said of these tables when they were released.
+        adjustment: how the values were adjusted; None for those that were released.
 
     Example:
         >>> release = session.release(session.plan(eke.all_marginals(domain, 2), budget=0.5))
@@ -115,9 +118,11 @@ class Release:
     total: int | None = None
     caveats: tuple[str, ...] = ()
     equations: tuple[Equation, ...] = ()
+    adjustment: Adjustment | None = None
 
     def __repr__(self) -> str:
-        return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g})"
+        made = "" if self.adjustment is None else f", {self.adjustment.kind}"
+        return f"Release({len(self.tables)} tables, cost {self.measure} {self.cost:.6g}{made})"
 
     def _repr_html_(self) -> str:
         listed = [(repr(table), float(np.max(table.standard_error))) for table in self.tables]
@@ -136,6 +141,37 @@ class Release:
             f"the release has no table over {', '.join(attributes) or 'nothing (the total)'}; "
             "`tables` lists those it has"
         )
+
+    def adjusted(self, kind: Kind = "consistent", norm: Norm = "l2") -> Release:
+        """The release with answers that hang together, nearest to those that were released.
+
+        It costs nothing: only released values are looked at. Whatever the workload, `consistent`
+        answers are those of one table of counts. `nonnegative` ones also have no cell below zero,
+        `whole` ones come from whole counts; both are biased, since small counts become too large on
+        average. What exactly holds, and how far values moved, is in the result's `adjustment`.
+
+        Args:
+            kind: "consistent", "nonnegative" or "whole".
+            norm: what is near: "l2", "l1" or "linf". For whole counts, what is near before they
+                are rounded.
+
+        Example:
+            >>> session.release(session.plan([["sex"], eke.count(sex="F")], budget=0.3)).adjusted(
+            ...     "whole"
+            ... ).adjustment.guarantee
+            'All answers are those of one table of whole counts, none of them negative.'
+        """
+        if self.adjustment is not None:
+            raise QueryError("this release is adjusted already; adjust the one that was released")
+        given = [np.asarray(table.values, np.float64) for table in self.tables]
+        answers, adjustment = adjusted(
+            self.workload, given, kind, norm, total=self.total, equations=self.equations
+        )
+        tables = tuple(
+            replace(table, values=values)
+            for table, values in zip(self.tables, answers, strict=True)
+        )
+        return replace(self, tables=tables, adjustment=adjustment)
 
     def consistent(
         self, norm: Norm = "l2", *, nonnegative: bool = False
@@ -164,7 +200,7 @@ class Release:
 
     def _marginals(self) -> tuple[dict[tuple[str, ...], FloatArray], dict[str, int]]:
         if not self.workload.is_marginal:
-            raise QueryError("only a release of whole marginals can be made consistent this way")
+            raise QueryError("only whole marginals are made consistent this way; use adjusted()")
         domain = self.workload.domain
         sizes = dict(zip(domain.names, domain.shape, strict=True))
         return {table.attributes: table.values for table in self.tables}, sizes

@@ -254,3 +254,22 @@ def test_bad_requests_are_refused() -> None:
         plan_for_accuracies(workload, {("a", "b"): 1.0}, CONCENTRATED)
     with pytest.raises(EkeError, match="whole marginals"):
         plan_for_accuracies(_workloads()["ranges"], [1.0], CONCENTRATED)
+
+
+def test_a_plan_in_rho_compares_rules_for_epsilon_and_delta():
+    domain = cube(2, 3, 4)
+    plans = [
+        plan_release(all_marginals(domain, 1), measure=CONCENTRATED, budget=rho)
+        for rho in (0.1, 20.0)
+    ]
+    shown = [plan.explain(delta=1e-6) for plan in plans]
+    assert shown[0].startswith(plans[0].explain())
+    assert "zCDP is tighter: Th. 2.2 asks for 1.26 times the variance" in shown[0]
+    assert "too little" not in shown[0]
+    assert "CUBE Th. 2.2" in shown[1]
+    assert "too little" in shown[1]
+    assert "does not hold at this epsilon" in shown[1]
+    concentrated = next(line for line in shown[0].splitlines() if line.startswith("  zCDP"))
+    assert concentrated.split()[1:] == ["5", f"{plans[0].rmse:.4g}"]
+    with pytest.raises(EkeError, match="no delta"):
+        plan_release(all_marginals(domain, 1), measure=PURE, budget=1.0).explain(delta=1e-6)

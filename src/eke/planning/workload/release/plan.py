@@ -26,6 +26,7 @@ from eke.planning.workload.release.marginals import marginal_section
 from eke.planning.workload.release.products import product_section, section_of
 from eke.planning.workload.release.queries import matrix_section
 from eke.planning.workload.release.replaced import loss_factor
+from eke.planning.workload.release.rules import compared_rules
 from eke.planning.workload.release.section import (
     Alternative,
     PlannedBlock,
@@ -144,8 +145,11 @@ class ReleasePlan:
             for point in errors_by_budget(option, option.cost or self.budget, budgets, self.measure)
         ]
 
-    def explain(self) -> str:
-        """A table of the strategies that were considered, the chosen one first."""
+    def explain(self, delta: float | None = None) -> str:
+        """A table of the strategies that were considered, the chosen one first.
+
+        With `delta`, of a plan in rho also what other rules for (ε, δ) would make of its error.
+        """
         asked = f"{self.workload.questions:,} questions from {self.answers:,} noisy answers"
         price = f"{self.measure} = {self.budget:g}"
         lines = [f"{asked} for {price}; expected RMSE {self.rmse:.4g}"]
@@ -159,6 +163,8 @@ class ReleasePlan:
                 f"{option.cost:>12.4g}{option.answers:>12,}"
                 for option in options
             ]
+        if delta is not None:
+            lines += ["", *compared_rules(self.measure, self.budget, self.rmse, delta)]
         return "\n".join(lines)
 
     def comparison(self) -> list[tuple[Section, list[Alternative]]]:

@@ -194,7 +194,7 @@ def matrix_section(
             )
         return _by_themselves(workload, weights, constants, measure, budget)
     matrix = workload_matrix(workload, attributes)
-    candidates = _candidates(matrix, cells, strategy)
+    candidates = _candidates(matrix, attributes, strategy)
     # Budgets and recovery are optimised in turn for the best few only: that takes a while.
     first: Noise = "groups" if noise == "least_squares" and len(candidates) > 1 else noise
     plans = [
@@ -257,11 +257,16 @@ def workload_matrix(workload: Workload, attributes: tuple[str, ...]) -> FloatArr
 
 
 def _candidates(
-    matrix: FloatArray, cells: int, strategy: str | MatrixStrategy
+    matrix: FloatArray, attributes: tuple[str, ...], strategy: str | MatrixStrategy
 ) -> list[MatrixStrategy]:
+    cells = matrix.shape[1]
     if isinstance(strategy, MatrixStrategy):
         if strategy.matrix.shape[1] != cells:
-            raise QueryError(f"the strategy matrix needs {cells} columns for this workload")
+            raise QueryError(
+                f"the strategy matrix needs {cells} columns for this workload: the cells of "
+                f"{' × '.join(attributes) or 'the total'}, the last one fastest; it has "
+                f"{strategy.matrix.shape[1]}"
+            )
         return [strategy]
     known = {"I": identity(cells)}
     distinct = np.unique(matrix[matrix.any(axis=1)], axis=0)
@@ -293,7 +298,9 @@ def _measured(
     domain: Domain, attributes: tuple[str, ...], plan: DensePlan, measure: Measure
 ) -> tuple[tuple[Block, ...], tuple[float, ...]]:
     variances, rows = plan.noise_variances, plan.strategy.matrix
-    if plan.strategy.name == "I" and attributes and np.isfinite(variances).all():
+    # Asked of the matrix: whoever gives one may call it what they like.
+    cells = np.array_equal(rows, np.eye(rows.shape[1], dtype=np.int64))
+    if cells and attributes and np.isfinite(variances).all() and _alike(variances):
         noise_variance = float(variances.max())
         block = Marginal(attributes, Query.of(domain, [Term(Fraction(1), ())]))
         return (block,), (_cost(1.0, noise_variance, measure),)
@@ -307,6 +314,10 @@ def _measured(
     largest = np.abs(rows).max(axis=1).astype(np.float64)
     costs = [_cost(float(h), float(v), measure) for h, v in zip(largest, variances, strict=True)]
     return tuple(measured), tuple(costs)
+
+
+def _alike(variances: FloatArray) -> bool:
+    return bool(np.ptp(variances) <= 1e-6 * variances.max())
 
 
 def _cost(height: float, noise_variance: float, measure: Measure) -> float:
