@@ -22,7 +22,7 @@ COMMANDS = [
 def test_help_names_every_command(run: Run) -> None:
     shown = run("--help")
     assert shown.code == 0
-    assert len(COMMANDS) == 19
+    assert len(COMMANDS) == 20
     for command in COMMANDS:
         assert f" {command} " in shown.out
     assert "3 refused" in shown.words
