@@ -29,6 +29,7 @@ from eke.publish.coarse import CoarseMarginal
 from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.publisher import MOST_ROWS, within_most_rows
 from eke.publish.recipe import Recipe
+from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
 from eke.publish.row_rules import RowRules
 from eke.publish.selection import (
     Candidate,
@@ -74,6 +75,7 @@ class Synthesis:
     total: float  # the estimated number of records
     measured: tuple[CoarseMarginal, ...]  # in the order they were chosen
     distance: float  # of the rows from what was measured, in deviations of its noise
+    accuracy: RowAccuracy
 
     def chosen(self, ways: int) -> list[list[str]]:
         """The sets of so many attributes that were measured, each once, in order."""
@@ -163,6 +165,7 @@ class _Workshop:
         self._measured: list[CoarseMarginal] = []
         self._loss_each = self._deviation = 0.0
         self._picks = 1
+        self._taught: list[Lesson] = []  # by every table that was measured
         self._lessons: list[bool] = []  # whether what was measured last taught anything
         self._offer: OfferedMarginals | None = None
         self._sum_up()
@@ -219,6 +222,7 @@ class _Workshop:
             values, drawn = self.curator.measure(block, law)
             self._measured.append(block)
             deviation = drawn.variance**0.5
+            self._taught.append(Lesson(expected, values, deviation))
             wanted, doubt = _sharpened(values, expected, deviation)
             self.rows.add(WantedTable(block, wanted, deviation))
             self._lessons.append(float(np.abs(wanted - expected).sum()) > doubt)
@@ -247,7 +251,22 @@ class _Workshop:
         codes = codes if rules is None else rules.kept_by(codes)
         rows = rows.with_codes(codes) if len(codes) else rows
         distance = float(np.sqrt(np.mean(rows.distances() ** 2)))
-        return Synthesis(self.domain, codes, self.total, tuple(self._measured), distance)
+        measured, accuracy = tuple(self._measured), self._accuracy()
+        return Synthesis(self.domain, codes, self.total, measured, distance, accuracy)
+
+    def _accuracy(self) -> RowAccuracy:
+        """What was released about the errors of the rows."""
+        precision = sum(1.0 / (len(one.values) * one.variance) for one in self._known)
+        return RowAccuracy(
+            self.total,
+            1.0 / precision,
+            spread_of(self._taught),
+            max((len(names) for names in self._sets), default=1),
+            {
+                name: single.variance
+                for name, single in zip(self.domain.names, self._known, strict=True)
+            },
+        )
 
     def _candidates(self) -> list[Candidate]:
         if self._offer is None:

@@ -209,6 +209,7 @@ class MaxEntropy:
             "pairs": made.chosen(2),
             "triples": made.chosen(3),
             "total": made.total,
+            "accuracy": made.accuracy.to_document(),
             "notes": notes,
         }
         return Published(self._setting.domain, self._names, made.codes, receipt).to_text()
