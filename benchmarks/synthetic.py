@@ -201,7 +201,7 @@ def released(domain: Domain, real: Codes, loss: float, measure: Measure) -> tupl
         path = Path(folder) / "table.eke"
         session = eke.create(path, frame, domain, **budget)  # type: ignore[arg-type]
         started = time.process_time()
-        rows = session.publish("max_entropy", **budget)
+        rows = session.publish("max_entropy", **budget)  # type: ignore[arg-type]
         return rows.codes, time.process_time() - started
 
 

@@ -118,7 +118,8 @@ SECTIONS = (
                 "session.TableEstimate",
                 "session.Claim",
             ),
-            *("Budget", "History", "publish.Published", "write_report"),
+            *("Budget", "History", "publish.Published", "publish.RowEstimate"),
+            *("publish.RowErrors", "write_report"),
         ),
     ),
     Section(
@@ -179,5 +180,7 @@ WITHOUT_EXAMPLE = (
     "session.ReleasedTable",
     "session.TableEstimate",
     "session.Claim",
+    "publish.RowEstimate",
+    "publish.RowErrors",
 )
 """What another example on the page makes and shows."""

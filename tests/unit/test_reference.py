@@ -14,6 +14,7 @@ from docs.generator.docstring import Documented, documented
 from docs.generator.gaps import gaps, gaps_of, names
 from docs.generator.markdown import PAGE, page
 from docs.generator.sections import SECTIONS, WITHOUT_EXAMPLE
+from eke import publish
 
 STALE = "docs/reference/python.md is not what the docstrings say; run make reference and commit it"
 OWN = re.compile(r"^#{3,4} (\S+)\n\n`(.+)`$", re.MULTILINE)
@@ -60,7 +61,7 @@ def test_signatures_are_those_of_the_code() -> None:
     shown = dict(OWN.findall(told()))
     for name, text in shown.items():
         owner, _, method = name.partition(".")
-        target = getattr(eke, owner)
+        target = getattr(eke, owner, None) or getattr(publish, owner)
         if method:
             target = inspect.unwrap(getattr(target, method))
         given = [p for p in inspect.signature(target).parameters if p != "self"]

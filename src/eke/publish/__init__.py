@@ -7,9 +7,20 @@ from eke.publish.lda import Lda
 from eke.publish.pca import Pca
 from eke.publish.published import Published, holds_rows
 from eke.publish.publisher import MOST_ROWS, MakePublisher, Publisher, Setting
+from eke.publish.row_accuracy import RowErrors
+from eke.publish.row_estimate import RowEstimate
 from eke.publish.synthetic import MaxEntropy
 
 PUBLISHERS: dict[str, MakePublisher] = {"lda": Lda, "max_entropy": MaxEntropy, "pca": Pca}
 """A new way of publishing is one file and one entry here."""
 
-__all__ = ["MOST_ROWS", "PUBLISHERS", "Published", "Publisher", "Setting", "holds_rows"]
+__all__ = [
+    "MOST_ROWS",
+    "PUBLISHERS",
+    "Published",
+    "Publisher",
+    "RowErrors",
+    "RowEstimate",
+    "Setting",
+    "holds_rows",
+]

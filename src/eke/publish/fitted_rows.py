@@ -104,8 +104,12 @@ class FittedRows:
         whole, rest = divmod(rows, len(self.codes))
         more = self._source.permutation(len(self.codes))[:rest]
         chosen = np.concatenate([np.tile(np.arange(len(self.codes)), whole), more])
+        return self.with_codes(self.codes[np.sort(chosen)])
+
+    def with_codes(self, codes: Codes) -> FittedRows:
+        """Other rows that stand for the same records, and of which the same is wanted."""
         seed = int(self._source.integers(2**31))
-        result = FittedRows(self.domain, self.codes[np.sort(chosen)], self.total, seed)
+        result = FittedRows(self.domain, codes, self.total, seed)
         result.wanted = self.wanted
         return result
 

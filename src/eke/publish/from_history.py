@@ -17,6 +17,7 @@ from eke.inference.max_entropy import constraints_of_history, fit_max_entropy
 from eke.inference.shrinkage import Evidence, prior_from_history
 from eke.publish.published import Published
 from eke.publish.publisher import Setting, within_most_rows
+from eke.publish.row_rules import RowRules
 from eke.query import Prior, count
 
 ALPHA = 0.01
@@ -31,8 +32,10 @@ class HistoryModel:
     Privacy: free; it is handed released measurements and has no handle on data.
     """
 
-    def __init__(self, setting: Setting, names: tuple[str, ...], rows: int | None) -> None:
-        self._setting, self._names, self._rows = setting, names, rows
+    def __init__(
+        self, setting: Setting, names: tuple[str, ...], rows: int | None, rules: RowRules
+    ) -> None:
+        self._setting, self._names, self._rows, self._rules = setting, names, rows, rules
         self._known: tuple[Measurement, ...] = ()
 
     def stored(self, history: Sequence[Measurement]) -> str:
@@ -79,7 +82,8 @@ class HistoryModel:
             "notes": notes,
         }
         places = [setting.domain.names.index(name) for name in self._names]
-        return Published(setting.domain, self._names, codes[:, places], receipt)
+        rows = self._rules.kept_by(codes[:, places])
+        return Published(setting.domain, self._names, rows, receipt)
 
     def _total(self, known: Sequence[Measurement], inference: Inference, prior: Prior) -> float:
         """The number of records: public, determined by history, or fitted through the prior."""

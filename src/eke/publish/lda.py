@@ -66,6 +66,8 @@ class Lda:
         self._distance: Distance = check_distance(options.get("distance", "squared"))
         self._measured = statistics_for(features_of(domain, names), target, count=False)
         self._rows = number_of_rows(options.get("rows"), setting)
+        published = setting.domain.in_order([*names, target])
+        self._rules = setting.rules(published, options.get("rows"))
         self.measuring: Measuring = PARTS_ALONE
         self.stores_rows = False
         self.plan: Plan = plan_within(
@@ -122,7 +124,7 @@ class Lda:
             "class_sizes": [float(size) for size in moments.sizes],
             "notes": notes,
         }
-        codes = np.stack([columns[name] for name in names], axis=1)
+        codes = self._rules.kept_by(np.stack([columns[name] for name in names], axis=1))
         return Published(setting.domain, names, codes, receipt)
 
     def _noise_deviation(self) -> float:

@@ -55,6 +55,7 @@ class Pca:
             raise PrivacyError(_NEEDS_REPLACE_ONE)
         number_of_rows(None, setting)
         names = chosen_attributes(setting.domain, options.get("attributes"))
+        self._rules = setting.rules(names, None)
         features = features_of(setting.domain, names)
         self._components = _check_components(options.get("components", "auto"), features.width)
         self._recovery = _check_recovery(options.get("recovery", "plain"))
@@ -124,7 +125,7 @@ class Pca:
                 f"{chosen.row_scores.count} of {features.width} components were kept",
             ],
         }
-        codes = features.decode(self._values)
+        codes = self._rules.kept_by(features.decode(self._values))
         return Published(self._setting.domain, features.names, codes, receipt).to_text()
 
     # -- afterwards ----------------------------------------------------------------------------

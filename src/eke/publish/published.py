@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.domain import Attribute, Domain
+from eke.publish.row_estimate import RowEstimate, estimate_from_rows
 from eke.question import row_caveats
 from eke.sql import derived_values
 
@@ -71,6 +72,27 @@ class Published:
         """
         said = (*row_caveats(self.domain, self.attributes), *self.caveats, *more)
         return replace(self, caveats=tuple(dict.fromkeys(said)))
+
+    def estimate(self, question: Any, *, confidence: float = 0.95) -> RowEstimate:
+        """What the rows say of a question, and where the number of the real table is.
+
+        Rows are no data: the interval counts the noise of what was measured, what rows do not know
+        of columns together, and that there are so many. Where nothing honest can be said there is
+        none, and `reason` says why. It costs nothing. For questions that were answered by a session
+        its own answers are closer; see docs/how-to/publish-rows.md.
+
+        Args:
+            question: one number: SQL, or an expression such as `eke.count(age=(30, 40))`.
+            confidence: how often the interval is to hold the real number.
+
+        Example:
+            >>> rows = session.publish("max_entropy", epsilon=0.5)
+            >>> women = rows.estimate(eke.count(sex="F"))
+            >>> 0 < women.interval[0] < women.value < women.interval[1]
+            True
+        """
+        columns = dict(zip(self.attributes, self.codes.T, strict=True))
+        return estimate_from_rows(self.domain, columns, self.receipt, question, confidence)
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows with their labels; a bin is shown as its middle, the bucket as missing.

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 from eke.domain import Domain
 from eke.engine import Measuring
 from eke.errors import PrivacyError, QueryError
-from eke.history import Measurement
+from eke.history import Assertion, Measurement
 from eke.inference import Inference
 from eke.planning import Facts, Plan
 from eke.privacy.measure import Measure
 from eke.publish.published import Published
+from eke.publish.row_rules import RowRules
 from eke.query import Neighbours
 
 InferenceThrough = Callable[[int], Inference]
@@ -33,7 +34,8 @@ class Setting:
 
     `budget` is what it may cost by itself, in nano-units; `public_rows` the number of rows where
     that is public; `publishes_rows` whether one output row for each record is allowed; `most_rows`
-    how many rows may be made.
+    how many rows may be made; `facts` what else is public, and `known_total` the number of records
+    where that follows.
     """
 
     domain: Domain
@@ -44,6 +46,27 @@ class Setting:
     publishes_rows: bool
     rows_per_unit: int = 1
     most_rows: int = MOST_ROWS
+    facts: tuple[Assertion, ...] = ()
+    known_total: int | None = None
+
+    def rules(self, names: tuple[str, ...], rows: int | None) -> RowRules:
+        """What facts demand of rows with these columns; of as many as are wanted, if that is known.
+
+        Raises when they cannot be met.
+        """
+        return RowRules(
+            self.domain,
+            names,
+            self.facts,
+            total=self.records,
+            rows=self.records if rows is None else rows,
+            most_rows=self.most_rows,
+        )
+
+    @property
+    def records(self) -> int | None:
+        """The number of records, where it is public."""
+        return self.public_rows if self.known_total is None else self.known_total
 
     @property
     def group_factor(self) -> int:
@@ -95,7 +118,7 @@ def number_of_rows(wanted: object, setting: Setting) -> int | None:
     most = setting.most_rows
     if wanted is not None and (type(wanted) is not int or not 1 <= wanted <= most):
         raise QueryError(f"rows must be a whole number from 1 to {most:,}, or left out")
-    rows = setting.public_rows if wanted is None else wanted
+    rows = setting.records if wanted is None else wanted
     if rows is not None and rows > most:
         raise QueryError(
             f"the table has {rows:,} rows, and at most {most:,} may be published here; say how "

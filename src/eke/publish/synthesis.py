@@ -29,6 +29,8 @@ from eke.publish.coarse import CoarseMarginal
 from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.publisher import MOST_ROWS, within_most_rows
 from eke.publish.recipe import Recipe
+from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
+from eke.publish.row_rules import RowRules
 from eke.publish.selection import (
     Candidate,
     mean_distance,
@@ -73,6 +75,7 @@ class Synthesis:
     total: float  # the estimated number of records
     measured: tuple[CoarseMarginal, ...]  # in the order they were chosen
     distance: float  # of the rows from what was measured, in deviations of its noise
+    accuracy: RowAccuracy
 
     def chosen(self, ways: int) -> list[list[str]]:
         """The sets of so many attributes that were measured, each once, in order."""
@@ -94,12 +97,14 @@ def synthesise(
     most_rows: int = MOST_ROWS,
     recipe: Recipe | None = None,
     sets: Sequence[tuple[str, ...]] | None = None,
+    rules: RowRules | None = None,
 ) -> Synthesis:
     """A synthetic table for what a curator may spend, after noisy counts of each attribute alone.
 
     As many rows as the table is estimated to have, or `rows`; `sets` are the attributes that may be
-    measured together. Privacy: the curator pays for each step, and refuses what goes beyond its
-    allowance. The same noisy numbers give the same rows.
+    measured together, and `rules` what public facts demand of the rows. Privacy: the curator pays
+    for each step, and refuses what goes beyond its allowance. The same noisy numbers give the same
+    rows.
     """
     given = Recipe() if recipe is None else recipe
     together = attribute_sets(domain.names, given) if sets is None else sets
@@ -109,7 +114,7 @@ def synthesise(
     while work.measure_more():
         work.fit(work.recipe.sweeps)
     wanted = within_most_rows(work.total, most_rows)[0] if rows is None else rows
-    return work.finished(wanted)
+    return work.finished(wanted, rules)
 
 
 @cache
@@ -160,6 +165,7 @@ class _Workshop:
         self._measured: list[CoarseMarginal] = []
         self._loss_each = self._deviation = 0.0
         self._picks = 1
+        self._taught: list[Lesson] = []  # by every table that was measured
         self._lessons: list[bool] = []  # whether what was measured last taught anything
         self._offer: OfferedMarginals | None = None
         self._sum_up()
@@ -216,6 +222,7 @@ class _Workshop:
             values, drawn = self.curator.measure(block, law)
             self._measured.append(block)
             deviation = drawn.variance**0.5
+            self._taught.append(Lesson(expected, values, deviation))
             wanted, doubt = _sharpened(values, expected, deviation)
             self.rows.add(WantedTable(block, wanted, deviation))
             self._lessons.append(float(np.abs(wanted - expected).sum()) > doubt)
@@ -230,9 +237,10 @@ class _Workshop:
                 self._picks = max(1, min(self._picks, int(left / self._loss_each)))
                 self._set_loss(min(self._loss_each * self.recipe.patience, left / self._picks))
 
-    def finished(self, wanted: int) -> Synthesis:
-        """So many rows, fitted once more."""
+    def finished(self, wanted: int, rules: RowRules | None = None) -> Synthesis:
+        """So many rows, fitted once more, and as public facts have them."""
         recipe = self.recipe
+        wanted = wanted if rules is None else rules.rows_near(wanted)
         self.rows.improve(recipe.last_sweeps)
         rows = self.rows
         if wanted != len(rows.codes) and wanted > 0:
@@ -240,8 +248,25 @@ class _Workshop:
             if wanted <= recipe.most_rows:
                 rows.improve(recipe.sweeps)
         codes = rows.codes if wanted > 0 else rows.codes[:0]
+        codes = codes if rules is None else rules.kept_by(codes)
+        rows = rows.with_codes(codes) if len(codes) else rows
         distance = float(np.sqrt(np.mean(rows.distances() ** 2)))
-        return Synthesis(self.domain, codes, self.total, tuple(self._measured), distance)
+        measured, accuracy = tuple(self._measured), self._accuracy()
+        return Synthesis(self.domain, codes, self.total, measured, distance, accuracy)
+
+    def _accuracy(self) -> RowAccuracy:
+        """What was released about the errors of the rows."""
+        precision = sum(1.0 / (len(one.values) * one.variance) for one in self._known)
+        return RowAccuracy(
+            self.total,
+            1.0 / precision,
+            spread_of(self._taught),
+            max((len(names) for names in self._sets), default=1),
+            {
+                name: single.variance
+                for name, single in zip(self.domain.names, self._known, strict=True)
+            },
+        )
 
     def _candidates(self) -> list[Candidate]:
         if self._offer is None:

@@ -65,6 +65,7 @@ class MaxEntropy:
         self._setting = setting
         self._names = chosen_attributes(setting.domain, options.get("attributes"))
         self._rows = number_of_rows(options.get("rows"), setting)
+        self._rules = setting.rules(self._names, options.get("rows"))
         self._synthesis: Synthesis | None = None
         self._unspent = 0
         self.seconds = 0.0
@@ -75,7 +76,7 @@ class MaxEntropy:
         self.plan: Plan | None = None
         self._history: HistoryModel | None = None
         if _check_from_history(options.get("from_history", False)):
-            self._history = HistoryModel(setting, self._names, self._rows)
+            self._history = HistoryModel(setting, self._names, self._rows, self._rules)
             return
         if len(self._names) < 2:
             raise QueryError("max_entropy publishes at least two attributes; ask for a marginal")
@@ -181,6 +182,7 @@ class MaxEntropy:
             most_rows=setting.most_rows,
             recipe=self._recipe,
             sets=self._sets,
+            rules=self._rules,
         )
         self._unspent = desk.left
 
@@ -207,6 +209,7 @@ class MaxEntropy:
             "pairs": made.chosen(2),
             "triples": made.chosen(3),
             "total": made.total,
+            "accuracy": made.accuracy.to_document(),
             "notes": notes,
         }
         return Published(self._setting.domain, self._names, made.codes, receipt).to_text()

@@ -3,6 +3,7 @@
 from eke.query.askable import Askable
 from eke.query.canonical import Term
 from eke.query.condition import selection
+from eke.query.dependency import breaking
 from eke.query.expression import (
     Expression,
     MarginalExpression,
@@ -33,6 +34,7 @@ __all__ = [
     "Term",
     "TermStack",
     "block_from_document",
+    "breaking",
     "check_neighbours",
     "constant",
     "count",

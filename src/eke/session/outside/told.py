@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from eke.domain import plain_label
 from eke.errors import FactError
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
+from eke.query import breaking
 
 if TYPE_CHECKING:
     from eke.query import Block
@@ -42,6 +43,27 @@ class Fact:
     question: Asked
     value: Numbers
     source: str
+
+    @staticmethod
+    def dependency(cause: str, effect: str, mapping: Mapping[Any, Any], *, source: str) -> Fact:
+        """The fact that one column determines another: no record breaks the public mapping.
+
+        Values that the mapping does not name are free.
+
+        Args:
+            cause: the column that determines the other.
+            effect: what is determined.
+            mapping: the value of `effect` for values of `cause`; each as in a condition of `count`,
+                so that a pair is a range and None the bucket.
+            source: where everybody can look it up.
+
+        Example:
+            >>> law = eke.Fact.dependency("age", "smoker", {(0, 9): False}, source="By law")
+            >>> entry = session.add_fact(law)
+            >>> session.ask(eke.count(age=5, smoker=True), within=1).interval
+            (0.0, 0.0)
+        """
+        return Fact(breaking(cause, effect, mapping), 0, source)
 
 
 @dataclass(frozen=True, slots=True)

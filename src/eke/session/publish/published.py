@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from eke.engine import Vault, told
-from eke.errors import PrivacyError, QueryError
+from eke.errors import FactError, PrivacyError, QueryError
 from eke.history import lasting
+from eke.history.outside import in_force
+from eke.inference import known_exactly
 from eke.inference.progress import Progress, Stopped, silent, stoppable
 from eke.planning import Plan
 from eke.privacy.budget import nano_floor
@@ -18,6 +21,7 @@ from eke.privacy.measure import Measure
 from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
 from eke.publish.patience import check_patience
 from eke.query import check_neighbours
+from eke.session.beginning import beginning_of
 from eke.session.single_use import single_use
 
 # What `progress` raises at one of the first two ends a publication, and nothing was spent. Later,
@@ -151,7 +155,31 @@ def _publisher(
         rows_per_unit=vault.rows_per_unit,
         most_rows=min(request.most_rows or MOST_ROWS, MOST_ROWS),
     )
-    return PUBLISHERS[request.mechanism](setting, request.options)
+    make = PUBLISHERS[request.mechanism]
+    publisher: Publisher | FactError
+    try:
+        publisher = make(_with_facts(setting, vault, settings), request.options)
+    except FactError as refused:
+        publisher = refused
+    known = None
+    if request.key is not None:
+        known = vault.ledger.find(request.analyst, request.key, request.digest)
+    if known is not None:  # the rows keep to what was public when they were paid for
+        with suppress(FactError):
+            then = _with_facts(setting, vault, settings, known.sequence)
+            return make(then, request.options)
+    if isinstance(publisher, FactError):
+        raise publisher
+    return publisher
+
+
+def _with_facts(
+    setting: Setting, vault: Vault, settings: Mapping[str, Any], through: int | None = None
+) -> Setting:
+    """The setting with what is public after an entry of the ledger; without one, now."""
+    outside = in_force(vault.snapshot().all_outside, through)
+    exactly = known_exactly(vault.domain, beginning_of(settings).public_rows, outside)
+    return replace(setting, facts=exactly.facts, known_total=exactly.total)
 
 
 def _stored(

@@ -1,0 +1,174 @@
+"""Row estimate: a number computed from published rows, with the interval that it deserves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from eke.arrays import Codes, FloatArray
+from eke.domain import Domain
+from eke.errors import QueryError
+from eke.publish.row_accuracy import RowAccuracy, RowErrors
+from eke.query import Askable, Query
+from eke.query.runs import at_codes
+from eke.question import Column, FormulaExpression, Question
+from eke.question.expression import in_own_unit
+from eke.sql import parse
+
+_STEP = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class RowEstimate:
+    """A number computed from synthetic rows. Made by `Published.estimate`.
+
+    Attributes:
+        value: what the rows say, for as many records as there are estimated to be; None if they say
+            nothing, such as the mean of nobody.
+        interval: where the number of the real table is, with this confidence; None where nothing
+            honest can be said, and `reason` says why.
+        confidence: how often such intervals hold it, at least.
+        errors: the standard deviations by noise, misfit and sampling; None without an interval.
+        reason: why there is no interval.
+    """
+
+    value: float | None
+    interval: tuple[float, float] | None
+    confidence: float
+    errors: RowErrors | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.interval is None or self.errors is None or self.value is None:
+            return f"{self.value} without an interval: {self.reason}"
+        low, high = self.interval
+        parts = self.errors
+        return (
+            f"{self.value:,.6g}, from {low:,.6g} to {high:,.6g} ({self.confidence:.0%}; "
+            f"deviations: noise {parts.noise:.3g}, misfit {parts.misfit:.3g}, "
+            f"sampling {parts.sampling:.3g})"
+        )
+
+
+def estimate_from_rows(
+    domain: Domain,
+    columns: Mapping[str, Codes],
+    receipt: Mapping[str, Any],
+    asked: Any,
+    confidence: float,
+) -> RowEstimate:
+    """The estimate of a question from published rows. Privacy: reads what was released."""
+    if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
+        raise QueryError("confidence is a number between 0 and 1, such as 0.95")
+    question = _question(domain, asked)
+    column, queries = _number_of(question)
+    names = domain.in_order({name for query in queries for name in query.attributes})
+    hidden = [name for name in names if name not in columns]
+    if hidden:
+        raise QueryError(f"the rows do not have {', '.join(hidden)}; ask about what was published")
+    rows = max((len(codes) for codes in columns.values()), default=0)
+    document, total = receipt.get("accuracy"), float(receipt.get("total", rows))
+    added = [_added(query, columns, rows) for query in queries]
+    answers = [
+        float(query.constant) + total / max(rows, 1) * float(own.sum())
+        for query, own in zip(queries, added, strict=True)
+    ]
+    value = column.finished.value(answers)
+    value = None if value is None or not np.isfinite(float(value)) else float(value)
+    reason = _unknown(document, names, value, rows)
+    if document is None or value is None or reason:
+        return RowEstimate(value, None, confidence, reason=reason)
+    slopes = _slopes(column, answers)
+    if slopes is None:
+        return RowEstimate(value, None, confidence, reason="it has no value next to this one")
+    combined = np.sum([slope * own for slope, own in zip(slopes, added, strict=True)], axis=0)
+    accuracy = RowAccuracy.from_document(document)
+    errors = accuracy.errors(combined, {name: columns[name] for name in names})
+    half = NormalDist().inv_cdf(0.5 + confidence / 2.0) * errors.together
+    return RowEstimate(value, (value - half, value + half), confidence, errors)
+
+
+def _question(domain: Domain, asked: Any) -> Question:
+    if isinstance(asked, str):
+        return parse(asked, domain)
+    if isinstance(asked, Askable):
+        if asked.unit(domain) != 1:
+            asked = in_own_unit(asked)
+        else:
+            asked = Question.of_block(asked.on(domain))
+    if isinstance(asked, FormulaExpression):
+        asked = asked.on(domain)
+    if not isinstance(asked, Question):
+        raise QueryError("a question is SQL or an expression such as eke.count(age=(30, 40))")
+    return asked
+
+
+def _number_of(question: Question) -> tuple[Column, list[Query]]:
+    """The one column of a question that has one number for an answer, and what it is made of."""
+    shown = [column for column in question.columns if not column.is_key]
+    queries = [block for block in question.blocks if isinstance(block, Query)]
+    if (
+        len(shown) != 1
+        or question.group_by
+        or question.having is not None
+        or shown[0].rank is not None
+        or len(queries) < len(question.blocks)
+        or any(query.people for query in queries)
+    ):
+        raise QueryError(
+            "rows are asked for one number at a time, of counts and sums of records: a count, a "
+            "sum, an average, a variance or a ratio; other figures can be computed from the rows, "
+            "and have no interval"
+        )
+    return shown[0], queries
+
+
+def _added(query: Query, columns: Mapping[str, Codes], rows: int) -> FloatArray:
+    """What each row adds to a question."""
+    result = np.zeros(rows)
+    for term in query.terms:
+        part = np.full(rows, float(term.weight))
+        for name, vector in term.vectors:
+            part *= at_codes(vector, columns[name])
+        result += part
+    return result
+
+
+def _unknown(
+    document: Mapping[str, Any] | None, names: tuple[str, ...], value: float | None, rows: int
+) -> str:
+    """Why nothing can be said about the error; empty if something can."""
+    if value is None or not rows:
+        return "the rows have nobody to compute it from"
+    if document is None:
+        return (
+            "the receipt of these rows does not say how far they are from the table; rows that "
+            "max_entropy publishes for a budget say so"
+        )
+    if len(names) > document["columns"]:
+        return (
+            f"rows were compared with the table in at most {document['columns']} columns together, "
+            f"and this is about {len(names)}"
+        )
+    if len(names) > 1 and document["spread"] is None:
+        return "no table of two columns was measured, so that nobody knows how far rows are off"
+    return ""
+
+
+def _slopes(column: Column, answers: list[float]) -> list[float] | None:
+    """How the number moves with each answer."""
+    slopes = []
+    for place, answer in enumerate(answers):
+        step = _STEP * max(abs(answer), 1.0)
+        ends = [
+            column.formula.value([*answers[:place], answer + by, *answers[place + 1 :]])
+            for by in (step, -step)
+        ]
+        if ends[0] is None or ends[1] is None:
+            return None
+        slopes.append((float(ends[0]) - float(ends[1])) / (2.0 * step))
+    return slopes
