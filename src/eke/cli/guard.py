@@ -60,7 +60,7 @@ def guard(
     token: ServerToken = None,
     as_json: AsJson = False,
 ) -> None:
-    """Guard a claim, list those that are guarded, or lift one. Nothing is spent.
+    """Guard a claim, list guarded ones, or lift one. Nothing is spent.
 
     Once released answers make a guarded claim as probable as its threshold, questions that could
     raise that are answered from history, or declined. Everybody who reads the history sees it.

@@ -36,7 +36,7 @@ COMMANDS = {
     "history": "List what was released so far, by anyone.",
     "explain": "Explain a past measurement, or how a question would be answered.",
     "outside": "Tell a dataset what is public elsewhere, list it, or forget it. Nothing is spent.",
-    "guard": "Guard a claim, list those that are guarded, or lift one. Nothing is spent.",
+    "guard": "Guard a claim, list guarded ones, or lift one. Nothing is spent.",
     "publish": "Publish a table of new rows in the same schema.",
     "export": "Write down the ledger, the history, a report or a mark.",
     "verify": "Check that the ledger is intact.",
