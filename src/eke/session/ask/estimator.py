@@ -29,9 +29,11 @@ from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entro
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage import (
+    AWARE,
     ConjugateGradients,
     Evidence,
     Factorisation,
+    Interactions,
     Shrinkage,
     Solver,
     Total,
@@ -40,7 +42,7 @@ from eke.inference.shrinkage import (
     singles_in,
 )
 from eke.planning.online.effort import steps_for
-from eke.query import Block, Query, count
+from eke.query import Block, Prior, Query, count
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
 
 ENTROPY_ALPHA = 0.01
@@ -140,7 +142,15 @@ class Estimator:
             self._believed(query, belief, "shrinkage", alpha, confidence)
             for query, belief in zip(queries, beliefs, strict=True)
         ]
-        return [replace(one, convergence=estimator.convergence) for one in estimates]
+        seen = estimator.interactions
+        return [
+            replace(
+                one,
+                convergence=estimator.convergence,
+                caveats=(AWARE,) if seen is not None and seen.guesses(query) else (),
+            )
+            for one, query in zip(estimates, queries, strict=True)
+        ]
 
     def _believed(
         self,
@@ -210,8 +220,18 @@ class Estimator:
                 choice = solver.choose(progress)
                 if any(one.law == PUBLIC for one in self.measurements):
                     solver = self._solver(SHARE_OF_NOISE)
-                self._shrinkage = Shrinkage(solver, choice.alpha, inflation=choice.inflation)
+                self._shrinkage = Shrinkage(
+                    solver,
+                    choice.alpha,
+                    inflation=choice.inflation,
+                    interactions=self._interactions(),
+                )
             return self._shrinkage
+
+    def _interactions(self) -> Interactions | None:
+        known = softened(self.measurements, SHARE_OF_NOISE)
+        prior = prior_from_history(self.domain, known)
+        return Interactions.of_history(known, prior, Prior(self.domain))
 
     def _solver(self, share: float) -> Solver:
         """What solves this history fastest, of what has room for it; see `softened`."""
