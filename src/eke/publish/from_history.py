@@ -20,7 +20,7 @@ from eke.publish.publisher import Setting, within_most_rows
 from eke.query import Prior, count
 
 ALPHA = 0.01
-"""As `session.estimate(method="max_entropy")` takes it."""
+"""Of rows; `session.estimate(method="max_entropy")` chooses its own by held-out answers."""
 MOST_TERMS = 12_000
 """History of more noisy answers must determine the number of records, or rows must be given."""
 

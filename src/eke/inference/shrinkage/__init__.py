@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from eke.inference.shrinkage.interactions import AWARE, Interactions
     from eke.inference.shrinkage.noise import Noise
     from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_from_history
-    from eke.inference.shrinkage.solver import Convergence, Solver
+    from eke.inference.shrinkage.solver import AlphaChoice, Convergence, Solver
 
 __all__ = [
     "AWARE",
+    "AlphaChoice",
     "ConjugateGradients",
     "Convergence",
     "DenseKernel",
@@ -56,6 +57,6 @@ if not TYPE_CHECKING:
             "interactions": "AWARE Interactions",
             "noise": "Noise",
             "prior": "measured_prior onto_simplex prior_from_history",
-            "solver": "Convergence Solver",
+            "solver": "AlphaChoice Convergence Solver",
         },
     )

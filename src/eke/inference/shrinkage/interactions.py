@@ -34,7 +34,9 @@ Columns = tuple[str, ...]
 LEVEL = 0.95
 """Strengths are fitted so that intervals of this confidence hold so often."""
 ASSUMED = 0.2
-"""Of pairs, where history measured no two columns together: a guess, and said to be one."""
+"""Of pairs, where history measured few of them: a guess, and said to be one."""
+FEW = 8
+"""So many pairs of columns tell how large the others are."""
 TOGETHER = 0.1
 """Correlation of the open parts of one question: they share columns, and often their sign."""
 _DRAWS = 120  # events a table
@@ -46,7 +48,7 @@ _MOST_TERMS = 32
 _NEVER = 1e-12  # variance of an event that cannot vary
 
 AWARE = (
-    "No table of the history holds two of these columns together, so that nothing tells how they "
+    "Hardly any table of the history holds two columns together, so that little tells how these "
     "depend on each other: the interval rests on a guess, and may miss."
 )
 
@@ -93,6 +95,8 @@ class Interactions:
         fall = 1.0
         if len(strengths) == 1:
             strengths = (*strengths, ASSUMED)
+        elif len(known[2]) < FEW:
+            strengths = tuple(max(one, ASSUMED) for one in strengths)
         elif len(strengths) > 2:
             fall = min(max(strengths[-1] / max(strengths[-2], 1e-9), _MOST_FALL), 1.0)
         every = frozenset(one for some in known.values() for one in some)
@@ -107,9 +111,10 @@ class Interactions:
         return max(value, self.strengths[0]) if fresh else value
 
     def guesses(self, query: Query) -> bool:
-        """True when no pair was measured, and the question is about several columns."""
+        """True when few pairs were measured, and the question is about columns not measured so."""
         read = _read(query)
-        return len(read) > 1 and not any(len(one) > 1 for one in self.known)
+        pairs = sum(len(columns) == 2 for columns in self.known)
+        return len(read) > 1 and read not in self.known and pairs < FEW
 
     def left_open(self, query: Query) -> OpenParts | None:
         """How large the parts are that no table tells; None when tables tell them all."""
@@ -263,7 +268,9 @@ def drawn_events(values: FloatArray) -> list[NDArray[np.float64]]:
 def _even(sequence: int) -> FloatArray:
     """Numbers from 0 to 1 without a period, independent of those of other sequences."""
     primes = [n for n in range(2, 400) if all(n % d for d in range(2, int(n**0.5) + 1))]
-    return np.asarray(np.modf(np.arange(1, _DRAWS + 1) * math.sqrt(primes[sequence % len(primes)]))[0])
+    return np.asarray(
+        np.modf(np.arange(1, _DRAWS + 1) * math.sqrt(primes[sequence % len(primes)]))[0]
+    )
 
 
 def _strength(needed: FloatArray, tables: int) -> float:

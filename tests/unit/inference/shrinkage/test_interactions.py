@@ -14,7 +14,7 @@ from eke.inference.shrinkage import (
     Shrinkage,
     prior_from_history,
 )
-from eke.inference.shrinkage.interactions import TOGETHER, drawn_events
+from eke.inference.shrinkage.interactions import ASSUMED, TOGETHER, drawn_events
 from eke.privacy.law import Laplace
 from eke.query import Prior, count, marginal, moment
 
@@ -111,6 +111,7 @@ def test_guesses_are_told() -> None:
     told = Interactions.of_history(columns, PRIOR, Prior(DOMAIN))
     assert told is not None
     assert told.guesses(count(a=1, b=1).on(DOMAIN))
+    assert told.strengths[1] == ASSUMED
     assert not told.guesses(count(a=1).on(DOMAIN))
 
 
