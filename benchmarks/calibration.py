@@ -174,11 +174,12 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--histories", default=",".join(HISTORIES))
     options = parser.parse_args()
     results = []
     for name in options.tables.split(","):
         drawn = TABLES[name]()
-        for history in HISTORIES:
+        for history in options.histories.split(","):
             figures = np.mean(
                 [
                     measured(drawn, seed, history, options.questions, options.epsilon)
