@@ -29,7 +29,7 @@ EXAMPLES = """\
 Examples:
   $ eke estimate adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65"
   $ eke estimate adult.eke "SELECT SUM(age) FROM adult" --method blue -c 0.99
-  $ eke estimate adult.eke "SELECT COUNT(*) FROM adult WHERE age > 9" --prior us.csv
+  $ eke estimate adult.eke "SELECT COUNT(*) FROM adult" --prior us.csv
   $ eke estimate adult "SELECT COUNT(*) FROM adult" --server https://eke.org
 """
 
