@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -19,13 +20,16 @@ from eke.cli.options import (
 )
 from eke.cli.screen import output, progress_bar
 from eke.codec.printed import json_text
+from eke.errors import EstimateError
 
 Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
+_READERS = {".csv": "read_csv", ".gz": "read_csv", ".parquet": "read_parquet"}
 
 EXAMPLES = """\
 Examples:
   $ eke estimate adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65"
   $ eke estimate adult.eke "SELECT SUM(age) FROM adult" --method blue -c 0.99
+  $ eke estimate adult.eke "SELECT COUNT(*) FROM adult" --prior us.csv
   $ eke estimate adult "SELECT COUNT(*) FROM adult" --server https://eke.org
 """
 
@@ -38,6 +42,16 @@ def estimate(
         typer.Option("--method", "-m", help="How to estimate; blue is unbiased."),
     ] = "shrinkage",
     confidence: Confidence = None,
+    prior: Annotated[
+        str,
+        typer.Option(help="marginals, uniform, or a public table: a CSV or Parquet file."),
+    ] = "marginals",
+    alpha: Annotated[
+        float | None, typer.Option(help="How weak the prior is; else held-out answers choose.")
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Parts in which answers are held out to choose alpha.")
+    ] = None,
     data: Data = None,
     server: ServerAddress = None,
     token: ServerToken = None,
@@ -51,7 +65,15 @@ def estimate(
     text = question_text(sql)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
         with progress_bar("Reading the history") as progress:
-            estimated = place.estimate(text, method, confidence, progress=progress)
+            estimated = place.estimate(
+                text,
+                method,
+                confidence,
+                prior=_prior(prior),
+                alpha=alpha,
+                folds=folds,
+                progress=progress,
+            )
         screen = output()
         if as_json:
             screen.raw(json_text(estimated.to_dict()))
@@ -60,3 +82,16 @@ def estimate(
         screen.print(f"[bold]{screen.escape(question)}[/]")
         for line in rest:
             screen.print(screen.escape(line), indent=2)
+
+
+def _prior(text: str) -> Any:
+    """A prior by name, or the table in a file."""
+    path = Path(text)
+    if path.suffix.lower() not in _READERS:
+        return text
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
+    try:
+        return getattr(pd, _READERS[path.suffix.lower()])(path)
+    except (ValueError, pd.errors.ParserError) as problem:
+        raise EstimateError(f"{path.name} cannot be read as a table") from problem

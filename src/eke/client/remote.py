@@ -18,14 +18,14 @@ from urllib.parse import quote
 import httpx
 
 from eke.client.archive import RemoteArchive
+from eke.client.estimate import EstimatingThere
 from eke.client.guard import GuardingThere
 from eke.client.history import RemoteHistory
 from eke.client.job import publication_of
 from eke.client.outside import KnowingThere
-from eke.client.wire import Wire
+from eke.client.wire import Wire, without
 from eke.codec.answer import read_answer
 from eke.codec.claim import read_claim
-from eke.codec.estimate import read_estimate
 from eke.codec.plan import RemotePlan, read_plan, strategy_body
 from eke.codec.preview import read_preview
 from eke.codec.release import read_release
@@ -45,13 +45,10 @@ from eke.session import (
     Budget,
     Claim,
     Dataset,
-    Estimate,
-    EstimateMethod,
     PlannedRelease,
     Preview,
     Price,
     Release,
-    TableEstimate,
     Within,
 )
 from eke.session.answer.qualified import qualified
@@ -127,7 +124,7 @@ def _address(dataset: str) -> str:
     return f"/api/v1/datasets/{quote(dataset, safe='')}"
 
 
-class RemoteSession(KnowingThere, GuardingThere, Dataset):
+class RemoteSession(KnowingThere, GuardingThere, EstimatingThere, Dataset):
     """A dataset on a server. Made by `eke.connect`."""
 
     def __init__(self, wire: Wire, dataset: str) -> None:
@@ -144,7 +141,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
         analyst: str | None,
         policy: str | None,
     ) -> Answer:
-        _without(analyst)
+        without(analyst)
         body = {**self._question(query, aim, policy), "posterior": True}
         answer = read_answer(self._wire.post(f"{self._place}/ask", body, key))
         # The server saw numbers only; what they leave open of the columns is known here.
@@ -162,7 +159,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
         groups_of: int | None = None,
     ) -> Preview:
         """Price and source of an answer; spends nothing."""
-        _without(analyst)
+        without(analyst)
         body = self._question(query, Aim(within, confidence, spend, groups_of), policy)
         document = self._wire.post(f"{self._place}/preview", body)
         return read_preview(document)
@@ -194,36 +191,15 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
         groups_of: int | None = None,
     ) -> dict[str, Any]:
         """How SQL is read, what history says about each part of it, and its price."""
-        _without(analyst)
+        without(analyst)
         if not isinstance(query, str):
             raise QueryError("a server explains SQL; an expression says itself what it is")
         body = self._question(query, Aim(within, confidence, spend, groups_of), policy)
         return self._wire.post(f"{self._place}/explain", body)
 
-    def estimate(
-        self,
-        query: Asked,
-        method: EstimateMethod = "shrinkage",
-        confidence: float | None = None,
-        *,
-        analyst: str | None = None,
-        progress: Progress = silent,
-    ) -> Estimate | TableEstimate:
-        """What history says about a question, asked before or not; free."""
-        _without(analyst)
-        progress("waiting for the server", 0.0)  # it does not say how far it is
-        body = {**self._asked(query), "method": method}
-        if confidence is not None:
-            body["confidence"] = confidence
-        estimate = read_estimate(self._wire.post(f"{self._place}/estimate", body))
-        if isinstance(query, str):
-            return estimate
-        said = dict.fromkeys((*caveats(self._read(query)), *estimate.caveats))
-        return estimate.with_caveats(tuple(said))
-
     def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
         """How probable it is that true answers lie where somebody says; free."""
-        _without(analyst)
+        without(analyst)
         body = {**self._asked(query), "claim": claim}
         said = read_claim(self._wire.post(f"{self._place}/claim", body))
         if isinstance(query, str):
@@ -263,7 +239,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
 
     def price(self, wanted: PlannedRelease, *, analyst: str | None = None) -> Price:
         """What a release would have cost when it was planned, and what was left for it."""
-        _without(analyst)
+        without(analyst)
         plan = _own(wanted)
         return Price(plan.cost, plan.remaining, plan.measure.name, plan.capped, plan.guarded)
 
@@ -274,7 +250,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
 
         The request is sent under a key in any case, so that a broken connection charges once.
         """
-        _without(analyst)
+        without(analyst)
         used_key = key or single_use()
         document = self._wire.post(f"{self._place}/releases", _own(plan).request, used_key)
         return read_release(document, self.domain)
@@ -295,7 +271,7 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
         `progress` is told of each step and of the share that is done. With `key` the same request
         gets the same rows, whatever happens in between to this process or to the server.
         """
-        _without(analyst)
+        without(analyst)
         body = {"mechanism": mechanism, "epsilon": epsilon, "rho": rho, "options": options}
         sent = {name: value for name, value in body.items() if value is not None}
         used_key = key or single_use()
@@ -382,11 +358,6 @@ class RemoteSession(KnowingThere, GuardingThere, Dataset):
 
     def __repr__(self) -> str:
         return f"RemoteSession({self.dataset})"
-
-
-def _without(analyst: str | None) -> None:
-    if analyst is not None:
-        raise ServiceError("a server knows you by your token; leave analyst= out")
 
 
 def _own(plan: PlannedRelease) -> RemotePlan:

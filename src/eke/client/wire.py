@@ -152,3 +152,9 @@ def _refusal(document: Mapping[str, Any]) -> Preview:
         document.get("measure", "epsilon"), document["remaining"],
         capped=document.get("capped", False), guarded=document.get("guarded", ""),
     )  # fmt: skip
+
+
+def without(analyst: str | None) -> None:
+    """Raise when somebody says who asks: a server knows it."""
+    if analyst is not None:
+        raise ServiceError("a server knows you by your token; leave analyst= out")

@@ -21,7 +21,7 @@ from eke.publish.row_rules import RowRules
 from eke.query import Prior, count
 
 ALPHA = 0.01
-"""As `session.estimate(method="max_entropy")` takes it."""
+"""Of rows; `session.estimate(method="max_entropy")` chooses its own by held-out answers."""
 MOST_TERMS = 12_000
 """History of more noisy answers must determine the number of records, or rows must be given."""
 

@@ -110,6 +110,15 @@ class Estimated(_SqlOrQuery):
 
     method: Literal["blue", "shrinkage", "max_entropy"] = "shrinkage"
     confidence: float = Field(0.95, gt=0, lt=1)
+    prior: Literal["marginals", "uniform"] | dict[str, list[float] | dict[str, float]] = Field(
+        "marginals",
+        description='"marginals", what history says of single columns; "uniform"; or the weights '
+        "of the values of columns: a list of all, or an object of labels that are texts.",
+    )
+    alpha: _Positive | None = Field(None, description="How weak the prior is; else it is chosen.")
+    folds: int | None = Field(
+        None, ge=2, le=50, description="In how many parts answers are held out to choose alpha."
+    )
 
 
 class Claimed(_SqlOrQuery):

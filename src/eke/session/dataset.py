@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 from eke.errors import EstimateError, QueryError, Refused
 from eke.inference.progress import Progress, silent
 from eke.session.ask.aim import Aim
+from eke.session.ask.estimating import Estimating
 from eke.session.guard.guarding import Guarding
 from eke.session.outside.knowing import Knowing
 from eke.session.publish.archiving import Archiving
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from eke.session.answer.answer import Answer
     from eke.session.ask.aim import Within
     from eke.session.ask.claim import Claim
-    from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
+    from eke.session.ask.estimate import Estimate, TableEstimate
     from eke.session.ask.preview import Preview
     from eke.session.ask.question import Asked
     from eke.session.budget import Budget
@@ -44,7 +45,7 @@ class Records(Protocol):
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-class Dataset(Knowing, Guarding, Archiving):
+class Dataset(Knowing, Guarding, Archiving, Estimating):
     """A protected dataset, open for questions, releases and publications."""
 
     # -- asking --------------------------------------------------------------------------------
@@ -219,42 +220,6 @@ class Dataset(Knowing, Guarding, Archiving):
             >>> told = session.explain("SELECT COUNT(*) FROM people WHERE age < 30", within=60)
             >>> told["aggregates"]["a0"]["question"], told["price"]["cost"]
             ('count where age 0–29', 0.049928919)
-        """
-
-    @abstractmethod
-    def estimate(
-        self,
-        query: Asked,
-        method: EstimateMethod = "shrinkage",
-        confidence: float | None = None,
-        *,
-        analyst: str | None = None,
-        progress: Progress = silent,
-    ) -> Estimate | TableEstimate:
-        """What history says about any linear question, asked before or not.
-
-        It is free and touches no data; see docs/concepts/estimates.md.
-
-        Args:
-            query: SQL or an expression: one count or sum, for all records or by attributes.
-            method: "blue" is unbiased and answers only what history determines; "shrinkage" answers
-                every linear question, with an interval; "max_entropy" answers from a fitted
-                distribution, without one.
-            confidence: that of the interval; 0.95 if not given.
-            analyst: as for `ask`.
-            progress: is called with what is being done and how much of it is done, from 0 to 1.
-
-        Returns:
-            an `Estimate`; for a marginal a `TableEstimate`.
-
-        Raises:
-            EstimateError: when history does not determine the question, and `method` is "blue".
-
-        Example:
-            >>> _ = session.ask(eke.count(sex="F"), within=60)
-            >>> men = session.estimate(eke.count(sex="M"))
-            >>> men.cost, men.determined
-            (0.0, False)
         """
 
     @abstractmethod

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eke.arrays import FloatArray
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError, QueryError
 from eke.history import ChosenStep, Measurement, Outside
 from eke.inference import Inference, Posterior
 from eke.privacy.accountant import cell_losses
-from eke.privacy.law import Laplace
+from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.privacy.record_loss import NANO
 from eke.query import Askable, Block, Expression, Query, table
 from eke.session.answer import html
+from eke.session.ask.assumptions import Assumptions, PriorLike
+from eke.session.research import Arrays, covariance_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,31 +65,57 @@ class History(Sequence[Measurement]):
         self._measurements = tuple(measurements)
         self.outside = () if inference is None else inference.outside
         self._inference = Inference(domain, measurements) if inference is None else inference
+        self._covariance: FloatArray | None = None
 
     @staticmethod
-    def from_arrays(matrix: ArrayLike, values: ArrayLike, laplace_scales: ArrayLike) -> History:
+    def from_arrays(
+        matrix: ArrayLike,
+        values: ArrayLike,
+        laplace_scales: ArrayLike | None = None,
+        *,
+        covariance: ArrayLike | None = None,
+    ) -> History:
         """A history over a flat domain.
 
         Args:
             matrix: row i holds the coefficients of measurement i over the cells.
             values: the noisy answer of each measurement.
             laplace_scales: the scale of its noise (S/ε).
+            covariance: instead, the covariance matrix of noise that was made elsewhere and may be
+                correlated, as that of a matrix mechanism; error bars take it for Gaussian.
+
+        Raises:
+            QueryError: when arrays do not fit, or the noise is not said exactly once.
+            EstimateError: when the covariance is no symmetric, positive definite matrix.
         """
         rows = np.atleast_2d(np.asarray(matrix, float))
         noisy = np.asarray(values, float).reshape(-1)
-        scales = np.asarray(laplace_scales, float).reshape(-1)
-        if rows.ndim != 2 or not len(rows) == len(noisy) == len(scales):
-            raise QueryError("matrix, values and laplace_scales must have one entry a measurement")
+        if (laplace_scales is None) == (covariance is None):
+            raise QueryError("say the noise as laplace_scales or as covariance")
+        if rows.ndim != 2 or len(rows) != len(noisy):
+            raise QueryError("matrix and values must have one entry a measurement")
         if not (np.isfinite(rows).all() and np.isfinite(noisy).all()):
             raise QueryError("the matrix and the values must be finite numbers")
+        laws: list[NoiseLaw]
+        known = None
+        if covariance is None:
+            scales = np.asarray(laplace_scales, float).reshape(-1)
+            if len(scales) != len(rows):
+                raise QueryError("laplace_scales must have one entry a measurement")
+            laws = [Laplace(float(scale)) for scale in scales]
+        else:
+            known = covariance_of(covariance, len(rows))
+            laws = [Gaussian(float(variance)) for variance in np.diag(known)]
         domain = Domain(cell=Integer(0, rows.shape[1] - 1))
-        return History(
+        history = History(
             domain,
             [
-                Measurement(table(["cell"], row).on(domain), Laplace(float(scale)), (float(value),))
-                for row, value, scale in zip(rows, noisy, scales, strict=True)
+                Measurement(table(["cell"], row).on(domain), law, (float(value),))
+                for row, value, law in zip(rows, noisy, laws, strict=True)
             ],
         )
+        history._covariance = known
+        return history
 
     def estimate(
         self, query: Expression | Query | ArrayLike, posterior: Method = "exact"
@@ -105,13 +134,84 @@ class History(Sequence[Measurement]):
         """
         from eke.inference.papers.methods import posterior_by  # noqa: PLC0415 - slow to load
 
-        belief = posterior_by(posterior, self._inference, self._query(query))
+        asked = self._query(query)
+        if self._covariance is not None and posterior != "exact":
+            raise EstimateError(f'posterior={posterior!r} is for independent noise; use "exact"')
+        if self._covariance is not None and self._inference.linear(asked) is not None:
+            return Arrays(self.domain, self._measurements, self._covariance).unbiased(asked)
+        belief = posterior_by(posterior, self._inference, asked)
         if belief is None:
             raise EstimateError(
                 "history does not determine this question: no combination of the measurements "
                 "equals it; ask the question, or one that the history covers"
             )
         return belief
+
+    def shrunk(
+        self,
+        query: Expression | Query | ArrayLike,
+        *,
+        prior: PriorLike = "uniform",
+        alpha: float | None = None,
+        folds: int | None = None,
+    ) -> Posterior:
+        """What shrinkage says of any question (HIST Th. 3), for a flat history of arrays; free.
+
+        Its error bars rest on α, as the paper's do.
+
+        Args:
+            query: a question, or an array of coefficients over the cells.
+            prior: "uniform", or weights of the cells, as for `session.estimate`.
+            alpha: how weak the prior is, above 0; chosen by held-out answers if not given.
+            folds: in how many parts answers are held out, from 2 to 50.
+
+        Raises:
+            EstimateError: when prior, alpha or folds are not what they should be.
+
+        Privacy: it reads released values and what you give, and no row of a table.
+
+        Example:
+            >>> research = eke.History.from_arrays([[1, 1]], [10.0], covariance=[[4.0]])
+            >>> round(research.shrunk([0, 1], alpha=2.0).value, 6)
+            5.0
+        """
+        assumed = Assumptions.of(self.domain, prior, alpha, folds)
+        return self._arrays.shrunk(self._query(query), assumed)
+
+    def by_entropy(
+        self,
+        query: Expression | Query | ArrayLike,
+        *,
+        prior: PriorLike = "uniform",
+        alpha: float | None = None,
+        folds: int | None = None,
+    ) -> float:
+        """What maximum entropy says of any question (HIST §4); without error bars.
+
+        Args:
+            query: a question, or an array of coefficients over the cells.
+            prior: "uniform", or weights of the cells, as for `session.estimate`.
+            alpha: how weak the prior is, above 0; chosen by held-out answers if not given.
+            folds: in how many parts answers are held out, from 2 to 50.
+
+        Raises:
+            EstimateError: when prior, alpha or folds are not what they should be.
+
+        Privacy: it reads released values and what you give, and no row of a table.
+
+        Example:
+            >>> research = eke.History.from_arrays([[1, 1]], [10.0], covariance=[[4.0]])
+            >>> round(research.by_entropy([0, 1]), 6)
+            5.0
+        """
+        assumed = Assumptions.of(self.domain, prior, alpha, folds)
+        return self._arrays.by_entropy(self._query(query), assumed)[0]
+
+    @property
+    def _arrays(self) -> Arrays:
+        if len(self.domain) != 1:
+            raise EstimateError("this is for histories of arrays; use session.estimate(…)")
+        return Arrays(self.domain, self._measurements, self._covariance)
 
     def determines(self, query: Expression | Query | ArrayLike) -> bool:
         """True when some combination of the measurements equals the question."""

@@ -25,18 +25,18 @@ from eke.planning.online.effort import steps_for
 from eke.privacy.budget import nano_floor
 from eke.privacy.unit import Unit
 from eke.query import check_neighbours
-from eke.question import caveats
 from eke.session import ask as asking
 from eke.session import publish as publishing
 from eke.session import release as releasing
 from eke.session.answer.answer import Answer
 from eke.session.ask.aim import Aim, Within
 from eke.session.ask.answering import Answering
+from eke.session.ask.estimating_here import EstimatingHere
 from eke.session.ask.question import Asked
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once
-from eke.session.ask.work import FEWER_CELLS, Work
+from eke.session.ask.work import Work
 from eke.session.beginning import unit_caveats, unit_of
 from eke.session.budget import Budget
 from eke.session.dataset import Dataset
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from eke.planning.workload.strategy.given import Strategy
     from eke.privacy.measure import Measure
     from eke.publish import Published
+    from eke.session.ask.assumptions import Assumptions
     from eke.session.ask.claim import Claim
-    from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.estimator import Estimator
     from eke.session.ask.kept import KeptAnswers
     from eke.session.ask.preview import Preview
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from eke.session.release.released import Release
 
 
-class Session(KnowingHere, GuardingHere, Dataset):
+class Session(KnowingHere, GuardingHere, EstimatingHere, Dataset):
     """A protected dataset, open for questions. Made by `eke.create` and `eke.open`.
 
     Attributes:
@@ -100,7 +100,7 @@ class Session(KnowingHere, GuardingHere, Dataset):
         self._policy = policy
         self.analyst = analyst
         self.settings = dict(settings)
-        self._estimator: tuple[int, Estimator] | None = None
+        self._estimators: dict[Assumptions, tuple[int, Estimator]] = {}
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -161,34 +161,6 @@ class Session(KnowingHere, GuardingHere, Dataset):
         answers = asking.explained_answers(question)
         with self.at_work(answers, "Select fewer columns at a time", analyst):
             return asking.question_document(question, self.history, confidence, preview)
-
-    def estimate(
-        self,
-        query: Asked,
-        method: EstimateMethod = "shrinkage",
-        confidence: float | None = None,
-        *,
-        analyst: str | None = None,
-        progress: Progress = silent,
-    ) -> Estimate | TableEstimate:
-        question = self._questions.of(query)
-        asked = asking.linear_block(question)
-        now = self._vault.snapshot()
-        known = self._estimator
-        if known is None or known[0] != now.sequence:
-            before = None if known is None else known[1]
-            fresh = asking.Estimator(self.domain, now.measurements, now.facts.inference, before)
-            known = self._estimator = (now.sequence, fresh)
-        work = Work(asked.cells, known[1].steps_for(asked.cells), FEWER_CELLS)
-        work.check()
-        sure = 0.95 if confidence is None else confidence
-        with (
-            nullcontext()
-            if method == "blue" and work.is_light
-            else self._turns(analyst or self.analyst, work.steps)
-        ):
-            estimate = known[1].estimate(asked, method, sure, progress)
-        return estimate.with_caveats(caveats(question) + self._said_of(question, method))
 
     def claim(self, query: Asked, claim: str, *, analyst: str | None = None) -> Claim:
         said, asked = asking.ClaimText.read(claim), asking.claimed(self._questions.of(query))

@@ -30,6 +30,22 @@ def test_an_estimate_is_free_and_says_what_it_rests_on(dataset: Path, run: Run) 
     assert "shrinkage" in run("estimate", dataset, unknown, "--method", "blue").err
 
 
+def test_a_prior_is_a_name_or_a_public_table(dataset: Path, run: Run, tmp_path: Path) -> None:
+    assert run("ask", dataset, WOMEN, "-w", 60).code == 0
+    before = run("budget", dataset, "--json").json
+    table = tmp_path / "public.csv"
+    table.write_text("sex,age\n" + "Female,20\n" * 30 + "Male,20\n")
+    young = "SELECT COUNT(*) FROM people WHERE age = 20"
+    told = run("estimate", dataset, young, "--prior", table, "--alpha", 2, "--json").json
+    plain = run("estimate", dataset, young, "--prior", "uniform", "--json").json
+    assert told["value"] > 3 * plain["value"]
+    for given in (("--prior", "flat"), ("--alpha", 0), ("--folds", 1), ("--prior", "no.csv")):
+        refused = run("estimate", dataset, young, *given)
+        assert refused.code == 1
+        assert given[1] == "no.csv" or given[0][2:] in refused.err
+    assert run("budget", dataset, "--json").json == before
+
+
 def test_bars_are_drawn_on_terminals_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -169,6 +169,17 @@ def test_estimates_are_those_of_a_local_session(
     assert [getattr(there, name) for name in words] == [getattr(here, name) for name in words]
     assert there.probability(above=here.value) == pytest.approx(0.5, abs=0.02)
     cities = eke.marginal("city")
+    chosen: tuple[dict[str, Any], ...] = (
+        {"prior": {"sex": {"Female": 3, "Male": 1}}},
+        {"prior": "uniform", "alpha": 9.0},
+    )
+    for given in chosen:
+        told, known = (one.estimate(asked, **given) for one in (remote, local))
+        assert isinstance(told, Estimate)
+        assert isinstance(known, Estimate)
+        assert (told.value, told.alpha) == (known.value, known.alpha)
+    with pytest.raises(EstimateError, match="alpha is a finite number"):
+        remote.estimate(asked, alpha=-1.0)
     block, own = (one.estimate(cities, confidence=0.8) for one in (remote, local))
     assert isinstance(block, TableEstimate)
     assert isinstance(own, TableEstimate)

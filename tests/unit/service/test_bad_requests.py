@@ -157,6 +157,18 @@ def bad_bodies() -> list[tuple[str, bytes]]:
     found += [("ask", {"query": _LINEAR, "sql": COUNT, "within": 40}), ("ask", {"within": 40})]
     found += [("estimate", {"sql": one}) for one in _TEXTS]
     found += [("estimate", {"sql": COUNT, "method": one}) for one in ("", "x", 1, None)]
+    priors: tuple[Any, ...] = (
+        "x",
+        3,
+        {},
+        {"sex": []},
+        {"sex": [1, -1]},
+        {"height": [1]},
+        {"sex": {"?": 1}},
+    )
+    found += [("estimate", {"sql": COUNT, "prior": one}) for one in priors]
+    found += [("estimate", {"sql": COUNT, "alpha": one}) for one in (0, -1, "1", "inf")]
+    found += [("estimate", {"sql": COUNT, "folds": one}) for one in (1, 51, 2.5, "2")]
     found += [("estimate", {"sql": COUNT})]  # there is no history
     found += [("claim", {"sql": COUNT, "claim": "> 9"}), ("claim", {"sql": COUNT})]
     found += [("claim", {"query": one, "claim": "> 9"}) for one in _FORMS]

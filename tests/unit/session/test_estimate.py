@@ -185,7 +185,7 @@ def test_a_model_starts_from_that_of_the_shorter_history(
     assert starts[0] is None
     assert isinstance(starts[1], Fit)
     assert told[-1] == "fitting the model"
-    informed._estimator = None
+    informed._estimators.clear()
     cold = informed.estimate(asked, "max_entropy")
     assert isinstance(cold, Estimate)
     assert isinstance(later, Estimate)

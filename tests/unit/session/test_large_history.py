@@ -12,6 +12,7 @@ import pytest
 import eke
 from eke.inference.shrinkage import ConjugateGradients
 from eke.session.ask import estimator
+from eke.session.ask.assumptions import DEFAULT
 from eke.session.ask.estimate import Estimate, TableEstimate
 
 DOMAIN = eke.Domain(x=eke.Integer(0, 69), y=eke.Integer(0, 69), z=eke.Integer(0, 2))
@@ -65,11 +66,10 @@ def test_the_dense_kernel_says_the_same(
     session.ask(eke.marginal("age", "city"), within=25)
     session.ask(eke.marginal("sex", "city"), within=25)
     dense = session.estimate(asked)
-    assert session._estimator is not None
-    chosen = session._estimator[1].shrinkage
+    chosen = session._estimators[DEFAULT][1].shrinkage
     monkeypatch.setattr(ConjugateGradients, "choose", lambda *_: chosen)
     monkeypatch.setattr(estimator, "_MOST_DENSE_ROWS", 0)
-    session._estimator = None
+    session._estimators.clear()
     large = session.estimate(asked)
     assert isinstance(dense, Estimate)
     assert isinstance(large, Estimate)

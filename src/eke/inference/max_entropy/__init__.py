@@ -11,6 +11,7 @@ from eke.inference.max_entropy.constraints import (
 )
 from eke.inference.max_entropy.fit import Fit, fit_max_entropy
 from eke.inference.max_entropy.gibbs import SampledDistribution
+from eke.inference.max_entropy.held_out import choose_entropy_alpha
 from eke.inference.max_entropy.junction_tree import JunctionTree, junction_tree
 from eke.inference.max_entropy.model import Distribution, TreeDistribution
 from eke.inference.max_entropy.report import FitDistance
@@ -25,6 +26,7 @@ __all__ = [
     "SampledDistribution",
     "SamplingEffort",
     "TreeDistribution",
+    "choose_entropy_alpha",
     "constraints_of",
     "constraints_of_history",
     "fit_max_entropy",

@@ -22,6 +22,7 @@ from eke.inference.features import HistoryFeatures
 from eke.inference.posterior import ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage.evidence import SeenQuestions
+from eke.inference.shrinkage.interactions import Interactions
 from eke.inference.shrinkage.solver import TOLERANCE, Convergence, Solver
 from eke.query import Block, Query
 
@@ -47,15 +48,27 @@ class Estimates:
 
 
 class Shrinkage:
-    """The estimator at one α; `inflation` widens error bars where cross-validation says so."""
+    """The estimator at one α.
 
-    def __init__(self, solver: Solver, alpha: float, *, inflation: float = 1.0) -> None:
+    Error bars of single questions allow for what is open as `interactions` say. Without these, and
+    where nothing but noise is open, they are those of α, widened by `inflation`.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        alpha: float,
+        *,
+        inflation: float = 1.0,
+        interactions: Interactions | None = None,
+    ) -> None:
         if not 0.0 < inflation < math.inf:
             raise EstimateError("inflation must be a finite number above 0")
         self._system = solver.at(alpha)
         self.evidence = self._system.evidence
         self.alpha = float(alpha)
         self.inflation = float(inflation)
+        self.interactions = interactions
 
     @property
     def convergence(self) -> Convergence | None:
@@ -95,6 +108,7 @@ class Shrinkage:
                         "history does not determine this question, so its unbiased estimate has no "
                         'error bars; use a finite alpha (method="shrinkage")'
                     )
+                model_variance = self._left_open(query, model_variance)
                 noise = self.evidence.noise.law_of(estimates.weights[:, place], model_variance)
                 yield ExactPosterior(float(estimates.values[place]) + float(query.constant), noise)
 
@@ -118,6 +132,16 @@ class Shrinkage:
             left_open = self.alpha**2 * np.maximum(apart, 0.0)
         noise_variances = evidence.noise.variances_of(weights)
         return Estimates(values, weights, noise_variances, self.inflation * left_open)
+
+    def _left_open(self, query: Query, stated: float) -> float:
+        """The variance of what history leaves open, as its tables say; `stated` is what α says."""
+        if self.interactions is None or not 0.0 < self.alpha < math.inf:
+            return stated
+        parts = self.interactions.left_open(query)
+        if parts is None:
+            return stated
+        norm = stated / (self.inflation * self.alpha**2)
+        return norm * parts.variance + parts.margin_noise
 
     def _together(self, blocks: Sequence[Block]) -> Estimates:
         domain = self.evidence.kernel.prior.domain

@@ -49,6 +49,21 @@ def prior_from_history(domain: Domain, measurements: Iterable[Measurement]) -> P
 
     Several of them are averaged by their precision. Privacy: free; it reads released values only.
     """
+    margins = margins_of(domain, measurements)
+    return measured_prior(
+        domain,
+        {name: counts for name, (counts, _) in margins.items()},
+        {name: variance for name, (_, variance) in margins.items()},
+    )
+
+
+def margins_of(
+    domain: Domain, measurements: Iterable[Measurement]
+) -> dict[str, tuple[FloatArray, float]]:
+    """(counts, variance of each) of every column in a measured marginal, the best average of all.
+
+    Privacy: free; it reads released values only.
+    """
     sums: dict[str, FloatArray] = {}
     precisions: dict[str, float] = {}
     for measurement in measurements:
@@ -62,11 +77,9 @@ def prior_from_history(domain: Domain, measurements: Iterable[Measurement]) -> P
             precision = size / (measurement.law.variance * values.size)
             sums[name] = sums.get(name, np.zeros(size)) + precision * counts
             precisions[name] = precisions.get(name, 0.0) + precision
-    return measured_prior(
-        domain,
-        {name: total / precisions[name] for name, total in sums.items()},
-        {name: 1.0 / precision for name, precision in precisions.items()},
-    )
+    return {
+        name: (total / precisions[name], 1.0 / precisions[name]) for name, total in sums.items()
+    }
 
 
 def onto_simplex(numbers: FloatArray, total: float) -> FloatArray:

@@ -129,7 +129,15 @@ def explain(request: Request, session: Dataset, who: Who, body: SqlQuestion) -> 
 def estimate(session: Dataset, who: Who, body: Estimated) -> dict[str, Any]:
     """What history says about a linear question, asked before or not; free."""
     asked = question_of(body.sql, body.query, session.domain)
-    estimated = session.estimate(asked, body.method, body.confidence, analyst=who.name)
+    estimated = session.estimate(
+        asked,
+        body.method,
+        body.confidence,
+        prior=body.prior,
+        alpha=body.alpha,
+        folds=body.folds,
+        analyst=who.name,
+    )
     return estimate_document(estimated)
 
 

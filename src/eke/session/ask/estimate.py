@@ -67,8 +67,8 @@ class Estimate:
     caveats: tuple[str, ...] = field(default=(), compare=False)
 
     def with_caveats(self, caveats: tuple[str, ...]) -> Estimate:
-        """The same, with what the domain leaves open."""
-        return replace(self, caveats=caveats)
+        """The same, with what the domain leaves open as well."""
+        return replace(self, caveats=tuple(dict.fromkeys((*self.caveats, *caveats))))
 
     @property
     def within(self) -> float | None:

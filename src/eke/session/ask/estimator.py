@@ -25,25 +25,34 @@ from eke.inference.as_history import (
     outside_measurements,
     softened,
 )
-from eke.inference.max_entropy import Fit, constraints_of_history, fit_max_entropy
+from eke.inference.max_entropy import (
+    Fit,
+    choose_entropy_alpha,
+    constraints_of_history,
+    fit_max_entropy,
+)
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage import (
+    AWARE,
+    AlphaChoice,
     ConjugateGradients,
     Evidence,
     Factorisation,
+    Interactions,
     Shrinkage,
     Solver,
     Total,
+    choose_alpha,
     evidence_of_blocks,
     prior_from_history,
     singles_in,
 )
 from eke.planning.online.effort import steps_for
-from eke.query import Block, Query, count
+from eke.query import Block, Prior, Query, count
+from eke.session.ask.assumptions import DEFAULT, Assumptions
 from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
 
-ENTROPY_ALPHA = 0.01
 _DENSE_ROWS = 4_000
 """Longer histories keep their blocks, if these hold most answers: quicker than a dense kernel."""
 _MOST_DENSE_ROWS = 12_000
@@ -62,13 +71,17 @@ class Estimator:
         measurements: Sequence[Measurement],
         inference: Inference,
         before: Estimator | None = None,
+        assumptions: Assumptions = DEFAULT,
     ) -> None:
         self.domain = domain
+        self.assumptions = assumptions
+        self._given = tuple(measurements)
         outside = outside_measurements(inference.outside)
         self.measurements = (*outside, *lasting(measurements))
         self.inference = inference
         self._shrinkage: Shrinkage | None = None
         self._model: Fit | None = None
+        self._entropy_alpha: float | None = None
         self._preparing = threading.RLock()  # threads that need the same wait for it, not make it
         # The model of a shorter history is a good start for this one's.
         self._start = None if before is None else before.model_for(self.measurements)
@@ -88,6 +101,10 @@ class Estimator:
         """The estimate of a question, or of every cell of a marginal."""
         if method not in get_args(EstimateMethod):
             raise EstimateError(f"method must be one of {', '.join(get_args(EstimateMethod))}")
+        if method == "blue" and self.assumptions != DEFAULT:
+            raise EstimateError(
+                'method="blue" is unbiased, without prior, alpha or folds; use "shrinkage" for it'
+            )
         if asked.people and method != "blue":
             raise EstimateError(
                 "numbers of people do not follow from tables of records, so nothing is estimated "
@@ -140,7 +157,15 @@ class Estimator:
             self._believed(query, belief, "shrinkage", alpha, confidence)
             for query, belief in zip(queries, beliefs, strict=True)
         ]
-        return [replace(one, convergence=estimator.convergence) for one in estimates]
+        seen = estimator.interactions
+        return [
+            replace(
+                one,
+                convergence=estimator.convergence,
+                caveats=(AWARE,) if seen is not None and seen.guesses(query) else (),
+            )
+            for one, query in zip(estimates, queries, strict=True)
+        ]
 
     def _believed(
         self,
@@ -174,7 +199,7 @@ class Estimator:
                 confidence,
                 "max_entropy",
                 self._is_determined(query),
-                ENTROPY_ALPHA,
+                self._entropy_alpha,
             )
             for query in queries
         ]
@@ -207,11 +232,40 @@ class Estimator:
             if self._shrinkage is None:
                 progress("reading the history", 0.0)
                 solver = self._solver(SHARE_TO_CHOOSE)
-                choice = solver.choose(progress)
+                choice = self._choice(solver, progress)
                 if any(one.law == PUBLIC for one in self.measurements):
                     solver = self._solver(SHARE_OF_NOISE)
-                self._shrinkage = Shrinkage(solver, choice.alpha, inflation=choice.inflation)
+                self._shrinkage = Shrinkage(
+                    solver,
+                    choice.alpha,
+                    inflation=choice.inflation,
+                    interactions=self._interactions(solver.evidence.kernel.prior),
+                )
             return self._shrinkage
+
+    def _interactions(self, prior: Prior) -> Interactions | None:
+        """What the tables of the history say of the size of what they leave open."""
+        known, before = softened(self.measurements, SHARE_OF_NOISE), self.assumptions.before
+        return Interactions.of_history(known, prior, before(self.domain))
+
+    def _prior(self, known: Sequence[Measurement]) -> Prior:
+        """The prior as assumed: what history says of single columns, if nothing else."""
+        if self.assumptions.prior == "marginals":
+            return prior_from_history(self.domain, known)
+        return self.assumptions.before(self.domain)
+
+    def _choice(self, solver: Solver, progress: Progress) -> AlphaChoice:
+        """The α that is assumed, or that answers held out find best."""
+        alpha, folds = self.assumptions.alpha, self.assumptions.folds
+        if alpha is not None:
+            return AlphaChoice.guessed(alpha)
+        if folds is None:
+            return solver.choose(progress)
+        if not isinstance(solver, Factorisation):
+            raise EstimateError(
+                "of a history this long single answers are held out, and not folds; leave folds out"
+            )
+        return choose_alpha(solver.evidence, folds=folds)
 
     def _solver(self, share: float) -> Solver:
         """What solves this history fastest, of what has room for it; see `softened`."""
@@ -220,7 +274,7 @@ class Estimator:
         if _DENSE_ROWS < rows <= _MOST_DENSE_ROWS:
             large = 2 * singles_in(self.measurements) < rows
         known = softened(self.measurements, share)
-        prior = prior_from_history(self.domain, known)
+        prior = self._prior(known)
         told = self.domain, known, prior, self._total
         if large:
             return ConjugateGradients(evidence_of_blocks(*told))
@@ -228,21 +282,36 @@ class Estimator:
 
     def model(self, progress: Progress = silent) -> tuple[Fit, float]:
         """(the maximum entropy model of the history, the known or estimated number of records)."""
-        known, prepared = self.inference.total, self._prepared(progress)
-        if known is None:
-            total = max(prepared.posterior(count().on(self.domain)).value, 1.0)
-        else:
-            total = max(float(known), 1.0)  # a model is of at least one record
+        total = max(self._records(progress), 1.0)  # a model is of at least one record
         with self._preparing:
             if self._model is None:
+                prior = self._prior(softened(self.measurements, SHARE_OF_NOISE))
+                self._entropy_alpha = self._chosen_for_entropy(prior, total, progress)
                 progress("fitting the model", 0.0)
                 constraints = constraints_of_history(
-                    self.domain, self.measurements, total=total, alpha=ENTROPY_ALPHA
+                    self.domain, self.measurements, total=total, alpha=self._entropy_alpha
                 )
-                prior = prior_from_history(self.domain, softened(self.measurements, SHARE_OF_NOISE))
                 self._model = fit_max_entropy(constraints, prior, start=self._start)
                 progress("fitting the model", 1.0)
             return self._model, total
+
+    def _records(self, progress: Progress) -> float:
+        """The number of records: known, or as shrinkage estimates it, with an α of its own."""
+        if self.inference.total is not None:
+            return float(self.inference.total)
+        usual = replace(self.assumptions, alpha=None, folds=None)
+        plain = self
+        if usual != self.assumptions:
+            plain = Estimator(self.domain, self._given, self.inference, None, usual)
+        return plain._prepared(progress).posterior(count().on(self.domain)).value
+
+    def _chosen_for_entropy(self, prior: Prior, total: float, progress: Progress) -> float:
+        """The α that is assumed, or that answers held out find best."""
+        if self.assumptions.alpha is not None:
+            return self.assumptions.alpha
+        progress("choosing alpha", 0.0)
+        constraints = constraints_of_history(self.domain, self.measurements, total=total, alpha=1.0)
+        return choose_entropy_alpha(constraints, prior, folds=self.assumptions.folds)
 
     def model_for(self, measurements: Sequence[Measurement]) -> Fit | None:
         """The model, if it was fitted and these measurements begin with its own."""

@@ -156,7 +156,7 @@ def test_inflation_widens_what_history_leaves_open_only() -> None:
         ({"alpha": 1.0, "inflation": 0.0}, "inflation"),
     ],
 )
-def test_senseless_settings_are_refused(settings: dict[str, float], message: str) -> None:
+def test_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     world = World.drawn(np.random.default_rng(0))
     noise = Noise.of_covariance(np.ones(world.size))
     evidence = Evidence.of(world.features, np.zeros(world.size), noise, PRIOR)
