@@ -67,7 +67,7 @@ class Guarding(ABC):
             QueryError: when the question is not one count or sum: an average, a ratio, a table.
 
         Example:
-            >>> entry = session.guard(eke.count(sex="F"), "> 200", threshold=0.9)
+            >>> entry = session.guard(eke.count(sex="F"), "> 50", threshold=0.9)
             >>> _ = session.ask(eke.count(sex="F"), within=60)
             >>> session.guards[0].closed
             True
