@@ -15,7 +15,7 @@ PYTEST  := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv servers demo browser test lint test-long audit mutants reference format bench reproductions clean
+.PHONY: help .venv servers demo browser test suite lint test-long audit mutants reference format bench reproductions clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[.a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +73,11 @@ browser: $(STAMP) ## Chromium for the tests of the console, unless there is one
 	    else $(BIN)/playwright install chromium; fi; } \
 	  || { echo "Install Chromium by hand (a package called chromium) and run make again." >&2; exit 1; }
 
-test: servers lint browser ## every check, and all tests but the long ones
+# Types are checked beside the tests: they leave a core idle, and so do the last tests.
+test: servers browser ## every check, and all tests but the long ones
+	@$(MAKE) --no-print-directory -j2 lint suite
+
+suite: $(STAMP)
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations=10
 
 lint: $(STAMP) ## ruff, mypy and the layer contracts

@@ -286,7 +286,12 @@ def test_history_is_asked_for_an_estimate_in_three_ways(page: Page, analyst: str
     card.get_by_label("Estimated").select_option("max_entropy")
     expect(card).to_contain_text("without an interval")
     expect(card.locator("svg.chart")).to_have_count(0)
+    with page.expect_response(lambda back: back.url.endswith("/estimate")) as sent:
+        card.get_by_label("Beginning with").select_option("uniform")
+    assert sent.value.json()["kind"] == "number"
+    assert '"prior":"uniform"' in (sent.value.request.post_data or "")
     card.get_by_label("Estimated").select_option("blue")
+    expect(card.get_by_label("Beginning with")).to_be_hidden()
     expect(card).to_contain_text("History determines it")
     card.get_by_label("Confidence").select_option("0.5")
     expect(card).to_contain_text("with probability 0.5")

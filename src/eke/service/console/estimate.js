@@ -2,28 +2,33 @@
 import { call, of } from "./api.js";
 import { caveats, el, failure, field, label, near, number, sized, table } from "./dom.js";
 import { bars, posterior } from "./draw.js";
-import { confidences, select } from "./form.js";
+import { confidences, input, select } from "./form.js";
 import { pictureButton } from "./picture.js";
 
 const METHODS = [["shrinkage", "with intervals, also of what history leaves open"], ["blue", "unbiased, only what history determines"], ["max_entropy", "as a likely table would answer, without intervals"]];
+const PRIORS = [["marginals", "what history says of single columns"], ["uniform", "nothing: all values alike"]];
 
 export function estimateCard(dataset, sql, confidence) {
-  const method = select("method", METHODS), sure = confidences(), shown = el("div", { "aria-live": "polite" });
+  const method = select("method", METHODS), sure = confidences(), prior = select("prior", PRIORS);
+  const alpha = input("alpha", { type: "number", min: "0", step: "any", placeholder: "chosen" }), shown = el("div", { "aria-live": "polite" });
   sure.value = String(confidence ?? sure.value);
+  const assumed = el("div", { class: "row" }, field("Beginning with", prior), field("How weak that is (α)", alpha));
   let latest = 0;
   async function estimated() {
-    const turn = (latest += 1);
+    const turn = (latest += 1), asked = { sql, method: method.value, confidence: Number(sure.value) };
+    assumed.hidden = method.value === "blue"; // which assumes nothing
+    if (!assumed.hidden) Object.assign(asked, { prior: prior.value, ...(alpha.value ? { alpha: Number(alpha.value) } : {}) });
     let made;
     shown.replaceChildren(el("p", { class: "quiet" }, "Reading the history …"));
-    try { made = result(await call("POST", of(dataset, "/estimate"), { sql, method: method.value, confidence: Number(sure.value) }), sql); }
+    try { made = result(await call("POST", of(dataset, "/estimate"), asked), sql); }
     catch (problem) { made = [failure(problem)]; }
     if (turn === latest) shown.replaceChildren(...made);
   }
-  for (const one of [method, sure]) one.addEventListener("change", estimated);
+  for (const one of [method, sure, prior, alpha]) one.addEventListener("change", estimated);
   estimated();
   return el("section", { class: "card answer", "aria-label": "Estimate" },
     el("p", {}, el("span", { class: "tag free" }, "estimate"), " ", el("span", { class: "question" }, sql)),
-    el("div", { class: "row" }, field("Estimated", method), field("Confidence", sure)), shown);
+    el("div", { class: "row" }, field("Estimated", method), field("Confidence", sure)), assumed, shown);
 }
 
 function result(found, sql) {
