@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reproductions.answering.experiment import (
     Experiment,
@@ -109,7 +110,7 @@ def compare(
     return summary
 
 
-def _with_band(label: str, asked: Reals, curves: Sequence[Reals]) -> Line:
+def _with_band(label: str, asked: NDArray[np.int64], curves: Sequence[Reals]) -> Line:
     """The mean over repetitions between the least and the largest."""
     if len(curves) == 1:
         return Line(label, asked, curves[0])

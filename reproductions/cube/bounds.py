@@ -252,4 +252,4 @@ def largest_noise(
     for run in range(runs):
         noise = generator.laplace(size=len(place))[within]
         largest[run] = np.abs(noise @ signs).sum(axis=1).max()
-    return largest * len(place) / 2**ways
+    return np.asarray(largest * len(place) / 2**ways)
