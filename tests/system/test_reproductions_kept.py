@@ -6,7 +6,7 @@ from reproductions.answering import kept
 from reproductions.answering.report import REPRODUCTIONS
 
 
-@pytest.mark.parametrize("paper", ["comp", "cube"])
+@pytest.mark.parametrize("paper", ["comp", "cube", "hist"])
 def test_the_figures_in_a_readme_are_those_of_the_run(paper: str) -> None:
     folder = REPRODUCTIONS / paper
     figures = kept.read(folder)
