@@ -22,6 +22,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "product (ONLINE)": ("#CC79A7", "--"),
     "eke direct": ("#000000", "-"),
     "eke top_up": ("#009E73", "-"),
+    "exact": ("#000000", "--"),
     # CUBE: the same noise everywhere is dashed, the best noise solid.
     "I": ("#999999", "--"),
     "Q": ("#D55E00", "--"),

@@ -60,6 +60,7 @@ class Report:
         print(f"\n{figure}, here: {here}", flush=True)
         self._figures[figure] = kept.Figure(paper, here, self.options, self._tables)
         self._tables = {}
+        self._keep_at_home()
 
     def picture(self, name: str) -> Path:
         """Where to put a picture."""
@@ -76,9 +77,15 @@ class Report:
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.results, indent=1, allow_nan=False)
         (self.folder / "results.json").write_text(text + "\n", "utf-8")
-        if self.home is not None:
-            kept.keep(self.home, self._figures)
-            for path in self._pictures:
+        self._keep_at_home()
+
+    def _keep_at_home(self) -> None:
+        """Keep what there is so far, so that a long run that is stopped is not lost."""
+        if self.home is None:
+            return
+        kept.keep(self.home, self._figures)
+        for path in self._pictures:
+            if path.exists():
                 shutil.copy(path, self.home / "plots" / path.name)
 
 
