@@ -8,7 +8,7 @@ from reproductions.answering import kept
 from reproductions.answering.report import REPRODUCTIONS, Report, command_line
 
 
-@pytest.mark.parametrize("paper", ["bayes", "comp", "cube", "hist"])
+@pytest.mark.parametrize("paper", ["bayes", "comp", "cube", "hist", "online"])
 def test_the_figures_in_a_readme_are_those_of_the_run(paper: str) -> None:
     folder = REPRODUCTIONS / paper
     figures = kept.read(folder)
