@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reproductions.answering.experiment import (
     Experiment,
@@ -20,6 +21,7 @@ from reproductions.answering.experiment import (
 from reproductions.answering.figure import Line, Panel, save_grid
 from reproductions.answering.histogram import Histogram
 from reproductions.answering.report import Report
+from reproductions.answering.trace import Reals
 
 MERITS = {
     "spent": "ᾱ",
@@ -50,7 +52,8 @@ def compare(
 ) -> dict[str, dict[str, Any]]:
     """Run, print, draw and keep one figure; the final figures of merit by histogram and system.
 
-    The picture shows the first repetition; the table shows means and standard deviations of all.
+    The picture shows means of all repetitions with the least and largest as a band, the table means
+    and standard deviations.
     """
     jobs = [
         run
@@ -79,7 +82,10 @@ def compare(
         columns.append(
             [
                 Panel(
-                    [Line(system, asked, curves[merit]) for system, curves in runs[0].items()],
+                    [
+                        _with_band(system, asked, [run[system][merit] for run in runs])
+                        for system in runs[0]
+                    ],
                     "queries",
                     AXES[merit],
                     histogram.name if merit == merits[0] else "",
@@ -93,13 +99,39 @@ def compare(
             "final": summary[histogram.name],
             "queries": asked[places],
             "curves": {
-                system: {merit: curves[merit][places] for merit in MERITS}
-                for system, curves in runs[0].items()
+                system: {
+                    merit: _mean([run[system][merit] for run in runs])[places] for merit in MERITS
+                }
+                for system in runs[0]
             },
         }
     save_grid(report.picture(name), list(zip(*columns, strict=True)))
     report.keep(name, kept)
     return summary
+
+
+def _with_band(label: str, asked: NDArray[np.int64], curves: Sequence[Reals]) -> Line:
+    """The mean over repetitions between the least and the largest."""
+    if len(curves) == 1:
+        return Line(label, asked, curves[0])
+    low, high = np.min(curves, axis=0), np.max(curves, axis=0)
+    return Line(label, asked, _mean(curves), low=low, high=high)
+
+
+def _mean(curves: Sequence[Reals]) -> Reals:
+    """The mean after each query, from where every repetition has answered something."""
+    return np.asarray(np.mean(curves, axis=0))
+
+
+def finals(
+    summary: dict[str, dict[str, Any]], merit: str, systems: Sequence[str], form: str = "{:.2f}"
+) -> str:
+    """The means of a figure of merit after the last query, histogram by histogram, in words."""
+    parts = []
+    for histogram, figures in summary.items():
+        values = (f"{form.format(figures[s][merit]['mean'])} ({s})" for s in systems)
+        parts.append(f"{', '.join(values)} on {histogram}")
+    return "; ".join(parts)
 
 
 def with_spread(figure: dict[str, float], repetitions: int) -> str:

@@ -22,6 +22,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "product (ONLINE)": ("#CC79A7", "--"),
     "eke direct": ("#000000", "-"),
     "eke top_up": ("#009E73", "-"),
+    "exact": ("#000000", "--"),
     # CUBE: the same noise everywhere is dashed, the best noise solid.
     "I": ("#999999", "--"),
     "Q": ("#D55E00", "--"),
@@ -45,6 +46,8 @@ class Line:
     x: ArrayLike
     y: ArrayLike
     marker: str = ""
+    low: ArrayLike | None = None  # a band around the curve
+    high: ArrayLike | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ def _draw(chart: Axes, panel: Panel, labels: dict[str, Artist]) -> None:
         if len(x) > _MOST_POINTS:
             kept = np.unique(np.linspace(0, len(x) - 1, _MOST_POINTS).round().astype(int))
             x, y = x[kept], y[kept]
+        else:
+            kept = np.arange(len(x))
         colour, dash = STYLES.get(line.label, ("", "-"))
         if not colour:
             unknown = [label for label in labels if label not in STYLES]
@@ -107,6 +112,9 @@ def _draw(chart: Axes, panel: Panel, labels: dict[str, Artist]) -> None:
             zorder=3 if dash == "--" else 2,  # dashes show what is beneath them
         )
         labels.setdefault(line.label, drawn)
+        if line.low is not None and line.high is not None:
+            low, high = np.asarray(line.low, float)[kept], np.asarray(line.high, float)[kept]
+            chart.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0, zorder=1)
     chart.set_xlabel(panel.xlabel, fontsize=8)
     chart.set_ylabel(panel.ylabel, fontsize=8)
     if panel.title:

@@ -1,4 +1,7 @@
-"""What a reproduction leaves behind: tables on the terminal, pictures, and results.json."""
+"""What a reproduction leaves behind: tables on the terminal, pictures, and results.json.
+
+For every figure it prints a sentence that says what is seen, beside what the paper states (`says`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import math
 import os
 import platform
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from reproductions.answering import kept
 from reproductions.answering.experiment import SEED
 from reproductions.answering.histogram import add_data_arguments
 
-BUILD = Path(__file__).resolve().parents[2] / "build" / "reproductions"
+REPRODUCTIONS = Path(__file__).resolve().parents[1]
+BUILD = REPRODUCTIONS.parent / "build" / "reproductions"
 
 
 @dataclass(slots=True)
@@ -29,7 +35,12 @@ class Report:
     quick: bool
     seed: int
     workers: int
+    home: Path | None = None  # the folder of the paper, when the run is to be kept there
+    options: str = ""  # of the run, as they are kept
     results: dict[str, Any] = field(default_factory=dict)
+    _figures: dict[str, kept.Figure] = field(default_factory=dict)
+    _tables: dict[str, str] = field(default_factory=dict)  # not yet of a figure
+    _pictures: list[Path] = field(default_factory=list)
 
     def table(self, title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Print a table, numbers with four digits."""
@@ -40,11 +51,23 @@ class Report:
             print("  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)))
             if number == 0:
                 print("  " + "  ".join("-" * width for width in widths))
+        self._tables[title] = kept.markdown(text[0], text[1:])
+
+    def says(self, figure: str, paper: str, here: str) -> None:
+        """Print what a figure shows, beside what the paper states; tables before it go along."""
+        if paper:
+            print(f"\n{figure}, the paper: {paper}", end="")
+        print(f"\n{figure}, here: {here}", flush=True)
+        self._figures[figure] = kept.Figure(paper, here, self.options, self._tables)
+        self._tables = {}
+        self._keep_at_home()
 
     def picture(self, name: str) -> Path:
         """Where to put a picture."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        return self.folder / f"{name}.png"
+        path = self.folder / f"{name}.png"
+        self._pictures.append(path)
+        return path
 
     def keep(self, name: str, result: object) -> None:
         """Add to results.json."""
@@ -54,23 +77,46 @@ class Report:
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.results, indent=1, allow_nan=False)
         (self.folder / "results.json").write_text(text + "\n", "utf-8")
+        self._keep_at_home()
+
+    def _keep_at_home(self) -> None:
+        """Keep what there is so far, so that a long run that is stopped is not lost."""
+        if self.home is None:
+            return
+        kept.keep(self.home, self._figures)
+        for path in self._pictures:
+            if path.exists():
+                shutil.copy(path, self.home / "plots" / path.name)
 
 
 def command_line(
-    paper: str, figures: Sequence[str], argv: Sequence[str] | None
+    paper: str,
+    figures: Sequence[str],
+    argv: Sequence[str] | None,
+    *,
+    seed: int = SEED,
+    data_arguments: Callable[[argparse.ArgumentParser], None] = add_data_arguments,
 ) -> tuple[argparse.Namespace, Report]:
-    """The options that both reproductions share."""
+    """The options that all reproductions share."""
     parser = argparse.ArgumentParser(description=f"Reproduces the experiments of {paper}.")
     parser.add_argument("--quick", action="store_true", help="smaller settings, seconds each")
-    add_data_arguments(parser)
+    data_arguments(parser)
     parser.add_argument(
         "--out", type=Path, default=BUILD / paper.lower(), help="folder to write to"
     )
     parser.add_argument("--figures", nargs="+", choices=figures, default=list(figures))
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument(
+        "--keep", action="store_true", help="write pictures, tables and the README's table here"
+    )
     chosen = parser.parse_args(argv)
-    report = Report(chosen.out, chosen.quick, chosen.seed, chosen.workers)
+    if chosen.keep and (chosen.quick or chosen.data is not None):
+        parser.error("--keep is for full runs on the tables of this repository")
+    home = REPRODUCTIONS / paper.lower() if chosen.keep else None
+    options = f"--figures {' '.join(chosen.figures)} --seed {chosen.seed}"
+    report = Report(chosen.out, chosen.quick, chosen.seed, chosen.workers, home, options)
+    print(f"{paper}: seed {chosen.seed}; pictures and results.json in {chosen.out}")
     report.keep(
         "setting",
         {

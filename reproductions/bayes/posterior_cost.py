@@ -153,7 +153,21 @@ def figure_6(report: Report) -> dict[str, Any]:
         for key, series in (("by_m", by_m), ("by_n", by_n))
     }
     report.keep("figure6", result)
+    report.says(
+        "6",
+        "the time of MC rises with m, PC's hardly; PC's rises with n, MC's does not",
+        f"m = {rows[0]} to {rows[-1]}: MC {_ends(by_m, 'monte_carlo')}, PC "
+        f"{_ends(by_m, 'convolution')}; "
+        f"n = {cells[0]} to {cells[-1]}: MC {_ends(by_n, 'monte_carlo')}, PC "
+        f"{_ends(by_n, 'convolution')}; eke's exact inversion at most "
+        f"{1e3 * max(c.exact for c in (*by_m, *by_n)):.1f} ms",
+    )
     return result
+
+
+def _ends(series: list[Cost], method: str) -> str:
+    first, last = (1e3 * float(getattr(c, method)) for c in (series[0], series[-1]))
+    return f"{first:.3g} to {last:.3g} ms"
 
 
 def figure_7(report: Report) -> dict[str, Any]:
@@ -213,6 +227,18 @@ def figure_7(report: Report) -> dict[str, Any]:
         ],
     )  # fmt: skip
     report.keep("figure7", result)
+    over = [r["beta"] for r in result if r["error"] > GAMMA**2]
+    report.says(
+        "7",
+        f"time of PC rises with β; its error does not exceed γ² = {GAMMA**2:g}",
+        f"{1e3 * result[0]['seconds']:.2g} ms at β = {result[0]['beta']:g} to "
+        f"{1e3 * result[-1]['seconds']:.3g} ms at {result[-1]['beta']:.2g}. The error of the "
+        f"printed "
+        f"cells of width one exceeds γ² at {len(over)} of {len(result)} values of β"
+        + (f", up to {max(over):.2g}" if over else "")
+        + f" ({max(r['error'] for r in result):.2g} at the worst): noises narrower than a cell are "
+        f"lost. With finer cells it is at most {max(r['eke_error'] for r in result):.1e}",
+    )
     return {"points": result}
 
 
@@ -270,4 +296,13 @@ def figure_8(report: Report) -> dict[str, Any]:
         ],
     )  # fmt: skip
     report.keep("figure8", result)
+    first, last = result[0], result[-1]
+    report.says(
+        "8",
+        "time of MC grows and its error falls with the sample size",
+        f"{first['seconds']:.2g} s and {first['error']:.1e} at {first['sample_size']:,} draws, "
+        f"{last['seconds']:.2g} s and {last['error']:.1e} at {last['sample_size']:,}; the bound of "
+        f"Corollary 4.1 is {min(r['bound'] / r['error'] for r in result):.1f} times the error or "
+        f"more",
+    )
     return {"points": result}

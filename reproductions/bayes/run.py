@@ -1,4 +1,4 @@
-"""Reproduces BAYES Fig. 5 to 10; see README.md in this folder."""
+"""Reproduces BAYES Fig. 2, 3 and 5 to 10; see README.md in this folder."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from reproductions.answering.report import command_line
 from reproductions.bayes.blue_time import figure_5
 from reproductions.bayes.posterior_cost import figure_6, figure_7, figure_8
 from reproductions.bayes.system_figures import figure_9, figure_10
+from reproductions.bayes.worked_posterior import figures_2_and_3
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
     """Run the figures asked for; their results by figure."""
-    figures = ["5", "6", "7", "8", "9", "10"]
+    figures = ["2", "5", "6", "7", "8", "9", "10"]
     arguments, report = command_line("BAYES", figures, argv)
     histograms = chosen_histograms(arguments)
     draw: dict[str, Callable[[], dict[str, Any]]] = {
+        "2": lambda: figures_2_and_3(report),
         "5": lambda: figure_5(report),
         "6": lambda: figure_6(report),
         "7": lambda: figure_7(report),

@@ -3,6 +3,9 @@
 All values start fully generalised. In each of h rounds the exponential mechanism picks a value to
 specialise, everywhere; numbers are split at a point that it picks as well. Half of ε goes to these
 choices, the other half to Laplace noise on the counts of all leaves, empty ones included.
+
+Under `replace_one` a record moves from one leaf to another, so the counts need twice the noise. The
+choices do not: one record, added, removed or replaced, changes neither utility by more than 1.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eke.publish.features import Features
+from eke.query import Neighbours
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -92,6 +96,7 @@ def diffgen(
     epsilon: float,
     *,
     utility: Utility,
+    neighbours: Neighbours,
     rng: np.random.Generator,
 ) -> Generalised:
     """One release of the records' attributes and classes."""
@@ -120,7 +125,8 @@ def diffgen(
         cut += chosen.children
         for child in chosen.children:
             _split_number(child, features, histograms, share=share, utility=utility, rng=rng)
-    return _release(features, codes, classes, cut, epsilon=epsilon / 2.0, rng=rng)
+    change = 2.0 if neighbours == "replace_one" else 1.0
+    return _release(features, codes, classes, cut, noise_scale=2.0 * change / epsilon, rng=rng)
 
 
 def _class_histograms(features: Features, codes: Codes, classes: Codes) -> list[Floats]:
@@ -181,7 +187,8 @@ def _utility(counts: Floats, utility: Utility) -> Floats:
         return np.asarray(counts.max(axis=2).sum(axis=0))
     totals = counts.sum(axis=2)
     weights = totals / np.maximum(totals.sum(axis=0), 1.0)
-    return np.asarray(_entropy(counts.sum(axis=0)) - (weights * _entropy(counts)).sum(axis=0))
+    gain = _entropy(counts.sum(axis=0)) - (weights * _entropy(counts)).sum(axis=0)
+    return np.asarray(gain / np.log2(counts.shape[2]))  # between 0 and 1
 
 
 def _entropy(counts: Floats) -> Floats:
@@ -201,7 +208,7 @@ def _release(
     classes: Codes,
     cut: list[Value],
     *,
-    epsilon: float,
+    noise_scale: float,
     rng: np.random.Generator,
 ) -> Generalised:
     leaf_of, members = [], []
@@ -217,5 +224,5 @@ def _release(
     values = [leaf[codes[:, i]] for i, leaf in enumerate(leaf_of)]
     cells = np.ravel_multi_index((*values, classes), shape)
     counts = np.bincount(cells, minlength=int(np.prod(shape))).astype(float)
-    noisy = counts + rng.laplace(0.0, 1.0 / epsilon, counts.shape)
+    noisy = counts + rng.laplace(0.0, noise_scale, counts.shape)
     return Generalised(noisy.reshape(shape), tuple(leaf_of), tuple(members))

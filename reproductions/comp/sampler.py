@@ -7,22 +7,19 @@ from typing import Any, get_args
 import numpy as np
 
 from eke.publish.classifiers import area_under_roc, classifier_models
-from eke.publish.features import features_of
 from eke.publish.greedy import Distance, sample_greedily
 from reproductions.answering.report import Report
-from reproductions.comp.adult import TARGET, adult_domain, adult_table, coded
+from reproductions.comp.adult import Records
 from reproductions.comp.simulate import exact_moments
 
 
-def sampler_table(report: Report) -> dict[str, Any]:
+def sampler_table(report: Report, records: Records) -> dict[str, Any]:
     """Errors of the moments of sampled rows, and what a linear discriminant learns from them."""
-    domain = adult_domain()
-    codes = coded(adult_table(), domain)
+    codes, features = records.codes, records.features()
     order = np.random.default_rng(report.seed).permutation(len(codes))
     if report.quick:
         order = order[:6000]
     train, test = np.split(codes[order], [2 * len(order) // 3])
-    features = features_of(domain, [name for name in domain.names if name != TARGET])
     moments = exact_moments(features.encode(train[:, :-1]), train[:, -1])
     rows = []
     for distance in get_args(Distance):
@@ -43,4 +40,12 @@ def sampler_table(report: Report) -> dict[str, Any]:
     header = ("distance", "largest error, sums", "second moments", "LDA accuracy", "AUC")
     report.table(f"Sampler: exact moments of {len(train):,} records", header, rows)
     report.keep("sampler", {row[0]: row[1:] for row in rows})
+    squared, absolute = rows
+    report.says(
+        "sampler (§3.2)",
+        "the rows minimise absolute distances from the moments",
+        f"with exact moments of {len(train):,} records, absolute distances miss second moments by "
+        f"up to {absolute[2]:,.0f} and reach {absolute[3]:.1%}; squared ones miss by at most "
+        f"{squared[2]:.0f} and reach {squared[3]:.1%}",
+    )
     return {"rows": rows}

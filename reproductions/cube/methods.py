@@ -7,7 +7,7 @@ release.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from eke.planning.workload.workload import (
     marginals_and_half_of_next,
     marginals_and_those_with,
 )
+from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.query import Block, Kronecker
 from reproductions.cube.tables import CodedTable
@@ -43,6 +44,7 @@ class Outcome:
     """Errors at epsilon = 1 and the seconds that one release took."""
 
     relative: float  # mean absolute error of a cell over the mean count of its marginal's cells
+    uncertain: float  # the standard error of that mean over the releases
     absolute: float  # mean absolute error of a cell
     expected: float  # root of the mean expected squared error, before consistency
     seconds: float
@@ -58,13 +60,31 @@ def workload_of(table: CodedTable, name: str) -> Workload:
     return all_marginals(table.domain, ways)
 
 
-def plan_of(workload: Workload, method: str) -> ReleasePlan:
-    """The method's plan at epsilon = 1; other budgets only divide its errors."""
+def as_plotted(workload: Workload) -> Workload:
+    """The workload with the weights of the plotted measure: variances count as their cells squared.
+
+    The error of a cell is divided by the mean count of its marginal's cells, n over their number.
+    """
+    targets = (
+        replace(t, weight=float(t.questions(workload.domain)) ** 2) for t in workload.targets
+    )
+    return replace(workload, targets=tuple(targets))
+
+
+def plan_of(
+    workload: Workload, method: str, measure: Measure = PURE, budget: float = 1.0
+) -> ReleasePlan:
+    """The method's plan; other budgets only divide its errors."""
     if method == EKE:
-        return plan_release(workload, measure=PURE, budget=1.0)
+        return plan_release(workload, measure=measure, budget=budget)
     strategy, noise = METHODS[method]
     return plan_release(
-        workload, measure=PURE, budget=1.0, strategy=strategy, noise=noise, recovery="initial"
+        workload,
+        measure=measure,
+        budget=budget,
+        strategy=strategy,
+        noise=noise,
+        recovery="initial",
     )
 
 
@@ -94,6 +114,7 @@ def simulate(
         relative.append(scaled / cells)
     return Outcome(
         float(np.mean(relative)),
+        float(np.std(relative, ddof=1) / np.sqrt(runs)),
         float(np.mean(absolute)),
         plan.rmse,
         planned + float(np.mean(seconds)),

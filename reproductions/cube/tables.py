@@ -7,6 +7,7 @@ attributes only, and relative errors on the number of records besides.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import io
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 import eke
@@ -74,3 +76,25 @@ def binary_attributes(
     codes = (trait + generator.normal(size=(records, width)) > ease).astype(np.int64)
     domain = eke.Domain({f"d{i:02}": eke.Integer(0, 1) for i in range(width)})
     return CodedTable(f"{width} binary attributes", domain, codes, "d00")
+
+
+def read_table(path: Path, columns: list[str]) -> CodedTable:
+    """Records of a CSV file with a header, such as NLTCS; columns have the values that occur."""
+    frame = pd.read_csv(path, skipinitialspace=True)
+    names = columns or [str(name) for name in frame.columns]
+    codes, attributes = [], {}
+    for name in names:
+        column, values = pd.factorize(frame[name], sort=True, use_na_sentinel=False)
+        codes.append(column)
+        attributes[name] = eke.Integer(0, max(len(values) - 1, 1))
+    return CodedTable(path.name, eke.Domain(attributes), np.stack(codes, axis=1), names[0])
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """Let the user name a table for Fig. 5 and 6."""
+    parser.add_argument(
+        "--data", type=Path, help="a CSV file with a header, such as NLTCS, for Fig. 5 and 6"
+    )
+    parser.add_argument(
+        "--columns", default="", help="the columns to use, separated by commas; all if not given"
+    )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reproductions.hist.setting import Census
 
 Reals = NDArray[np.float64]
+_AT_ONCE = 8192
 
 
 class Retention:
@@ -67,11 +68,22 @@ class Flipping:
 
     def joint(self, attributes: Sequence[str]) -> Reals:
         """The estimated joint distribution, flat in C order."""
-        first, *others = [self._unbiased(self.domain.names.index(name)) for name in attributes]
-        product = first
-        for other in others[:-1]:
-            product = (product[:, :, None] * other[:, None, :]).reshape(len(product), -1)
-        return np.asarray((product.T @ others[-1]).reshape(-1) / len(product), np.float64)
+        columns = [self.domain.names.index(name) for name in attributes]
+        shape = [self.domain.shape[k] for k in columns]
+        order = sorted(range(len(columns)), key=lambda axis: shape[axis])  # the widest last
+        table = np.zeros((math.prod(shape[axis] for axis in order[:-1]), shape[order[-1]]))
+        records = len(self.bits[0])
+        for start in range(0, records, _AT_ONCE):  # records × cells do not fit at once
+            first, *others = [
+                self._unbiased(columns[axis], slice(start, start + _AT_ONCE)) for axis in order
+            ]
+            product = first
+            for other in others[:-1]:
+                product = (product[:, :, None] * other[:, None, :]).reshape(len(product), -1)
+            table += product.T @ others[-1]
+        back = np.argsort(order)
+        joint = table.reshape([shape[axis] for axis in order]).transpose(back)
+        return np.asarray(joint.reshape(-1) / records, np.float64)
 
     def range_share(self, vectors: dict[int, Reals]) -> float:
         """The estimated share of records inside a product of indicator vectors."""
@@ -82,6 +94,6 @@ class Flipping:
             product *= (set_bits - self.flipped * len(inside)) / (1.0 - 2.0 * self.flipped)
         return float(product.mean())
 
-    def _unbiased(self, column: int) -> NDArray[np.float32]:
+    def _unbiased(self, column: int, records: slice) -> NDArray[np.float32]:
         scale = 1.0 / (1.0 - 2.0 * self.flipped)
-        return ((self.bits[column] - self.flipped) * scale).astype(np.float32)
+        return ((self.bits[column][records] - self.flipped) * scale).astype(np.float32)

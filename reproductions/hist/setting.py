@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ from eke.query import Prior
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "census_income_kdd_9attr.csv.gz"
 LETTERS = "AGEBRWMOS"  # as the paper abbreviates its attributes
+_TABLE, _COLUMNS = "EKE_HIST_TABLE", "EKE_HIST_COLUMNS"
 PRIOR_EPSILON = 0.02
 Reals = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -45,10 +47,24 @@ class Census:
         return np.bincount(cells, minlength=math.prod(sizes)).astype(np.float64)
 
 
+def choose_table(path: Path, columns: Sequence[str]) -> None:
+    """Take another table, IPUMS say: a CSV file with a header, all its columns or those named.
+
+    Processes side by side must take the same one, so it is noted where they look.
+    """
+    os.environ[_TABLE], os.environ[_COLUMNS] = str(path.resolve()), ",".join(columns)
+    census.cache_clear()
+
+
 @lru_cache(maxsize=1)
 def census() -> Census:
-    """The nine attributes nearest to those of the paper."""
-    table = pd.read_csv(DATA).iloc[:, :9]
+    """The nine attributes nearest to those of the paper, or the table that was chosen."""
+    if _TABLE in os.environ:
+        table = pd.read_csv(os.environ[_TABLE], skipinitialspace=True)
+        wanted = [name for name in os.environ[_COLUMNS].split(",") if name]
+        table = table[wanted] if wanted else table
+    else:
+        table = pd.read_csv(DATA).iloc[:, :9]
     codes = np.stack([np.unique(table[c], return_inverse=True)[1] for c in table], axis=1)
     sizes = codes.max(axis=0) + 1
     named = zip(table.columns, sizes, strict=True)
@@ -103,6 +119,12 @@ def noisy_prior(generator: np.random.Generator) -> Prior:
         for name in domain.names
     }
     return measured_prior(domain, counts, dict.fromkeys(domain.names, 2.0 * laplace_scale**2))
+
+
+def labels() -> list[str]:
+    """A letter for each attribute of the census, else the beginning of its name."""
+    names = list(census().domain.names)
+    return [name[:6] for name in names] if _TABLE in os.environ else list(LETTERS)
 
 
 def pairs() -> list[tuple[str, str]]:

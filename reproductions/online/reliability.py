@@ -85,4 +85,14 @@ def reliability_spread(report: Report, histogram: Histogram) -> dict[str, Any]:
         [[result["mean"], result["deviation"], low, median, high, min(by_query), max(by_query)]],
     )
     report.keep("reliability", result)
+    report.says(
+        "R_i",
+        "R_i converges to the confidence level",
+        f"over {draws:,} draws of the noise of one bounded run at confidence 0.8, R_i has the mean "
+        f"{result['mean']:.4f} and the deviation {result['deviation']:.3f}, while every single "
+        f"question "
+        f"is covered with a probability between {min(by_query):.3f} and {max(by_query):.3f}: "
+        f"answers "
+        "of one run share their noises, so R_i does not converge",
+    )
     return result

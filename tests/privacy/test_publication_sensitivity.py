@@ -189,6 +189,15 @@ def test_the_papers_sensitivity_is_too_small_for_its_own_experiment():
     assert largest_change(4, 1) == paper_sensitivity(4, 1)
 
 
+def test_under_symmetric_difference_the_paper_charges_more_than_enough():
+    """One record more or less changes the sums by its own statistics: 11 + 66 can be 1 at once."""
+    dummies = np.tile([1.0, 0.0], 6)
+    records = [np.concatenate([numbers, dummies]) for numbers in product([0.0, 1.0], repeat=5)]
+    nothing = np.zeros(len(records[0]))
+    changes = [upper_triangle_change(record, nothing) for record in records]
+    assert max(changes) == 77 < paper_sensitivity(5, 6)
+
+
 @pytest.mark.parametrize(("p1", "p2"), [(5, 6), (3, 2), (1, 4)])
 def test_what_eke_charges_covers_the_true_change(p1, p2):
     names: dict[str, Attribute] = {f"n{i}": Integer(0, 1_000) for i in range(p1)}

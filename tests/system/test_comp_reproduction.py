@@ -94,7 +94,7 @@ def test_without_noise_the_baselines_give_the_records_back(records):
 def test_diffgen_counts_generalised_records(records, utility):
     features, codes, classes = records
     rng = np.random.default_rng(2)
-    made = diffgen(features, codes, classes, 1e9, utility=utility, rng=rng)
+    made = diffgen(features, codes, classes, 1e9, utility=utility, neighbours="add_remove", rng=rng)
     values, released = made.rows()
     assert len(values) == len(codes)
     assert np.bincount(released).tolist() == np.bincount(classes).tolist()

@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eke.domain import Domain, Integer
 from eke.inference.max_entropy import SamplingEffort
 from reproductions.hist import noisy_history
 from reproductions.hist.noisy_history import Size
+from reproductions.hist.randomised import Flipping, Retention
 from reproductions.hist.run import main
+from reproductions.hist.setting import Census, census, choose_table
 
 
 @pytest.mark.long
@@ -49,3 +52,48 @@ def test_published_data_keep_joint_distributions_that_randomised_responses_lose(
         assert entropy < min(retention, flipping)
     assert (tmp_path / "figure6.png").stat().st_size > 2000
     assert (tmp_path / "results.json").exists()
+
+
+@pytest.fixture
+def small_table() -> Census:
+    rng = np.random.default_rng(3)
+    codes = np.stack([rng.integers(0, size, 20_000) for size in (5, 2, 3)], axis=1)
+    codes[:, 2] = np.maximum(codes[:, 2], codes[:, 1])
+    return Census(Domain(a=Integer(0, 4), b=Integer(0, 1), c=Integer(0, 2)), codes)
+
+
+@pytest.mark.parametrize("chosen", [("a", "b"), ("b", "a", "c"), ("c", "b", "a")])
+def test_flipping_joints_are_sums_over_records_of_products(
+    small_table: Census, chosen: tuple[str, ...]
+) -> None:
+    """All records at once, in the order asked for: three blocks of them, N = 20,000."""
+    flipping = Flipping(small_table, 1.0, np.random.default_rng(4))
+    places = [small_table.domain.names.index(name) for name in chosen]
+    parts = [(flipping.bits[k] - flipping.flipped) / (1.0 - 2.0 * flipping.flipped) for k in places]
+    letters = "xyz"[: len(parts)]
+    slow = np.einsum(",".join(f"n{x}" for x in letters) + "->" + letters, *parts) / 20_000
+    assert flipping.joint(chosen) == pytest.approx(slow.reshape(-1), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", [Flipping, Retention])
+def test_randomised_responses_are_unbiased_for_small_domains(small_table: Census, method) -> None:
+    """N = 20,000 records, γ = e^8: hardly any noise is left."""
+    made = method(small_table, 8.0, np.random.default_rng(5))
+    truth = small_table.counts(["a", "b", "c"]) / small_table.total
+    assert np.abs(made.joint(("a", "b", "c")) - truth).max() < 0.01
+    assert made.range_share({1: np.array([0.0, 1.0])}) == pytest.approx(
+        small_table.counts(["b"])[1] / small_table.total, abs=0.02
+    )
+
+
+def test_another_table_can_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EKE_HIST_TABLE", "EKE_HIST_COLUMNS"):
+        monkeypatch.setenv(name, "")  # so that it is put back
+    path = tmp_path / "ipums.csv"
+    path.write_text("age,sex,state\n30,F,NY\n40,M,NY\n30,M,CA\n", "utf-8")
+    try:
+        choose_table(path, ["sex", "age"])
+        assert census().domain.names == ("sex", "age")
+        assert census().codes.tolist() == [[0, 0], [1, 1], [1, 0]]
+    finally:
+        census.cache_clear()

@@ -6,7 +6,7 @@ not part of the protected table.
 
 Privacy: The expressions are total. Every cast either cannot fail or is a TRY_CAST, every number is
 brought between its bounds before it is converted, and the last branch takes whatever is left, so no
-raw value can raise an error or change the shape of a result (THREATS 4).
+raw value can raise an error or change the shape of a result.
 
 What a raw value is, by column type:
 

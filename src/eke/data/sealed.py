@@ -3,8 +3,8 @@
 Ibis writes the SQL of our expressions, DuckDB runs it. Analysts' text never gets here.
 
 Privacy: The texts of engine errors quote raw cells, and a query engine can read any file it is
-pointed at. So the connection is locked to the protected file before it is used (THREATS 11), and
-every failure inside it becomes one fixed message (THREATS 4).
+pointed at. So the connection is locked to the protected file before it is used, and every failure
+inside it becomes one fixed message.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Exact small numbers: integer vectors over one attribute and weights on a power-of-two grid.
 
 Everything a query is made of is an integer times a power of two, so that the exact answer to a
-released query is an integer (DESIGN §3, "Exact answers"). Numbers that are not (0.1, a third) are
+released query is an integer (`engine/exact.py`). Numbers that are not (0.1, a third) are
 rounded once, publicly, to about nine significant digits, before anything is asked.
 """
 

@@ -1,8 +1,8 @@
 """Polynomials: functions from cells to exact numbers, as sums of products of vectors.
 
-This is the form of a query (DESIGN §4) before it is put on the coefficient grid. Vectors are int64
-while their entries fit and Python's own integers beyond, and `Pieces` over wide columns, so nothing
-is rounded here.
+This is the form of a query before its numbers are put on a grid (`query/vector.py`). Vectors are
+int64 while their entries fit and Python's own integers beyond, and `Pieces` over wide columns, so
+nothing is rounded here.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def test_bayes_estimate_and_variance(bayes):
 
 
 def test_bayes_interval_and_probability(bayes):
-    """The paper prints [-41, 125] and 0.88, which its own formulas do not give (DESIGN §5)."""
+    """The paper prints [-41, 125] and 0.88, which its own formulas do not give."""
     question = query_of(bayes.domain, [1, 0, 1, 0])
     posterior = bayes.posterior(question)
     scales = posterior.noise.laplace_scales
