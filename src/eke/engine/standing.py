@@ -21,7 +21,7 @@ from eke.engine.snapshot import Snapshot
 from eke.errors import Refused
 from eke.history import Measurement, Outside, Row
 from eke.history.guarded import GuardedClaim, guarded_sentence
-from eke.history.outside import in_force
+from eke.history.outside import in_force, last_told
 from eke.inference import Inference
 from eke.ledger import Entry
 from eke.planning import Facts, Plan
@@ -136,6 +136,12 @@ class Standing:
             self._beginning.inference,
             self.outside,
             self.guards,
+        )
+
+    def is_past(self, as_of: int | None, told_by: int | None) -> bool:
+        """True when decisions may differ after one entry, or what is public after another."""
+        return (as_of is not None and self.last_change > as_of) or (
+            told_by is not None and last_told(self.outside) > told_by
         )
 
     def check_guarded(self, plan: Plan) -> None:

@@ -210,6 +210,7 @@ class Vault:
         digest: str,
         answer: AnswerText,
         as_of: int | None = None,
+        told_by: int | None = None,
         at_most: int | None = None,
         measuring: Measuring = PARTS_ALONE,
         progress: Progress = silent,
@@ -217,9 +218,8 @@ class Vault:
         """Measure a plan and return the stored answer.
 
         With `as_of`, `Stale` is raised, and nothing spent, when the ledger holds entries that the
-        decision behind the plan has not seen; with `at_most`, `BudgetExceeded`, when the plan costs
-        more than so many nano-units. `measuring` says what is released beside the plan's parts; the
-        plan charges just the losses that it spends.
+        decision has not seen, with `told_by` such as change what is public; with `at_most`,
+        `BudgetExceeded`, when it costs more. `measuring` says what is released beside the parts.
 
         Privacy: (0) The table is opened before anything is paid; whether that works depends on the
         table as a whole, or on the domain alone, where a question needs too many counts. (1) The
@@ -251,7 +251,7 @@ class Vault:
                     return told(request.answer)
                 self._follow(book)
                 if request is None:
-                    if as_of is not None and self._standing.last_change > as_of:
+                    if self._standing.is_past(as_of, told_by):
                         raise Stale
                     reservation, cost = self._reserve(
                         book, plan, analyst=analyst, key=key, digest=digest, at_most=at_most

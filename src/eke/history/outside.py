@@ -177,6 +177,11 @@ def in_force(known: Iterable[Outside], sequence: int | None = None) -> tuple[Out
     return tuple(one for one in known if one.holds_at(sequence))
 
 
+def last_told(known: Iterable[Outside]) -> int:
+    """The last ledger entry that registered or removed something; 0 when none did."""
+    return max((one.until or one.sequence for one in known), default=0)
+
+
 def removed(known: Iterable[Outside], sequence: int, until: int) -> tuple[Outside, ...]:
     """The same, but what one entry registered holds only until another."""
     return tuple(replace(one, until=until) if one.sequence == sequence else one for one in known)

@@ -80,8 +80,6 @@ def run_workers(
     log_to_stderr()
     with tempfile.TemporaryDirectory(prefix="eke-serve-") as folder:
         peers = Peers(Path(folder), secrets.token_hex(8), os.getpid())
-        with closing(Access(access)) as accounts:
-            JobStore(accounts.storage).interrupt_left()  # those of a server before this one
         worker = Worker(tuple(places), access, settings, beside, peers)
         config = Config(
             worker,
@@ -92,7 +90,10 @@ def run_workers(
             timeout_worker_healthcheck=_PATIENCE_WITH_WORKERS,
             **manner(patience),
         )
-        supervisor = Multiprocess(config, [config.bind_socket()])
+        sockets = [config.bind_socket()]  # ends here if another server has the port, and the jobs
+        with closing(Access(access)) as accounts:
+            JobStore(accounts.storage).interrupt_left()  # those of a server before this one
+        supervisor = Multiprocess(config, sockets)
         supervisor.run()
         if any(one.exitcode == STARTUP_FAILURE for one in supervisor.processes):
             raise ServiceError("a worker could not start; its last line in the log says why")

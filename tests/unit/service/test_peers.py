@@ -6,16 +6,19 @@ import asyncio
 import os
 import random
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import eke
 from eke.service import Access, Account, Datasets, Settings, create_app
+from eke.service.job_store import JobStore
 from eke.service.metric import Counted, Metrics
 from eke.service.peers import Peers
 from eke.service.rate import Rate
 from eke.service.shared_buckets import SharedBuckets
+from eke.service.workers import run_workers
 from tests.service import DOMAIN, people
 
 
@@ -75,6 +78,23 @@ def counted(*numbers: int) -> Metrics:
             made.count("eke_answers_total", dataset="people", source=f"s{number}")
         made.time("/ask", 0.02 * number)
     return made
+
+
+def test_a_port_that_is_taken_interrupts_no_jobs_of_the_server_that_has_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(_: object) -> None:  # what uvicorn does then; it leaves a socket open besides
+        raise SystemExit(1)
+
+    place = str(folder / "access.db")
+    with closing(Access(place)) as access:
+        jobs = JobStore(access.storage)
+        jobs.add("1", "people", "ann", "k", "{}")
+        monkeypatch.setattr("uvicorn.Config.bind_socket", taken)
+        with pytest.raises(SystemExit):
+            run_workers([], place, Settings(), number=2, host="127.0.0.1", port=1)
+        assert [job.state for job in jobs.unfinished()] == ["queued"]
+        assert JobStore(access.storage).interrupt_left() == 1  # what a start does
 
 
 def test_counts_of_workers_add_up() -> None:

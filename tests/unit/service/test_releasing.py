@@ -197,6 +197,14 @@ def test_a_release_is_read_as_consistent_nonnegative_or_whole(
     monkeypatch.setattr("eke.service.route.releasing.MOST_FITTED", 3)
     assert "too long" in server.call("GET", f"{place}?as=whole", "otto").json()["message"]
     assert server.call("GET", f"{place}?as=nonnegative", "otto").status == 200
+    monkeypatch.setattr("eke.service.route.releasing.MOST_PROGRAMMED", 3)
+    for norm in ("l1", "linf"):
+        slow = server.call("GET", f"{place}?as=nonnegative&norm={norm}", "otto")
+        assert (slow.status, f"at most 3 answers in {norm}" in slow.json()["message"]) == (
+            400,
+            True,
+        )
+    assert server.call("GET", f"{place}?as=nonnegative", "otto").status == 200
     monkeypatch.setattr("eke.service.route.releasing.MOST_ADJUSTED", 3)
     refused = server.call("GET", f"{place}?as=whole", "otto")
     assert refused.status == 400

@@ -122,6 +122,38 @@ def test_a_key_gives_the_same_rows_whatever_is_registered_afterwards(made):
     assert (again.codes == rows.codes).all()
 
 
+def test_facts_that_come_before_the_charge_are_kept_to(made):
+    """Registered while the table is being opened; the control comes after the charge."""
+    for step, half in (("paying", 100), ("making rows", None)):
+        session, waiting = made(), [eke.Fact(eke.count(half=1), 100, source="A")]
+
+        def tell(at: str, share: float) -> None:
+            del share
+            if at == step and waiting:  # noqa: B023 - used at once
+                session.add_fact(waiting.pop())  # noqa: B023
+
+        rows = session.publish("max_entropy", epsilon=1.0, key="k", progress=tell)
+        assert not waiting
+        assert ((rows.codes[:, 1] == 0).sum() == 100) == (half == 100)
+        again = session.publish("max_entropy", epsilon=1.0, key="k")
+        assert (again.codes == rows.codes).all()
+        assert session.budget.spent == pytest.approx(1.0)
+
+
+def test_facts_that_no_rows_can_hold_come_before_the_charge_and_cost_nothing(made):
+    session = made()
+    waiting = [eke.Fact(eke.count(half=1), 10, "A"), eke.Fact(eke.count(half=1, month=2), 20, "B")]
+
+    def tell(at: str, share: float) -> None:
+        del share
+        while at == "paying" and waiting:
+            session.add_fact(waiting.pop())
+
+    with pytest.raises(FactError, match="Nothing was charged"):
+        session.publish("max_entropy", epsilon=1.0, key="k", progress=tell)
+    assert session.budget.spent == 0
+
+
 def test_a_dependency_says_what_it_means(made):
     session = made()
     session.add_fact(LAW)

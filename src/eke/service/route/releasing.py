@@ -46,6 +46,8 @@ Near = Annotated[Norm, Query(description="What is near: l2, l1 or linf.")]
 
 MOST_ADJUSTED = 20_000
 """Answers of a release, where they are adjusted by the server."""
+MOST_PROGRAMMED = 5_000
+"""The same in L1 and L∞: linear programs, whose work grows much faster than their size."""
 MOST_FITTED = 4_000_000
 """Cells times tables, where whole counts are fitted by the server: a quarter of a minute."""
 
@@ -145,9 +147,10 @@ def _as_wanted(
     """The release as it is, or adjusted: that is work, and has its turn."""
     if kind is None:
         return released
-    if released.workload.questions > MOST_ADJUSTED:
+    most, where = (MOST_ADJUSTED, "") if norm == "l2" else (MOST_PROGRAMMED, f" in {norm}")
+    if released.workload.questions > most:
         raise QueryError(
-            f"a server adjusts at most {MOST_ADJUSTED:,} answers, and this release has "
+            f"a server adjusts at most {most:,} answers{where}, and this release has "
             f"{released.workload.questions:,}; read it with eke.connect and say adjusted() there"
         )
     with state_of(request).turns.turn(who.name):

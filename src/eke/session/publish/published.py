@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eke.engine import Vault, told
+from eke.engine import Stale, Vault, told
 from eke.errors import FactError, PrivacyError, QueryError
 from eke.history import lasting
-from eke.history.outside import in_force
+from eke.history.outside import in_force, last_told
 from eke.inference import known_exactly
 from eke.inference.progress import Progress, Stopped, silent, stoppable
 from eke.planning import Plan
@@ -95,6 +95,7 @@ def _published(
     progress: Progress,
 ) -> Published:
     progress(CHECKING, 0.0)
+    told_by = _told_by(vault)
     publisher = _publisher(vault, settings, measure, request)
     digest = request.digest
     key = single_use() if request.key is None else request.key
@@ -103,7 +104,13 @@ def _published(
         if earlier is not None and earlier.answer is not None:
             return Published.from_text(vault.domain, told(earlier.answer))
     progress(PAYING, 0.05)
-    stored = _stored(vault, publisher, request, key, progress)
+    stored = None
+    while stored is None:  # what is public may change until it is charged, and rarely does
+        try:
+            stored = _stored(vault, publisher, request, key, progress, told_by=told_by)
+        except Stale:
+            told_by = _told_by(vault)
+            publisher = _publisher(vault, settings, measure, request)
     progress(MAKING, _MADE)
     published = publisher.finish(stored, vault.inference_through)
     if request.key is None or publisher.stores_rows:
@@ -173,6 +180,11 @@ def _publisher(
     return publisher
 
 
+def _told_by(vault: Vault) -> int:
+    """The last entry about what is public: rows keep to what was so when they were charged."""
+    return last_told(vault.snapshot().all_outside)
+
+
 def _with_facts(
     setting: Setting, vault: Vault, settings: Mapping[str, Any], through: int | None = None
 ) -> Setting:
@@ -183,9 +195,18 @@ def _with_facts(
 
 
 def _stored(
-    vault: Vault, publisher: Publisher, request: PublishRequest, key: str, tell: Progress
+    vault: Vault,
+    publisher: Publisher,
+    request: PublishRequest,
+    key: str,
+    tell: Progress,
+    *,
+    told_by: int,
 ) -> str:
-    """The text of the release: made now, or found under the key."""
+    """The text of the release: made now, or found under the key.
+
+    Raises `Stale`, and nothing was spent, if what is public has changed after the entry `told_by`.
+    """
     analyst, digest = request.analyst, request.digest
     if publisher.plan is None:  # from history as it is
         now = vault.snapshot()
@@ -207,4 +228,5 @@ def _stored(
     if completed is not None:
         return completed
     check_patience(publisher.seconds, request.options)
-    return vault.release(replace(publisher.plan, purpose=request.text), **release)
+    plan = replace(publisher.plan, purpose=request.text)
+    return vault.release(plan, told_by=told_by, **release)
