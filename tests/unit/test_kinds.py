@@ -31,7 +31,7 @@ ALLOWED = {
     "query/linear.py": 1,  # equality
     "question/question.py": 1,  # a rank is the one formula that is worked out after all others
     "question/expression.py": 2,  # what users write: numbers, questions, formulas
-    "session/ask/question.py": 3,  # what users write becomes a question here
+    "question/posed.py": 3,  # what users write becomes a question here
     "session/history.py": 1,  # what users write: a question, or its coefficients
 }
 

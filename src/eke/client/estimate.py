@@ -9,10 +9,10 @@ from eke.client.wire import Wire, without
 from eke.codec.estimate import read_estimate
 from eke.inference.progress import Progress, silent
 from eke.question import Question, caveats
-from eke.session import Asked, Estimate, EstimateMethod, TableEstimate
+from eke.question.posed import Asked, Posed
+from eke.session import Estimate, EstimateMethod, TableEstimate
 from eke.session.ask.assumptions import Assumptions, PriorLike
 from eke.session.ask.estimating import Estimating
-from eke.session.ask.question import Posed
 
 if TYPE_CHECKING:
     from eke.domain import Domain

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from eke.client.wire import Wire
-from eke.session import Asked
+from eke.question.posed import Asked
 from eke.session.guard.guarding import Guarding, GuardState
 
 

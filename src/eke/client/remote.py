@@ -38,10 +38,10 @@ from eke.privacy.record_loss import NANO
 from eke.privacy.unit import Unit
 from eke.publish import Published
 from eke.question import Question, caveats
+from eke.question.posed import Asked, Posed, question_of
 from eke.session import (
     Aim,
     Answer,
-    Asked,
     Budget,
     Claim,
     Dataset,
@@ -52,7 +52,6 @@ from eke.session import (
     Within,
 )
 from eke.session.answer.qualified import qualified
-from eke.session.ask.question import Posed, question_of
 from eke.session.release.measured import WorkloadLike, workload_of
 from eke.session.single_use import single_use
 

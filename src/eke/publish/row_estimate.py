@@ -13,10 +13,10 @@ from eke.arrays import Codes, FloatArray
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.publish.row_accuracy import RowAccuracy, RowErrors
-from eke.query import Askable, Query
+from eke.query import Query
 from eke.query.runs import at_codes
-from eke.question import Column, FormulaExpression, Question
-from eke.question.expression import in_own_unit
+from eke.question import Column, Question
+from eke.question.posed import Asked, question_of
 from eke.sql import parse
 
 _STEP = 1e-5
@@ -58,13 +58,13 @@ def estimate_from_rows(
     domain: Domain,
     columns: Mapping[str, Codes],
     receipt: Mapping[str, Any],
-    asked: Any,
+    asked: Asked,
     confidence: float,
 ) -> RowEstimate:
     """The estimate of a question from published rows. Privacy: reads what was released."""
     if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
         raise QueryError("confidence is a number between 0 and 1, such as 0.95")
-    question = _question(domain, asked)
+    question = parse(asked, domain) if isinstance(asked, str) else question_of(asked, domain)
     column, queries = _number_of(question)
     names = domain.in_order({name for query in queries for name in query.attributes})
     hidden = [name for name in names if name not in columns]
@@ -92,25 +92,11 @@ def estimate_from_rows(
     return RowEstimate(value, (value - half, value + half), confidence, errors)
 
 
-def _question(domain: Domain, asked: Any) -> Question:
-    if isinstance(asked, str):
-        return parse(asked, domain)
-    if isinstance(asked, Askable):
-        if asked.unit(domain) != 1:
-            asked = in_own_unit(asked)
-        else:
-            asked = Question.of_block(asked.on(domain))
-    if isinstance(asked, FormulaExpression):
-        asked = asked.on(domain)
-    if not isinstance(asked, Question):
-        raise QueryError("a question is SQL or an expression such as eke.count(age=(30, 40))")
-    return asked
-
-
 def _number_of(question: Question) -> tuple[Column, list[Query]]:
     """The one column of a question that has one number for an answer, and what it is made of."""
     shown = [column for column in question.columns if not column.is_key]
-    queries = [block for block in question.blocks if isinstance(block, Query)]
+    singles = [block for block in question.blocks if block.grouped == ()]
+    queries = [query for block in singles for query in block.queries()]
     if (
         len(shown) != 1
         or question.group_by

@@ -10,9 +10,9 @@ from eke.errors import QueryError
 from eke.planning import Workload, grouping_sets, workload_from_document
 from eke.query import Marginal, Query
 from eke.question import formula_from_document, formula_question
+from eke.question.posed import Asked
 from eke.service.body import FormulaForm, LinearForm, MarginalForm, QueryForm
 from eke.service.release_body import WorkloadBody
-from eke.session import Asked
 from eke.sql import parse_grouping_sets
 
 MOST_COEFFICIENTS = 4_000_000

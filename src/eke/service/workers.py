@@ -35,6 +35,8 @@ from eke.service.state import State
 
 _PATIENCE_WITH_WORKERS = 60
 """Seconds: a worker that says nothing for as long is replaced. Compiling takes some of them."""
+_LONGEST_FOLDER = 80
+"""Letters of a path whose sockets any system can name."""
 Beside: TypeAlias = Callable[[State], AbstractAsyncContextManager[None]]
 
 
@@ -79,6 +81,10 @@ def run_workers(
         raise ServiceError("a server has several workers on Linux and macOS only; leave --workers")
     log_to_stderr()
     with tempfile.TemporaryDirectory(prefix="eke-serve-") as folder:
+        if len(folder) > _LONGEST_FOLDER:
+            raise ServiceError(
+                f"the path of {folder} is too long for sockets; set a shorter TMPDIR"
+            )
         peers = Peers(Path(folder), secrets.token_hex(8), os.getpid())
         worker = Worker(tuple(places), access, settings, beside, peers)
         config = Config(

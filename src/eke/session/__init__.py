@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.kept import KeptAnswer, KeptAnswers
     from eke.session.ask.preview import Preview
-    from eke.session.ask.question import Asked
     from eke.session.ask.reading import preview_document
     from eke.session.budget import Budget
     from eke.session.checking import check, check_dataset
@@ -40,7 +39,6 @@ __all__ = [
     "Aim",
     "Answer",
     "Archive",
-    "Asked",
     "Budget",
     "Cell",
     "Claim",
@@ -90,7 +88,6 @@ if not TYPE_CHECKING:
             "ask.estimate": "Estimate EstimateMethod TableEstimate",
             "ask.kept": "KeptAnswer KeptAnswers",
             "ask.preview": "Preview",
-            "ask.question": "Asked",
             "ask.reading": "preview_document",
             "ask.aim": "Aim Within",
             "budget": "Budget",

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from eke.planning.workload.strategy.given import Strategy
     from eke.privacy.unit import Unit
     from eke.publish import Published
+    from eke.question.posed import Asked
     from eke.session.answer.answer import Answer
     from eke.session.ask.aim import Within
     from eke.session.ask.claim import Claim
     from eke.session.ask.estimate import Estimate, TableEstimate
     from eke.session.ask.preview import Preview
-    from eke.session.ask.question import Asked
     from eke.session.budget import Budget
     from eke.session.planned import PlannedRelease
     from eke.session.release.measured import WorkloadLike

@@ -25,6 +25,7 @@ from eke.planning.online.effort import steps_for
 from eke.privacy.budget import nano_floor
 from eke.privacy.unit import Unit
 from eke.query import check_neighbours
+from eke.question.posed import Asked
 from eke.session import ask as asking
 from eke.session import publish as publishing
 from eke.session import release as releasing
@@ -32,7 +33,6 @@ from eke.session.answer.answer import Answer
 from eke.session.ask.aim import Aim, Within
 from eke.session.ask.answering import Answering
 from eke.session.ask.estimating_here import EstimatingHere
-from eke.session.ask.question import Asked
 from eke.session.ask.question_store import QuestionStore
 from eke.session.ask.request import Request, request_of
 from eke.session.ask.turn import Turns, at_once

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from eke.inference.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from eke.question.posed import Asked
     from eke.session.ask.assumptions import PriorLike
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
-    from eke.session.ask.question import Asked
 
 
 class Estimating(ABC):

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from eke.engine import Vault
     from eke.engine.snapshot import Snapshot
     from eke.question import Question
+    from eke.question.posed import Asked
     from eke.session.ask.estimate import Estimate, EstimateMethod, TableEstimate
     from eke.session.ask.estimator import Estimator
-    from eke.session.ask.question import Asked
     from eke.session.ask.question_store import QuestionStore
     from eke.session.ask.turn import Turns
 

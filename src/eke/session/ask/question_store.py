@@ -12,7 +12,7 @@ from collections import OrderedDict
 from eke.domain import Domain
 from eke.privacy.unit import Unit
 from eke.question import Question
-from eke.session.ask.question import Asked, of_unit, question_of
+from eke.question.posed import Asked, of_unit, question_of
 from eke.sql import parse
 
 MOST_CHARACTERS = 2**18

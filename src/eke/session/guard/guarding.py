@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eke.session.ask.question import Asked
+    from eke.question.posed import Asked
 
 
 @dataclass(frozen=True, slots=True)

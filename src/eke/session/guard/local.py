@@ -16,7 +16,7 @@ from eke.session.outside.statement import Shown, linear_table
 if TYPE_CHECKING:
     from eke.engine import Vault
     from eke.question import Question
-    from eke.session.ask.question import Asked
+    from eke.question.posed import Asked
     from eke.session.ask.question_store import QuestionStore
 
 _LINEAR = (

@@ -16,7 +16,7 @@ from eke.query import breaking
 
 if TYPE_CHECKING:
     from eke.query import Block
-    from eke.session.ask.question import Asked
+    from eke.question.posed import Asked
 
 _WRITTEN = re.compile(r"[+-]?[0-9]{1,40}(/[0-9]{1,40}|(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?)")
 Number: TypeAlias = int | float | Decimal | Fraction | str
