@@ -19,13 +19,13 @@ from eke.privacy.record_loss import NANO
 from eke.query import Askable, Block, Expression, Query, table
 from eke.session.answer import html
 from eke.session.ask.assumptions import Assumptions, PriorLike
-from eke.session.research import Arrays, covariance_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
     from eke.inference.papers.methods import Method
+    from eke.session.research import Arrays
 
 MOST_CELLS = 1_000_000
 _NO_WEIGHT = 1e-9
@@ -104,6 +104,8 @@ class History(Sequence[Measurement]):
                 raise QueryError("laplace_scales must have one entry a measurement")
             laws = [Laplace(float(scale)) for scale in scales]
         else:
+            from eke.session.research import covariance_of  # noqa: PLC0415 - slow to load
+
             known = covariance_of(covariance, len(rows))
             laws = [Gaussian(float(variance)) for variance in np.diag(known)]
         domain = Domain(cell=Integer(0, rows.shape[1] - 1))
@@ -138,7 +140,7 @@ class History(Sequence[Measurement]):
         if self._covariance is not None and posterior != "exact":
             raise EstimateError(f'posterior={posterior!r} is for independent noise; use "exact"')
         if self._covariance is not None and self._inference.linear(asked) is not None:
-            return Arrays(self.domain, self._measurements, self._covariance).unbiased(asked)
+            return self._arrays.unbiased(asked)
         belief = posterior_by(posterior, self._inference, asked)
         if belief is None:
             raise EstimateError(
@@ -211,6 +213,8 @@ class History(Sequence[Measurement]):
     def _arrays(self) -> Arrays:
         if len(self.domain) != 1:
             raise EstimateError("this is for histories of arrays; use session.estimate(…)")
+        from eke.session.research import Arrays  # noqa: PLC0415 - slow to load
+
         return Arrays(self.domain, self._measurements, self._covariance)
 
     def determines(self, query: Expression | Query | ArrayLike) -> bool:
