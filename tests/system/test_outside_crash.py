@@ -20,6 +20,8 @@ DOMAIN = eke.Domain(sex=eke.Categorical("F", "M"))
 # One interpreter loads everything; each crash is that of a child of it.
 REGISTER = """
 import json, os, sys, pandas as pd, eke
+import eke.session.opening, ibis.backends.sql.compilers, sqlalchemy.dialects.sqlite
+eke.open, eke.Fact, eke.count  # loaded when they are named
 TABLE = pd.DataFrame({"sex": ["F", "M"] * 50})
 for line in sys.stdin:
     path, what, place = json.loads(line)
