@@ -62,7 +62,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     visits().to_csv(folder / "visits.csv", index=False)
     access = Access(folder / "access.db")
     access.add(Account("cleo", "curator"))
-    settings = Settings(folder=folder, secure_cookies=False, requests_per_minute=100_000)
+    settings = Settings(
+        folder=folder, secure_cookies=False, requests_per_minute=100_000, answer_step=0.0
+    )
     with listening(create_app(Datasets(), access, settings)) as url:
         yield Place(url, access.new_token("cleo").text)
     access.close()

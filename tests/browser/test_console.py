@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
 from tests.browser.conftest import Place, sign_in
+from tests.parts import in_long
 from tests.service import hold_publications
 
 WIDE_CURVE = "#curve svg"
@@ -460,7 +461,7 @@ def test_it_works_with_the_keyboard_alone(page: Page, analyst: str) -> None:
     expect(page.locator("#within")).not_to_have_value(before)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", in_long("dark")])
 def test_narrow_and_wide_pages_do_not_scroll_sideways(
     page: Page, place: Place, analyst: str, scheme: str
 ) -> None:
@@ -475,8 +476,14 @@ def test_narrow_and_wide_pages_do_not_scroll_sideways(
                 page.get_by_role("button", name="Draft them from the table").click()
                 expect(page.get_by_label("Attributes", exact=True)).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (back == "rgb(20, 23, 26)") == (scheme == "dark")
+
+
+def test_the_colours_are_those_of_the_system(page: Page) -> None:
+    page.goto("/")
+    for scheme in ("light", "dark", "light"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (back == "rgb(20, 23, 26)") == (scheme == "dark")
 
 
 def test_signing_out_ends_it(page: Page, analyst: str) -> None:

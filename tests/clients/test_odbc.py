@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@cache  # the folders hold many thousands of files
 def driver() -> str:
     """Where the driver is, for there need be no entry for it among the system's drivers."""
     for folder in FOLDERS:

@@ -18,15 +18,22 @@ from tests.postgresql_server import Server
 from tests.system import driving
 
 
+@pytest.fixture(scope="session")
+def loaded() -> Iterator[driving.Loaded]:
+    """Drivers in an interpreter that forks for each scenario."""
+    with driving.loaded() as started:
+        yield started
+
+
 @pytest.fixture
-def drive_releases(tmp_path: Path) -> Iterator[Callable[..., dict]]:
+def drive_releases(loaded: driving.Loaded, tmp_path: Path) -> Iterator[Callable[..., dict]]:
     """The figures of a scenario of `release_driver.py`, on SQLite."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as folder:
-        yield partial(driving.drive_releases, folder)
+        yield partial(loaded.releases, folder)
 
 
 @pytest.fixture
-def drive_shared(postgresql: Server) -> Callable[..., dict]:
+def drive_shared(loaded: driving.Loaded, postgresql: Server) -> Callable[..., dict]:
     """The figures of a scenario of `release_driver.py`, on PostgreSQL."""
-    return partial(driving.drive_releases, postgresql.address(f"t_{secrets.token_hex(8)}"))
+    return partial(loaded.releases, postgresql.address(f"t_{secrets.token_hex(8)}"))

@@ -282,6 +282,12 @@ def uncharged(place: str, runs: int) -> dict[str, object]:
     return {"problems": problems}
 
 
+def controls(place: str, runs: int) -> dict[str, object]:
+    """All positive controls, for what is loaded once."""
+    each = (careless, forgetful, uncharged)
+    return {"problems": {one.__name__: one(place, runs)["problems"] for one in each}}
+
+
 def choose(session: eke.Session) -> str:
     """A chosen quantile as text; it takes one charge."""
     chosen = session.ask(eke.quantile("age", 0.7, sex="F").chosen(), spend=0.2, key="key")
@@ -322,6 +328,7 @@ SCENARIOS: dict[str, Callable[[str, int], dict[str, object]]] = {
     "careless": careless,
     "forgetful": forgetful,
     "uncharged": uncharged,
+    "controls": controls,
 }
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import pytest
 
 from tests.parts import in_long
 from tests.postgresql_server import Server
-from tests.system.driving import drive_disk
 
 MOST_WRITES = 60
 
@@ -22,9 +21,9 @@ def place(request: pytest.FixtureRequest, folder: Path) -> str:
     return server.address(f"t_{secrets.token_hex(8)}")
 
 
-def test_a_failing_disk_never_lets_anything_out_unrecorded(place):
+def test_a_failing_disk_never_lets_anything_out_unrecorded(loaded, place):
     """Four kinds of failure at every write, and after every COMMIT."""
-    figures = drive_disk(place, "failures", MOST_WRITES)
+    figures = loaded.disk(place, "failures", MOST_WRITES)
     assert figures["problems"] == []
     assert set(figures["injected"]) == {
         f"{kind}{late}"
@@ -34,7 +33,7 @@ def test_a_failing_disk_never_lets_anything_out_unrecorded(place):
     assert min(figures["injected"].values()) >= 2, "one COMMIT to charge, and one to answer"
 
 
-def test_ignoring_a_failed_write_is_caught(place):
+def test_ignoring_a_failed_write_is_caught(loaded, place):
     """Positive control."""
-    problems = drive_disk(place, "swallowed", MOST_WRITES)["problems"]
+    problems = loaded.disk(place, "swallowed", MOST_WRITES)["problems"]
     assert any("without a record" in problem for problem in problems)

@@ -15,6 +15,7 @@ from eke.engine import draws
 from eke.errors import LedgerError
 from tests.frozen.history import SETTINGS, asked, people, played
 from tests.frozen.place import OLDER, VERSION, revived, revived_in, stored
+from tests.parts import among
 from tests.postgresql_server import Server
 
 
@@ -95,6 +96,7 @@ def test_an_old_dataset_goes_on(version: int, folder: Path):
         assert session.verify().intact
 
 
+@pytest.mark.parametrize("today", among(SETTINGS, ["unit"]), indirect=True)
 def test_other_noise_is_not_the_same(today, folder: Path):
     """Positive control: another tape, another history."""
     name, entries, _ = today

@@ -48,8 +48,8 @@ def check_race(figures: dict) -> None:
 
 
 def test_eight_processes_at_the_limit_never_overspend(drive):
-    """N = 8 processes × 100 attempts of 1 to 5 units against a limit of 800."""
-    check_race(drive("race", 100))
+    """N = 8 processes × 40 attempts of 1 to 5 units against a limit of 320."""
+    check_race(drive("race", 40))
 
 
 def test_reading_checking_and_writing_would_overspend(drive):
@@ -59,24 +59,24 @@ def test_reading_checking_and_writing_would_overspend(drive):
 
 
 def test_one_key_asked_by_all_at_once_is_charged_and_answered_once(drive):
-    """N = 8 processes × 25 keys, each key asked by every process."""
-    figures = drive("same_key", 25)
+    """N = 8 processes × 10 keys, each key asked by every process."""
+    figures = drive("same_key", 10)
     assert figures == {
         "answers": 1,
-        "distinct": 25,
+        "distinct": 10,
         "spent": figures["limit"],
-        "limit": 75,
+        "limit": 30,
         "problems": [],
     }
 
 
 def test_killed_at_random_instants(drive):
-    """N = 40 kills: nothing released without a record, every retry completes exactly once."""
-    figures = drive("random_kills", 40)
+    """N = 30 kills: nothing released without a record, every retry completes exactly once."""
+    figures = drive("random_kills", 30)
     assert figures["problems"] == []
-    assert figures["killed"] == 40
+    assert figures["killed"] == 30
     before, between = figures["found"]["nothing"], figures["found"]["reserved"]
-    assert min(before, between) >= 2, "the kills fell into both halves of a release"
+    assert min(before, between) >= 1, "the kills fell into both halves of a release"
 
 
 def test_killed_at_every_failpoint(drive):

@@ -57,7 +57,7 @@ def server(place: str, access: Path, table: Path) -> Iterator[Client]:
     app = create_app(
         Datasets([("people", session)]),
         accounts,
-        Settings(secure_cookies=False, requests_per_minute=100_000),
+        Settings(secure_cookies=False, requests_per_minute=100_000, answer_step=0.0),
     )
     with listening(app) as url, closing(Client(url, accounts.new_token("ann").text)) as client:
         yield client

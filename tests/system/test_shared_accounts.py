@@ -53,7 +53,7 @@ class Place:
         """The address of one more server."""
         session = eke.open(self.ledger, data=str(self.table), analyst="server")
         with closing(Access(self.accounts)) as access:
-            settings = Settings(secure_cookies=False, requests_per_minute=100_000)
+            settings = Settings(secure_cookies=False, requests_per_minute=100_000, answer_step=0.0)
             with listening(create_app(Datasets([("people", session)]), access, settings)) as url:
                 yield url
 

@@ -23,8 +23,8 @@ def test_two_servers_at_the_limit_never_overspend(drive_shared):
 
 
 def test_a_server_killed_at_a_random_instant_leaves_no_key_without_its_one_answer(drive_shared):
-    """N = 8 kills of one of two servers with two clients each."""
-    figures = drive_shared("two_servers_killed", 8)
+    """N = 4 kills of one of two servers with two clients each."""
+    figures = drive_shared("two_servers_killed", 4)
     assert figures["problems"] == []
     assert figures["failed"] == []
     assert figures["killed"] > 0
@@ -38,9 +38,9 @@ def test_releases_on_a_server_are_killed_at_every_failpoint(drive_shared):
 
 
 def test_releasing_before_the_answer_is_stored_would_be_caught(drive_shared):
-    """Positive control, N = 2 deaths."""
-    problems = drive_shared("careless", 2)["problems"]
-    assert sum("without a record" in problem for problem in problems) == 2
+    """Positive control, N = 1 death."""
+    problems = drive_shared("careless", 1)["problems"]
+    assert sum("without a record" in problem for problem in problems) == 1
 
 
 @pytest.mark.long

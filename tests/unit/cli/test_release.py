@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,24 @@ import pytest
 import eke
 from eke.cli import release as command
 from eke.cli.release import file_name
-from tests.command_line import Run, write_people
+from tests.command_line import Run, call, write_people
 
 CUBE = "SELECT sex, hours, COUNT(*) FROM people GROUP BY CUBE (sex, hours)"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of which nothing was asked yet."""
+    folder = tmp_path_factory.mktemp("made")
+    done = call("init", *write_people(folder), "--epsilon", 20, "-o", folder / "people.eke")
+    assert done.code == 0, done.err
+    return folder / "people.eke"
+
+
+@pytest.fixture
+def dataset(made: Path, tmp_path: Path) -> Path:
+    """A copy for each test: every command reads all that was released before."""
+    return Path(shutil.copy(made, tmp_path / "copy.eke"))
 
 
 def test_a_plan_shows_strategies_a_plot_and_if_it_can_be_paid(dataset: Path, run: Run) -> None:
@@ -275,9 +291,9 @@ def test_a_matrix_is_given_alone_and_small(
 
 
 def test_rules_for_epsilon_and_delta(tmp_path: Path, dataset: Path, run: Run) -> None:
-    made = tmp_path / "rho.eke"
-    run("init", *write_people(tmp_path), "--rho", "0.1", "-o", made)
-    words = ("plan", made, "--marginals", 1, "-b", 0.1)
+    by_rho = tmp_path / "rho.eke"
+    run("init", *write_people(tmp_path), "--rho", "0.1", "-o", by_rho)
+    words = ("plan", by_rho, "--marginals", 1, "-b", 0.1)
     shown = run(*words, "--delta", 1e-6)
     assert shown.code == 0, shown.err
     for told in ("epsilon = 2.143", "CUBE Th. 2.2", "analytic Gaussian", "zCDP is tighter"):

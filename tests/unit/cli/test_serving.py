@@ -159,7 +159,7 @@ def test_asking_a_server(dataset: Path, tmp_path: Path, run: Run) -> None:
     access = Access(tmp_path / "access.db")
     access.add(eke.service.Account("ann", "analyst"))
     token = access.new_token("ann").text
-    app = create_app(open_datasets([str(dataset)], None), access, Settings())
+    app = create_app(open_datasets([str(dataset)], None), access, Settings(answer_step=0.0))
     with listening(app) as url:
         words = ("ask", dataset.stem, SQL, "-w", 60, "--server", url)
         shown = run(*words, EKE_TOKEN=token)

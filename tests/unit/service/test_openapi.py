@@ -120,9 +120,9 @@ def sent(server: Server, case: Case, who: str) -> Any:
     return server.send(str(prepared.method), prepared.path_url, headers, raw)
 
 
-def test_600_cases_give_no_5xx(one: Server) -> None:
-    seen = fuzz(one, 600)
-    assert sum(seen.values()) >= 600
+def test_300_cases_give_no_5xx(one: Server) -> None:
+    seen = fuzz(one, 300)
+    assert sum(seen.values()) >= 300
     assert {200, 400, 401, 403, 404, 422} <= set(seen), seen
     assert one.session.verify().intact
 

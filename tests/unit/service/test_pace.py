@@ -19,6 +19,7 @@ from eke.service.pace import Pace
 from eke.service.route import releasing
 from eke.session import Session
 from eke.session.ask.turn import at_once
+from tests.parts import in_long
 from tests.service import BY_SEX, COUNT, Server, finished, serving
 
 PEOPLE = "/api/v1/datasets/people"
@@ -120,8 +121,15 @@ def _taken(
     return round(steps(server, hand, "ask", {"sql": COUNT, "spend": 0.01}))
 
 
+STEPS_TAKEN = {
+    "looks in steps": [1, 1, 2, 2, 2, 2, 2, 2, 4, 4],
+    "at once": [1, 1, 1, 2, 1, 2, 2, 2, 3, 4],
+}
+
+
+@pytest.mark.parametrize("every", [2, in_long(1)])
 def test_planning_may_cross_a_step_but_counting_adds_the_same(
-    folder: Path, hand: Hand, monkeypatch: pytest.MonkeyPatch
+    folder: Path, hand: Hand, monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
     """Counting takes 1 or 24 ms of looks of 25 ms, planning less than a step up to nearly three.
 
@@ -132,13 +140,14 @@ def test_planning_may_cross_a_step_but_counting_adds_the_same(
         for way, numbers in taken.items():
             if way == "at once":
                 server.session.serve(at_once, UNPACED)
-            for planning in (0.03, 0.08, 0.095, 0.15, 0.28):
+            for planning in (0.03, 0.08, 0.095, 0.15, 0.28)[::every]:
                 numbers += [
                     _taken(server, hand, monkeypatch, planning=planning, counting=counting)
                     for counting in (0.001, 0.024)
                 ]
-    assert taken["looks in steps"] == [1, 1, 2, 2, 2, 2, 2, 2, 4, 4]
-    assert taken["at once"] == [1, 1, 1, 2, 1, 2, 2, 2, 3, 4]
+    for way, numbers in STEPS_TAKEN.items():
+        pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+        assert taken[way] == [number for pair in pairs[::every] for number in pair]
 
 
 @pytest.mark.parametrize(
