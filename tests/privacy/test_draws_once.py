@@ -27,6 +27,7 @@ from eke.ledger.failpoint import FAILPOINTS
 from eke.mechanism import choose_several_with_noise, draw, secret
 from eke.mechanism.choice import choose_place
 from eke.privacy.law import DiscreteLaw
+from tests.parts import in_long
 
 PACKAGE = str(Path(eke.__file__).parent)
 DOMAIN = eke.Domain(
@@ -236,9 +237,10 @@ def inject_everywhere(folder: Path, name: str, sampler: Sampler, number: int) ->
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_an_error_in_any_call_after_the_charge_draws_nothing_anew(name, folder, sampler):
-    """N = 10 calls, evenly spread over all that follow the charge; `make audit` takes more."""
-    assert inject_everywhere(folder, name, sampler, 10) == []
+@pytest.mark.parametrize("calls", [4, in_long(10)])
+def test_an_error_in_any_call_after_the_charge_draws_nothing_anew(name, folder, sampler, calls):
+    """N = 4 or 10 calls, evenly spread over all that follow the charge; `make audit` takes more."""
+    assert inject_everywhere(folder, name, sampler, calls) == []
 
 
 class Forgetful(dict[Any, Any]):
@@ -248,12 +250,19 @@ class Forgetful(dict[Any, Any]):
         return False
 
 
-@pytest.mark.parametrize("name", ["pca", "max_entropy"])
-def test_a_release_that_forgets_its_draws_is_caught(name, folder, sampler, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("pca", 5),
+        pytest.param("pca", 8, marks=pytest.mark.long),
+        pytest.param("max_entropy", 8, marks=pytest.mark.long),
+    ],
+)
+def test_a_release_that_forgets_its_draws_is_caught(name, calls, folder, sampler, monkeypatch):
     """Positive control: the ledger and the memory of draws are not looked at."""
     monkeypatch.setattr(draws.Draws, "_take_in", lambda *_: None)
     monkeypatch.setattr(draws, "_unstored", Forgetful())
-    assert inject_everywhere(folder, name, sampler, 8) != []
+    assert inject_everywhere(folder, name, sampler, calls) != []
 
 
 @pytest.mark.parametrize("name", ["ask", "choice", "release", "pca"])

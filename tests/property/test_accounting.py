@@ -37,7 +37,6 @@ from tests.parts import in_long
 from tests.random_questions import random_conditions, random_domain, random_question
 from tests.unit.privacy.loss_twin import LossTwin, noise_scale, record_loss
 
-HISTORIES = 1000
 NINE = (79, 2, 17, 51, 9, 7, 6, 50, 50)
 
 
@@ -101,41 +100,47 @@ def play_all(make: Callable[..., Accountant], histories: int) -> Counter[str]:
     return sum((play(seed, make) for seed in range(histories)), Counter())
 
 
-def test_no_unit_ever_loses_more_than_is_accounted_for():
-    """N = 1,000 random adaptive histories, about 4,500 decisions; exact for add_remove."""
-    found = play_all(Accountant, HISTORIES)
+@pytest.mark.parametrize("histories", [200, in_long(1000)])
+def test_no_unit_ever_loses_more_than_is_accounted_for(histories):
+    """N = 200 random adaptive histories, about 900 decisions; exact for add_remove."""
+    found = play_all(Accountant, histories)
     assert found["under-counts"] == 0
     assert found["inexact"] == 0
     assert found["decreases"] == 0
     assert found["changed by looking"] == 0
-    assert found["decisions"] > 4000
-    assert 400 < found["refusals"] < 0.7 * found["decisions"], "both outcomes occurred"
+    assert found["decisions"] > 4 * histories
+    assert 0.4 * histories < found["refusals"] < 0.7 * found["decisions"], "both outcomes occurred"
 
 
-def test_columns_in_stretches_are_accounted_for_as_exactly(monkeypatch):
-    """N = 400 of these histories, with every column of more than one value in stretches."""
+@pytest.mark.parametrize("histories", [80, in_long(400)])
+def test_columns_in_stretches_are_accounted_for_as_exactly(monkeypatch, histories):
+    """N = 80 of these histories, with every column of more than one value in stretches."""
     monkeypatch.setattr(stretches, "MOST_VALUES", 1)
-    found = play_all(Accountant, 400)
+    found = play_all(Accountant, histories)
     assert found["under-counts"] == 0
     assert found["inexact"] == 0
     assert found["decreases"] == 0
 
 
-@pytest.mark.parametrize("room", [2, in_long(4)])
-def test_small_tables_of_stretches_never_count_too_little(monkeypatch, room):
-    """N = 400 histories in which tables of stretches are too large again and again."""
+@pytest.mark.parametrize(
+    ("room", "histories"),
+    [(2, 80), *(pytest.param(n, 400, marks=pytest.mark.long) for n in (2, 4))],
+)
+def test_small_tables_of_stretches_never_count_too_little(monkeypatch, room, histories):
+    """N = 80 or 400 histories in which tables of stretches are too large again and again."""
     monkeypatch.setattr(stretches, "MOST_VALUES", 1)
     monkeypatch.setattr(loss_tables, "LARGEST_TABLE", room)
     monkeypatch.setattr(accounting, "LARGEST_TABLE", room)
-    found = play_all(Accountant, 400)
+    found = play_all(Accountant, histories)
     assert found["under-counts"] == 0
     assert found["decreases"] == 0
-    assert found["inexact"] > 20, "some tables were bounded"
+    assert found["inexact"] > histories / 20, "some tables were bounded"
 
 
 @pytest.mark.parametrize("broken", ["coarsened", "aligned"])
-def test_stretches_with_less_than_their_largest_loss_are_caught(monkeypatch, broken):
-    """Positive control, N = 200 histories: the least loss, or that of the first stretch."""
+@pytest.mark.parametrize("histories", [80, in_long(200)])
+def test_stretches_with_less_than_their_largest_loss_are_caught(monkeypatch, broken, histories):
+    """Positive control, N = 80 or 200 histories: the least loss, or that of the first stretch."""
     monkeypatch.setattr(stretches, "MOST_VALUES", 1)
     for module in (loss_tables, accounting):
         monkeypatch.setattr(module, "LARGEST_TABLE", 2)
@@ -154,7 +159,7 @@ def test_stretches_with_less_than_their_largest_loss_are_caught(monkeypatch, bro
             "expanded",
             lambda cells, axis, _, finer: cells.take([0] * len(finer), axis),
         )
-    assert play_all(Accountant, 200)["under-counts"] > 5
+    assert play_all(Accountant, histories)["under-counts"] > 5
 
 
 WIDE = Domain(
@@ -213,14 +218,15 @@ def true_losses(
 
 @pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("sums", [False, True])
-def test_wide_columns_are_never_under_counted(measure, sums):
-    """N = 15 histories of four questions over columns of 300,000 and 600,000 values.
+@pytest.mark.parametrize("histories", [4, in_long(15)])
+def test_wide_columns_are_never_under_counted(measure, sums, histories):
+    """N = 4 or 15 histories of four questions over columns of 300,000 and 600,000 values.
 
     Without sums over a wide column, the figure is the loss of the worst cell, or one that is not
     sampled: it is compared with the loss that the tables themselves have for each.
     """
     rng = np.random.default_rng(17)
-    for _ in range(15):
+    for _ in range(histories):
         accountant = Accountant(WIDE, measure, "add_remove")
         history: list[tuple[Query, DiscreteLaw]] = []
         for _ in range(4):

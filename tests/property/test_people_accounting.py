@@ -23,10 +23,11 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query, count
+from tests.parts import in_long
 from tests.random_questions import random_conditions, random_domain
 from tests.unit.privacy.loss_twin import LossTwin
 
-HISTORIES = 300
+HISTORIES = 80
 
 
 def random_people(rng: np.random.Generator, domain: Domain) -> Query | Marginal:
@@ -97,9 +98,9 @@ def play_all(make: Callable[..., Accountant], histories: int) -> Counter[str]:
     return sum((play(seed, make) for seed in range(histories)), Counter())
 
 
-@pytest.mark.parametrize("histories", [HISTORIES, pytest.param(3000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("histories", [HISTORIES, *map(in_long, (300, 3000))])
 def test_no_unit_loses_more_by_people_and_records_than_is_accounted_for(histories):
-    """N = 300 random adaptive histories (3,000 in the long run), about 3.5 decisions each."""
+    """N = 80 random adaptive histories (300, 3,000 in the long run), about 3.5 decisions each."""
     found = play_all(Accountant, histories)
     assert found["under-counts"] == 0
     assert found["more than records"] == 0
@@ -145,9 +146,10 @@ class Unscaled(Accountant):
 
 
 @pytest.mark.parametrize("broken", [Divided, OneGroup, Unscaled])
-def test_wrong_bounds_are_caught(broken):
-    """Positive control, N = 150 histories for each."""
-    assert play_all(broken, 150)["under-counts"] > 10
+@pytest.mark.parametrize("histories", [HISTORIES, in_long(150)])
+def test_wrong_bounds_are_caught(broken, histories):
+    """Positive control, N = 80 or 150 histories for each."""
+    assert play_all(broken, histories)["under-counts"] > histories / 15
 
 
 DOMAIN = Domain(month=Integer(1, 12), sex=Categorical("F", "M"))

@@ -10,6 +10,7 @@ import pytest
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.pure import PURE
 from tests.formula_lab import carried_out, demanded, truth
+from tests.parts import in_long
 
 CASES = {
     "people": ("SELECT COUNT(DISTINCT id) FROM t WHERE x < 9", 40.0),
@@ -45,9 +46,10 @@ def as_promised(found: list[int], runs: int) -> bool:
 
 @pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("name", CASES)
-def test_intervals_hold_as_often_as_they_say(name, measure):
-    """N = 120 at 80, 90, 95 and 99 %."""
-    assert as_promised(held(name, 120, measure), 120)
+@pytest.mark.parametrize("runs", [40, in_long(120)])
+def test_intervals_hold_as_often_as_they_say(name, measure, runs):
+    """N = 40 at 80, 90, 95 and 99 %, in the long part 120."""
+    assert as_promised(held(name, runs, measure), runs)
 
 
 @pytest.mark.long
@@ -62,6 +64,9 @@ def test_intervals_hold_in_many_runs(name, measure):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_noise_that_is_larger_than_told_is_noticed(name):
-    """Positive control, N = 120: with noise × 2 the intervals hold too rarely."""
-    assert not as_promised(held(name, 120, stretch=2.0), 120)
+@pytest.mark.parametrize(
+    ("runs", "stretch"), [(40, 4.0), pytest.param(120, 2.0, marks=pytest.mark.long)]
+)
+def test_noise_that_is_larger_than_told_is_noticed(name, runs, stretch):
+    """Positive control, N = 40 with noise × 4, or 120 with × 2: intervals hold too rarely."""
+    assert not as_promised(held(name, runs, stretch=stretch), runs)

@@ -1,8 +1,8 @@
 """Knowing the number of records makes errors smaller and keeps what they promise.
 
 Recovery is linear, so its errors are compared with dense least squares, exactly. Intervals of
-shrinkage are counted: N = 400 histories with fixed seeds, 24 questions each. With a wrong number
-the same checks fail.
+shrinkage are counted: N = 100 histories with fixed seeds, 400 in the long part, 24 questions each.
+With a wrong number the same checks fail.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from eke.privacy.law import Gaussian
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.query import Marginal, count, marginal
+from tests.parts import in_long
 from tests.unit.planning.cubes import answers_split, cube, noise_of, strategy_of
 
 FloatArray = NDArray[np.float64]
 
-HISTORIES = 400
+HISTORIES = [100, in_long(400)]
 DOMAIN = cube(6, 4)
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "all cells": lambda: all_marginals(DOMAIN, 2),
@@ -94,7 +95,7 @@ def test_spreading_the_difference_evenly_would_not_do() -> None:
     assert not np.allclose(variances, best_variances(plan, questions), rtol=1e-6, atol=1e-8)
 
 
-def shrinkage_coverage(told: float | None) -> tuple[float, float]:
+def shrinkage_coverage(told: float | None, histories: int) -> tuple[float, float]:
     """(share of intervals at 90 % that hold the truth, mean half-width) over all histories.
 
     The table is drawn from the prior that the estimator believes in, with 1,000 records; `told` is
@@ -107,7 +108,7 @@ def shrinkage_coverage(told: float | None) -> tuple[float, float]:
     cells = np.array([list(q.queries()) for q in [marginal("a", "b").on(DOMAIN)]]).reshape(-1)
     asked = HistoryFeatures.of(DOMAIN, list(cells))
     hits, widths = [], []
-    for _ in range(HISTORIES):
+    for _ in range(histories):
         deviation = rng.normal(size=DOMAIN.shape) * alpha / math.sqrt(DOMAIN.size)
         table = records / DOMAIN.size + deviation - deviation.mean()
         truth = np.concatenate([table.sum(axis=1), table.sum(axis=0)])
@@ -121,16 +122,19 @@ def shrinkage_coverage(told: float | None) -> tuple[float, float]:
     return float(np.mean(hits)), float(np.mean(widths))
 
 
-def test_intervals_with_a_known_number_are_narrower_and_hold() -> None:
-    unknown, wide = shrinkage_coverage(None)
-    known, narrow = shrinkage_coverage(1000.0)
+@pytest.mark.parametrize("histories", HISTORIES)
+def test_intervals_with_a_known_number_are_narrower_and_hold(histories: int) -> None:
+    unknown, wide = shrinkage_coverage(None, histories)
+    known, narrow = shrinkage_coverage(1000.0, histories)
     assert narrow < wide
     # 9,600 intervals: four deviations are 1.2 points, and they are little correlated.
-    assert abs(known - 0.9) < 0.02
-    assert abs(unknown - 0.9) < 0.02
+    most = 0.02 * (400 / histories) ** 0.5
+    assert abs(known - 0.9) < most
+    assert abs(unknown - 0.9) < most
 
 
-def test_a_wrong_number_is_noticed() -> None:
+@pytest.mark.parametrize("histories", HISTORIES)
+def test_a_wrong_number_is_noticed(histories: int) -> None:
     """The control: told 1.3 times the number, the same intervals miss."""
-    wrong, _ = shrinkage_coverage(1300.0)
+    wrong, _ = shrinkage_coverage(1300.0, histories)
     assert wrong < 0.5

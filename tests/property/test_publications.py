@@ -28,6 +28,7 @@ from eke.publish.selection import measuring_law, selection_epsilon
 from eke.publish.synthesis import LEAST_STEP
 from eke.publish.synthetic import MaxEntropy, _choosing, _drawn
 from eke.query import Kronecker, Neighbours
+from tests.parts import in_long
 
 PUBLICATIONS_A_DATASET = 6
 DOMAIN = eke.Domain(
@@ -102,11 +103,12 @@ def problems_of(folder: Path, publications: int, seed: int) -> tuple[list[str], 
     return problems, charged
 
 
-def test_nothing_fails_after_the_charge(folder):
-    """N = 45 random publications in both measures, budgets from 1e-9 to 100."""
-    problems, charged = problems_of(folder, 45, seed=int.from_bytes(b"eke"))
+@pytest.mark.parametrize("publications", [12, in_long(45)])
+def test_nothing_fails_after_the_charge(folder, publications):
+    """N = 12 random publications in both measures, in the long part 45, budgets 1e-9 to 100."""
+    problems, charged = problems_of(folder, publications, seed=int.from_bytes(b"eke"))
     assert problems == []
-    assert charged > 15
+    assert charged > publications / 3
 
 
 def out_of_memory(total: float, _: int) -> tuple[int, list[str]]:
@@ -116,11 +118,12 @@ def out_of_memory(total: float, _: int) -> tuple[int, list[str]]:
     return round(max(total, 0.0)), []
 
 
-def test_a_failure_after_the_charge_is_caught(folder, monkeypatch):
+@pytest.mark.parametrize("publications", [12, in_long(30)])
+def test_a_failure_after_the_charge_is_caught(folder, monkeypatch, publications):
     """Positive control: noisy totals beyond memory."""
     monkeypatch.setattr(synthesis, "within_most_rows", out_of_memory)
     monkeypatch.setattr("eke.publish.lda.within_most_rows", out_of_memory)
-    assert problems_of(folder, 30, seed=2)[0] != []
+    assert problems_of(folder, publications, seed=2)[0] != []
 
 
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])
@@ -131,7 +134,7 @@ def test_a_noisy_number_of_rows_is_cut_off(folder, measure):
     session = eke.create(folder / "t.eke", table(100, rng), DOMAIN, **limit)
     budget = 1e-3 if measure == "epsilon" else 1e-6
     amount: dict[str, Any] = {measure: budget}
-    for number in range(4):
+    for number in range(2):
         for mechanism, chosen in TWO_WAYS.items():
             published = session.publish(
                 mechanism,
@@ -173,14 +176,14 @@ def test_weights_are_as_fine_as_the_noise_can_be_drawn(measure):
     assert bits[0] < 20
 
 
-def overdrawn(rng: np.random.Generator, *, careless: bool = False) -> int:
-    """How many of N = 1,000 publications came to a step that they could not pay for.
+def overdrawn(rng: np.random.Generator, number: int, *, careless: bool = False) -> int:
+    """How many of so many publications came to a step that they could not pay for.
 
     Each spends what its plan charges turn by turn, as a desk prices it, in steps of any size that a
     recipe may take.
     """
     found = planned = 0
-    for _ in range(1000):
+    for _ in range(number):
         measure: Measure = PURE if rng.random() < 0.5 else CONCENTRATED
         relation: Neighbours = "replace_one" if rng.random() < 0.6 else "add_remove"
         rows = 1 if relation == "replace_one" else int(rng.integers(1, 4))
@@ -193,7 +196,7 @@ def overdrawn(rng: np.random.Generator, *, careless: bool = False) -> int:
         planned += 1
         assert publisher.plan is not None
         found += not can_pay(publisher, setting, rng, careless=careless)
-    assert planned > 500
+    assert planned > number / 2
     return found
 
 
@@ -224,7 +227,8 @@ def can_pay(
             return False
 
 
-def test_steps_never_cost_more_than_was_charged_for_them():
-    """Prices are rounded up to nano-units before they are multiplied; the control forgot that."""
-    assert overdrawn(np.random.default_rng(4)) == 0
-    assert overdrawn(np.random.default_rng(4), careless=True) > 10
+@pytest.mark.parametrize("number", [250, in_long(1000)])
+def test_steps_never_cost_more_than_was_charged_for_them(number):
+    """N = 250 or 1,000. The control forgot that prices are rounded up to nano-units."""
+    assert overdrawn(np.random.default_rng(4), number) == 0
+    assert overdrawn(np.random.default_rng(4), number, careless=True) > number / 100

@@ -26,19 +26,24 @@ from eke.inference import QuantilePosterior
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.pure import PURE
 from eke.question.ladder import Ladder
+from tests.parts import in_long
 
 
-def test_intervals_hold_as_often_as_they_promise():
-    """N = 24 runs with Gaussian noise; four standard deviations below each level."""
-    held = shares_held(24, 1)
+@pytest.mark.parametrize("runs", [10, in_long(24)])
+def test_intervals_hold_as_often_as_they_promise(runs):
+    """N = 10 or 24 runs with Gaussian noise; four standard deviations below each level."""
+    held = shares_held(runs, 1)
     for level, share in zip(LEVELS, held, strict=True):
-        assert share >= level - 4 * (level * (1 - level) / 24) ** 0.5
+        assert share >= level - 4 * (level * (1 - level) / runs) ** 0.5
 
 
-def test_noise_that_is_larger_than_told_is_noticed():
-    """The positive control: four times the noise, N = 16, falls below what the test allows."""
-    held = shares_held(16, 2, noise=4.0)
-    assert held[2] < 0.95 - 4 * (0.95 * 0.05 / 16) ** 0.5
+@pytest.mark.parametrize(
+    ("runs", "noise"), [(10, 16.0), pytest.param(16, 4.0, marks=pytest.mark.long)]
+)
+def test_noise_that_is_larger_than_told_is_noticed(runs, noise):
+    """The positive control: 16 times the noise, N = 10, or 4 times, N = 16, is not allowed."""
+    held = shares_held(runs, 2, noise=noise)
+    assert held[2] < 0.95 - 4 * (0.95 * 0.05 / runs) ** 0.5
 
 
 @pytest.mark.long

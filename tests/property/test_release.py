@@ -7,8 +7,10 @@ estimate is q (HᵀV⁻¹H)⁺ HᵀV⁻¹ y with variance q (HᵀV⁻¹H)⁺ q�
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +39,15 @@ SIZES = [(2, 2, 2, 2), (3, 2, 4), (5, 1, 3), (4, 4)]
 OF_MARGINALS = ("auto", "I", "Q", "C", "F", "Fourier", "residuals", "design")
 OF_RANGES = ("auto", "I", "W", "H", "optimised")
 OF_QUERIES = ("auto", "I", "Q", "W", "H2", "F")
+
+
+def by_turns(strategies: Sequence[str]) -> list[Any]:
+    """Each strategy with both measures; one of the two in the short part, by turns."""
+    return [
+        pytest.param(measure, name, marks=[pytest.mark.long] if place % 2 != turn else [])
+        for place, name in enumerate(strategies)
+        for turn, measure in enumerate((PURE, CONCENTRATED))
+    ]
 
 
 def domain_of(sizes: tuple[int, ...]) -> Domain:
@@ -125,8 +136,7 @@ def kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
-@pytest.mark.parametrize("strategy", OF_MARGINALS)
+@pytest.mark.parametrize(("measure", "strategy"), by_turns(OF_MARGINALS))
 def test_marginals(kept: str, measure: Measure, strategy: str) -> None:
     del kept
     rng = np.random.default_rng(1)
@@ -141,8 +151,7 @@ def test_marginals(kept: str, measure: Measure, strategy: str) -> None:
     assert undetermined > 0 or strategy == "I"
 
 
-@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
-@pytest.mark.parametrize("strategy", OF_RANGES)
+@pytest.mark.parametrize(("measure", "strategy"), by_turns(OF_RANGES))
 def test_ranges_and_prefixes(kept: str, measure: Measure, strategy: str) -> None:
     del kept
     rng = np.random.default_rng(2)
@@ -154,8 +163,7 @@ def test_ranges_and_prefixes(kept: str, measure: Measure, strategy: str) -> None
         assert undetermined > 3
 
 
-@pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
-@pytest.mark.parametrize("strategy", OF_QUERIES)
+@pytest.mark.parametrize(("measure", "strategy"), by_turns(OF_QUERIES))
 def test_single_questions(kept: str, measure: Measure, strategy: str) -> None:
     del kept
     rng = np.random.default_rng(3)

@@ -23,7 +23,7 @@ from tests.property.test_sql_values import agree, scale_of
 from tests.sql_adult import Adult
 from tests.sql_grammar import as_asked, for_duckdb
 
-ROWS, STATEMENTS = 3_000, 400
+ROWS, STATEMENTS = 3_000, 220
 LOW, HIGH = date(2011, 12, 20), date(2013, 3, 10)
 PARTS = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "epoch")
 CUTS = ("year", "quarter", "month", "week", "day")
@@ -219,7 +219,7 @@ def check_statements(
 
 
 def test_dates_have_the_values_of_duckdb(diary: Diary) -> None:
-    """400 generated questions, a part for each pair of rules."""
+    """220 generated questions, a part for each pair of rules."""
     refused = check_statements(
         DateWriter(diary.seed).statement,
         lambda text: differs(diary, text),

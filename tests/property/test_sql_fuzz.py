@@ -329,9 +329,9 @@ def fuzz(seed: list[int], number: int, mix: Mix = THOROUGH) -> int:
     return accepted
 
 
-@pytest.mark.parametrize("part", parts(4))
+@pytest.mark.parametrize("part", parts(16))
 def test_five_thousand_texts(part):
-    fuzz([2203, part], 1_250)
+    fuzz([2203, part], 313)
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from tests.sql_adult import Adult
 from tests.sql_sets import SetWriter
 
 STATEMENTS = 1000
-PARTS = 10
+PARTS = 40
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def adult() -> Adult:
 
 @pytest.mark.parametrize("part", parts(PARTS))
 def test_rows_are_those_of_duckdb(adult, part):
-    """100 generated statements, 1,000 with the long ones."""
+    """25 generated statements, 1,000 with the long ones."""
     writer = SetWriter(np.random.default_rng([1908, part]))
     check_all(adult, writer.statement, STATEMENTS // PARTS)
 

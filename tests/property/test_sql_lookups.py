@@ -16,7 +16,7 @@ from tests.property.test_sql_values import agreeing, compare
 from tests.sql_grammar import as_asked
 from tests.sql_public import LOOKUPS, Joined
 
-QUESTIONS, PARTS = 1500, 10
+QUESTIONS, PARTS = 1500, 30
 
 # The text of a join, and what may be asked once it is there: texts, numbers, truth values.
 JOINS = {
@@ -133,7 +133,7 @@ def adult() -> Joined:
 
 @pytest.mark.parametrize("part", parts(PARTS))
 def test_joins_have_the_values_of_duckdb(adult: Joined, part: int) -> None:
-    """150 generated questions, 1,500 with the long ones."""
+    """50 generated questions, 1,500 with the long ones."""
     refused = agreeing(adult, JoinWriter(part), QUESTIONS // PARTS)
     assert refused < QUESTIONS // PARTS / 3
 

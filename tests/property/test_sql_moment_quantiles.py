@@ -19,11 +19,12 @@ from eke.query import Query
 from eke.question.calendar import Calendar
 from eke.question.ladder import Ladder
 from eke.sql import parse
+from tests.parts import in_long
 from tests.property.test_sql_dates import KNOWN, RULES, check_statements
 from tests.property.test_sql_moments import HIGH, LOW, Log, MomentWriter, shown
 from tests.sql_grammar import as_asked
 
-STATEMENTS = 160
+STATEMENTS = [60, in_long(160)]
 SHARES = (0.01, 0.25, 0.5, 0.9, 0.999)
 
 
@@ -121,12 +122,13 @@ def differs(log: Log, text: str, *, off: int = 0) -> str | None:
     return None
 
 
-def test_quantiles_of_moments_are_those_of_duckdb(log: Log) -> None:
-    """160 generated questions, a part for each pair of rules."""
+@pytest.mark.parametrize("statements", STATEMENTS)
+def test_quantiles_of_moments_are_those_of_duckdb(log: Log, statements: int) -> None:
+    """60 or 160 generated questions, a part for each pair of rules."""
     refused = check_statements(
         QuantileWriter(log.seed).statement,
         lambda text: differs(log, text),
-        STATEMENTS // len(RULES) + 1,
+        statements // len(RULES) + 1,
     )
     known = (*KNOWN, "no record can be counted here")
     assert [reason for reason in refused if not any(one in reason for one in known)] == []
@@ -156,9 +158,10 @@ def held(tmp_path: Any, runs: int) -> tuple[float, float]:
     return float(shares[0] / runs), float(shares[1] / runs)
 
 
-def test_intervals_of_dates_hold_as_often_as_they_promise(tmp_path: Any) -> None:
-    """N = 30 datasets, four standard deviations below 80 %; a wrong day is held less often."""
-    share, wrong = held(tmp_path, 30)
-    least = 0.8 - 4 * (0.8 * 0.2 / 30) ** 0.5
+@pytest.mark.parametrize("runs", [10, in_long(30)])
+def test_intervals_of_dates_hold_as_often_as_they_promise(tmp_path: Any, runs: int) -> None:
+    """N = 10 or 30 datasets, four standard deviations below 80 %; a wrong day is held less."""
+    share, wrong = held(tmp_path, runs)
+    least = 0.8 - 4 * (0.8 * 0.2 / runs) ** 0.5
     assert share >= least
     assert wrong < least

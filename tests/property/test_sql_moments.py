@@ -25,7 +25,7 @@ from tests.property.test_sql_values import agree
 from tests.sql_adult import Adult
 from tests.sql_grammar import as_asked
 
-ROWS, STATEMENTS = 3_000, 300
+ROWS, STATEMENTS = 3_000, 90
 LOW, HIGH = datetime(2012, 2, 20), datetime(2012, 3, 20, 23)  # noqa: DTZ001
 DAY_PARTS = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "hour")
 CUTS = ("year", "quarter", "month", "week", "day", "hour")
@@ -197,7 +197,7 @@ def shown(label: Any) -> Any:
 
 
 def test_moments_have_the_values_of_duckdb_on_the_raw_rows(log: Log) -> None:
-    """300 generated questions, a part for each pair of rules."""
+    """90 generated questions, a part for each pair of rules."""
     refused = check_statements(
         MomentWriter(log.seed).statement,
         lambda text: differs(log, text, shown),

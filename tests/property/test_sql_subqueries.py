@@ -12,7 +12,7 @@ from tests.sql_adult import Adult
 from tests.sql_subqueries import SubqueryWriter
 
 STATEMENTS = 900
-PARTS = 9
+PARTS = 30
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def adult() -> Adult:
 
 @pytest.mark.parametrize("part", parts(PARTS))
 def test_values_are_those_of_duckdb(adult, part):
-    """100 generated statements, 900 with the long ones."""
+    """30 generated statements, 900 with the long ones."""
     writer = SubqueryWriter(np.random.default_rng([2010, part]))
     check_all(adult, writer.statement, STATEMENTS // PARTS)
 

@@ -15,7 +15,7 @@ from tests.sql_adult import Adult
 from tests.sql_unions import UnionWriter
 
 STATEMENTS = 1500
-PARTS = 10
+PARTS = 50
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def differ(adult: Adult, text: str) -> str | None:
 
 @pytest.mark.parametrize("part", parts(PARTS))
 def test_rows_are_those_of_duckdb(adult: Adult, part: int) -> None:
-    """150 generated statements, 1,500 with the long ones."""
+    """30 generated statements, 1,500 with the long ones."""
     writer = UnionWriter(np.random.default_rng([2026, part]))
     for _ in range(STATEMENTS // PARTS):
         text = writer.statement()

@@ -20,13 +20,13 @@ from eke.errors import SqlError
 from eke.query import Query
 from eke.question import Constant, Question
 from eke.sql import functions, grouping, numeric, parse
-from tests.parts import parts
+from tests.parts import in_long, parts
 from tests.sql_adult import Adult
 from tests.sql_grammar import Writer, as_asked, for_duckdb
 from tests.sql_words import WordWriter
 
 QUESTIONS = 2_000
-PARTS = 8
+PARTS = 32
 REASONS = (
     "no combination of declared values meets",
     "no data is needed for this",
@@ -141,7 +141,7 @@ def _without_constants(statement: Question, values):
 
 @pytest.mark.parametrize("part", parts(PARTS))
 def test_values_equal_those_of_duckdb(adult, part):
-    """250 generated questions, 2,000 with the long ones; four in five of them are accepted."""
+    """62 generated questions, 2,000 with the long ones; four in five of them are accepted."""
     refused = agreeing(adult, Writer(np.random.default_rng([1107, part])), QUESTIONS // PARTS)
     assert refused < QUESTIONS // PARTS / 4
 
@@ -162,10 +162,10 @@ def agreeing(adult: Adult, writer: Writes, number: int) -> int:
     return len(refused)
 
 
-@pytest.mark.parametrize("part", parts(4))
+@pytest.mark.parametrize("part", parts(16))
 def test_functions_are_those_of_duckdb(adult, part):
-    """400 generated questions in all."""
-    assert agreeing(adult, WordWriter(np.random.default_rng([2411, part])), 100) < 100
+    """25 generated questions, 400 with the long ones."""
+    assert agreeing(adult, WordWriter(np.random.default_rng([2411, part])), 25) < 25
 
 
 @pytest.mark.long
@@ -175,12 +175,13 @@ def test_functions_are_those_of_duckdb_in_thousands_of_questions(adult, part):
     assert agreeing(adult, WordWriter(np.random.default_rng([2412, part])), 600) < 600
 
 
-def test_columns_looked_at_in_stretches_have_the_same_values(adult, monkeypatch):
-    """N = 150 generated questions, as if every column had very many values, and a control."""
+@pytest.mark.parametrize("each", [8, in_long(75)])
+def test_columns_looked_at_in_stretches_have_the_same_values(adult, monkeypatch, each):
+    """N = 16 or 150 generated questions, as if all columns had very many values, and a control."""
     for module in (numeric, grouping):
         monkeypatch.setattr(module, "WIDE", 0)
-    agreeing(adult, Writer(np.random.default_rng(3)), 75)
-    agreeing(adult, WordWriter(np.random.default_rng(4)), 75)
+    agreeing(adult, Writer(np.random.default_rng(3)), each)
+    agreeing(adult, WordWriter(np.random.default_rng(4)), each)
     for text in (
         "SELECT FLOOR(age / 10) * 10 AS k, COUNT(*) AS n, SUM(age) AS s FROM adult GROUP BY 1",
         "SELECT CEIL(-age / 7) AS k, SUM(ROUND(age / 3)) AS n FROM adult GROUP BY 1",

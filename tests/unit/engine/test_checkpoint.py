@@ -54,11 +54,15 @@ QUESTIONS = (
 )
 
 
+def early(patch: pytest.MonkeyPatch) -> None:
+    """Checkpoints from a few rows on, made anew at every release."""
+    patch.setattr(checkpoint, "LEAST_ROWS", 4)
+    patch.setattr(checkpoint, "NEW_SHARE", 10**6)
+
+
 @pytest.fixture(autouse=True)
 def _early(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkpoints from a few rows on, made anew at every release."""
-    monkeypatch.setattr(checkpoint, "LEAST_ROWS", 4)
-    monkeypatch.setattr(checkpoint, "NEW_SHARE", 10**6)
+    early(monkeypatch)
 
 
 def asked(path: Path, **how: object) -> Session:
@@ -91,10 +95,21 @@ def standing_of(path: Path) -> Standing:
     return Checkpoint(file_of(path)).standing(beginning, ledger.hash_of, lambda _: ())
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset with its checkpoint, which each test has a copy of."""
+    where = tmp_path_factory.mktemp("made") / "t.eke"
+    with pytest.MonkeyPatch.context() as patch:
+        early(patch)
+        asked(where).ask("SELECT COUNT(*) FROM t", 100)
+    return where
+
+
 @pytest.fixture
-def path(folder: Path) -> Path:
+def path(folder: Path, made: Path) -> Path:
     where = folder / "t.eke"
-    asked(where).ask("SELECT COUNT(*) FROM t", 100)
+    shutil.copy2(made, where)
+    shutil.copy2(file_of(made), file_of(where))
     return where
 
 

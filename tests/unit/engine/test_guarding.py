@@ -27,6 +27,7 @@ from eke.privacy.law import DiscreteLaplace, Laplace
 from eke.privacy.refinement import Earlier
 from eke.query import Block, Marginal, Query
 from eke.session.beginning import beginning_of
+from tests.parts import in_long
 
 DOMAIN = eke.Domain(age=eke.Integer(0, 2), sex=eke.Categorical("F", "M"))
 LAW = DiscreteLaplace(64, 0)
@@ -81,11 +82,12 @@ def random_block(rng: np.random.Generator) -> Block:
     return one.on(DOMAIN)
 
 
-def test_what_could_raise_a_claim_is_told_as_the_definition_tells_it() -> None:
-    """N = 400 random histories, claims and plans against dense least squares; both sides occur."""
+@pytest.mark.parametrize("histories", [80, in_long(400)])
+def test_what_could_raise_a_claim_is_told_as_the_definition_tells_it(histories: int) -> None:
+    """N = 80 or 400 histories, claims and plans against dense least squares; both sides occur."""
     rng = np.random.default_rng(19)
     seen = {True: 0, False: 0}
-    for _ in range(400):
+    for _ in range(histories):
         history = [random_block(rng) for _ in range(int(rng.integers(1, 5)))]
         scales = [float(rng.choice([16.0, 32.0, 128.0])) for _ in history]
         claim = random_block(rng)
@@ -114,7 +116,7 @@ def test_what_could_raise_a_claim_is_told_as_the_definition_tells_it() -> None:
         )
         assert bool(claims_touched(new, [told], inference)) == touches
         seen[could] += 1
-    assert min(seen.values()) > 60
+    assert min(seen.values()) > 0.15 * histories
 
 
 def test_values_are_never_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

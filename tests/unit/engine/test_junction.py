@@ -17,6 +17,8 @@ JUNCTION = {"engine/measuring.py", "engine/adaptive.py"}
 
 def users_of(names: set[str], source: str) -> list[tuple[str, int]]:
     """Where code loads one of the names, outside of imports."""
+    if not any(name in source for name in names):
+        return []  # parsing all sources takes seconds
     return [
         (node.id if isinstance(node, ast.Name) else node.attr, node.lineno)
         for node in ast.walk(ast.parse(source))

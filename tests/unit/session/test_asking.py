@@ -9,6 +9,7 @@ import pytest
 
 import eke
 from eke.query import Query
+from tests.parts import in_long
 from tests.unit.session.conftest import CLOSED, make_people
 
 NEARLY_SURE = 1 - 1e-9
@@ -294,7 +295,7 @@ def test_the_curator_can_change_the_limit_but_not_below_the_loss(new):
     assert session.verify().problems == ()
 
 
-@pytest.mark.parametrize("left", [0.05, 0.001, 1e-6])
+@pytest.mark.parametrize("left", [1e-6, *map(in_long, (0.05, 0.001))])
 def test_a_formula_is_refused_with_advice_however_little_is_left(
     session: eke.Session, left: float
 ) -> None:

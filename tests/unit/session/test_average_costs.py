@@ -10,6 +10,7 @@ import pytest
 
 import eke
 from benchmarks.averages import everything_known
+from tests.parts import in_long
 
 DOMAIN = eke.Domain(g=eke.Integer(0, 3), x=eke.Integer(0, 100))
 ALL = "SELECT AVG(x) AS mean FROM t"
@@ -29,7 +30,7 @@ def made(place: Path, data: pd.DataFrame, measure: str, limit: float) -> eke.Ses
 
 
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])
-@pytest.mark.parametrize("limit", [1.0, 100.0])
+@pytest.mark.parametrize("limit", [in_long(1.0), 100.0])
 def test_the_cost_does_not_follow_the_limit(folder: Path, measure: str, limit: float) -> None:
     """Before, the first look cost a percent of the limit: with 100, 500 times what is needed.
 
@@ -50,8 +51,15 @@ def test_the_cost_does_not_follow_the_limit(folder: Path, measure: str, limit: f
 
 
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])
-@pytest.mark.parametrize(("rows", "groups", "mean"), [(3000, 1, 5.0), (40_000, 4, 90.0)])
-@pytest.mark.parametrize("within", [0.5, 6.0])
+@pytest.mark.parametrize(
+    ("rows", "groups", "mean", "within"),
+    [
+        (3000, 1, 5.0, 6.0),
+        (40_000, 4, 90.0, 0.5),
+        pytest.param(3000, 1, 5.0, 0.5, marks=pytest.mark.long),
+        pytest.param(40_000, 4, 90.0, 6.0, marks=pytest.mark.long),
+    ],
+)
 def test_it_costs_what_is_likely_or_less(
     folder: Path, measure: str, rows: int, groups: int, mean: float, within: float
 ) -> None:

@@ -24,6 +24,7 @@ from eke.planning.online.rent import Rent
 from eke.session import Session
 from eke.session.ask.aim import Aim
 from eke.session.ask.estimator import Estimator
+from tests.parts import in_long
 
 DOMAIN = eke.Domain(a=eke.Integer(0, 63), b=eke.Integer(0, 63), hours=eke.Integer(0, 9))
 WIDE = "SELECT a, b, COUNT(*) AS n, SUM(hours) AS s FROM t GROUP BY a, b"
@@ -116,25 +117,55 @@ def test_steps_grow_with_what_is_asked_and_known() -> None:
     assert steps_for(10, 100, together=True) > steps_for(10, 100, together=False)
 
 
-def test_five_aggregates_over_144_groups_are_allowed(folder: Path) -> None:
-    """What once took a minute under the lock: two plans now, in the turn of whoever asks."""
-    domain = eke.Domain(a=eke.Integer(0, 11), b=eke.Integer(0, 11), hours=eke.Integer(0, 9))
-    data = pd.DataFrame({"a": [1, 2], "b": [3, 4], "hours": [5, 6]})
-    session = eke.create(folder / "groups.eke", data, domain, epsilon=1.0)
-    columns = "COUNT(*), SUM(hours), " + ", ".join(
-        f"COUNT(*) FILTER (WHERE hours > {h})" for h in (2, 4, 6)
+FIVE = "SELECT a, b, COUNT(*), SUM(hours), " + ", ".join(
+    f"COUNT(*) FILTER (WHERE hours > {h})" for h in (2, 4, 6)
+)
+
+
+def groups_of_two(folder: Path, side: int) -> Session:
+    domain = eke.Domain(
+        a=eke.Integer(0, side - 1), b=eke.Integer(0, side - 1), hours=eke.Integer(0, 9)
     )
-    found = session.preview(f"SELECT a, b, {columns} FROM t GROUP BY a, b", within=1)
+    data = pd.DataFrame({"a": [1, 2], "b": [3, 4], "hours": [5, 6]})
+    return eke.create(folder / "groups.eke", data, domain, epsilon=1.0)
+
+
+def test_five_aggregates_over_144_groups_are_allowed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are worked on; over many more groups they are refused before that."""
+    asked = f"{FIVE} FROM t GROUP BY a, b"
+    for side, outcome in ((12, Worked), (64, QueryError)):
+        place = folder / str(side)
+        place.mkdir()
+        session = groups_of_two(place, side)
+        with monkeypatch.context() as patch:
+            stop_work(patch)
+            with pytest.raises(outcome):
+                session.preview(asked, within=1)
+
+
+@pytest.mark.parametrize("side", [5, in_long(12)])
+def test_five_aggregates_over_groups_are_planned_to_the_end(folder: Path, side: int) -> None:
+    """What once took a minute under the lock: two plans now, in the turn of whoever asks."""
+    session = groups_of_two(folder, side)
+    found = session.preview(f"{FIVE} FROM t GROUP BY a, b", within=1)
     assert found.action == "refuse"
     assert found.narrowest is not None
 
 
+@pytest.mark.parametrize(
+    ("groups", "times"), [(16, 1.2), pytest.param(64, 2.0, marks=pytest.mark.long)]
+)
 def test_what_was_answered_is_answered_again_although_history_has_grown(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, groups: int, times: float
 ) -> None:
     """Its own answers made it too much to plan for; looking it up is not. Finer is refused."""
-    data = pd.DataFrame({"a": np.arange(640) % 64, "b": 0, "hours": np.arange(640) % 10})
-    session = eke.create(folder / "t.eke", data, DOMAIN, epsilon=100.0)
+    data = pd.DataFrame(
+        {"a": np.arange(640) % groups, "b": 0, "hours": np.arange(640) // groups % 10}
+    )
+    domain = eke.Domain(a=eke.Integer(0, groups - 1), b=DOMAIN["b"], hours=DOMAIN["hours"])
+    session = eke.create(folder / "t.eke", data, domain, epsilon=100.0)
     asked = "SELECT a, AVG(hours) AS x, COUNT(*) AS n FROM t GROUP BY a"
     within = {"x": 2.0, "n": 3.0}
     first = session.ask(asked, within=within)
@@ -143,7 +174,7 @@ def test_what_was_answered_is_answered_again_although_history_has_grown(
     request = session._request(asked, Aim(within), policy=None, analyst=None)
     looking, planning = request.looking_work(known), request.work(known)
     assert looking is not None
-    assert 2 * looking.steps < planning.steps
+    assert times * looking.steps < planning.steps
     monkeypatch.setattr(effort, "MOST_STEPS", looking.steps)
     again = session.ask(asked, within=within)
     assert again.cost == 0

@@ -39,6 +39,13 @@ WORKLOADS: dict[str, Callable[[], Workload]] = {
         WIDE, [eke.count(a=(0, 50), b=(0, 50)), eke.count(b=3), 2 * eke.count() + 1]
     ),
 }
+LIMITS = ({"epsilon": 4.0}, {"rho": 1.0})
+# Each workload with both limits; one of the two in the short part, by turns.
+CASES = [
+    pytest.param(kind, limit, marks=[] if place % 2 == turn else [pytest.mark.long])
+    for place, kind in enumerate(WORKLOADS)
+    for turn, limit in enumerate(LIMITS)
+]
 
 
 def people(rows: int = ROWS) -> pd.DataFrame:
@@ -86,7 +93,7 @@ def check_number(session: eke.Session, rows: int = ROWS) -> None:
     assert asked.probability(above=rows - 0.5) == 1.0
 
 
-@pytest.mark.parametrize("limit", [{"epsilon": 4.0}, {"rho": 1.0}], ids=str)
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
 @pytest.mark.parametrize("kind", ["empty", "single answers", "table of cells", "tables"])
 def test_every_method_says_the_number_of_rows(public: New, kind: str, limit: Any) -> None:
     session = public(**limit)
@@ -117,8 +124,7 @@ def test_a_table_with_one_row_or_none_has_no_other_number(public: New) -> None:
             assert table.sum() == rows
 
 
-@pytest.mark.parametrize("limit", [{"epsilon": 4.0}, {"rho": 1.0}], ids=str)
-@pytest.mark.parametrize("kind", WORKLOADS)
+@pytest.mark.parametrize(("kind", "limit"), CASES, ids=str)
 def test_every_table_totals_the_number_of_rows(public: New, kind: str, limit: Any) -> None:
     workload = WORKLOADS[kind]()
     session = public(workload.domain, **limit)

@@ -125,11 +125,14 @@ def test_shares_lie_between_0_and_100(session, share):
     ("query", "aim"),
     [
         (eke.count(), {"within": "2 %"}),
-        (eke.count(carrier="D"), {"within": "1 %"}),
+        pytest.param(eke.count(carrier="D"), {"within": "1 %"}, marks=pytest.mark.long),
         (eke.count(carrier="E"), {"within": "5 %"}),  # of nothing: refused after some looks
         (eke.mean("age"), {"within": "1 %"}),
         (eke.mean("age"), {"within": 0.5}),
-        (eke.mean("age").by("carrier"), {"within": "4 %", "groups_of": 1000}),
+        pytest.param(
+            *(eke.mean("age").by("carrier"), {"within": "4 %", "groups_of": 1000}),
+            marks=pytest.mark.long,
+        ),
         (eke.mean("age"), {"spend": 0.04}),
         (eke.count(carrier="B"), {"spend": 0.04}),
         (eke.count(carrier="B"), {"within": 60}),
