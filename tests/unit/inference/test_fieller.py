@@ -78,7 +78,7 @@ def test_what_is_exact_has_a_point_and_nothing_has_no_interval():
 
 @pytest.mark.parametrize("number", [600, in_long(2000)])
 def test_intervals_hold_as_often_as_they_say(number):
-    """N ratios with Laplace noise at 80 %; those of 60 % are noticed, and of 70 % with N = 2,000."""
+    """N ratios with Laplace noise at 80 %; those of 60 % are noticed; N = 2,000: of 70 %."""
     draw = np.random.default_rng(3)
     lower = 0.7 if number == 2000 else 0.6
     top, bottom, scales = 5200.0, 400.0, np.array([300.0, 12.0])

@@ -220,10 +220,11 @@ def test_any_order_gives_the_same_estimates(seed):
             )
 
 
-def test_growing_equals_starting_over():
+@pytest.mark.parametrize("length", [12, in_long(20)])
+def test_growing_equals_starting_over(length):
     generator = np.random.default_rng(77)
     domain = domain_of(4, 3)
-    rows = random_rows(domain, [product_query(domain, generator) for _ in range(20)], generator)
+    rows = random_rows(domain, [product_query(domain, generator) for _ in range(length)], generator)
     questions = [product_query(domain, generator) for _ in range(5)]
     growing = Regression(domain)
     for k, row in enumerate(rows, start=1):
