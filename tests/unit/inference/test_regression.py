@@ -301,7 +301,7 @@ def test_rows_set_aside_are_averaged_with_their_multiples():
     assert again.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("sizes", [NINE, in_long((10,) * 100), (10,) * 400])
+@pytest.mark.parametrize("sizes", [NINE, in_long((10,) * 100), (100,) * 200, in_long((10,) * 400)])
 def test_one_cell_of_a_huge_domain_is_not_overlooked(sizes):
     domain = domain_of(*sizes)
     everyone = count().on(domain)
@@ -322,7 +322,7 @@ def test_one_cell_of_a_huge_domain_is_not_overlooked(sizes):
         domain, [Row(everyone, 1e6, Laplace(2.0)), Row(cell, 3.0, Laplace(0.5))]
     )
     estimate = regression.estimate(others)
-    if len(sizes) < 400:
+    if math.prod(sizes) < 10**400:
         assert estimate is not None
         assert full_weights(estimate, 2).tolist() == pytest.approx([1.0, -1.0])
         assert estimate.value == pytest.approx(1e6 - 3.0)
