@@ -13,7 +13,7 @@ def parts(number: int, kept: int = 1) -> list[Any]:
     return [part if part < kept else in_long(part) for part in range(number)]
 
 
-def among(names: Iterable[str], kept: Iterable[str]) -> list[Any]:
+def among(names: Iterable[Any], kept: Iterable[Any]) -> list[Any]:
     """The names of some cases; those that are not kept are long."""
     return [name if name in kept else in_long(name) for name in names]
 

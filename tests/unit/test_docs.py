@@ -7,6 +7,7 @@ import io
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -49,6 +50,7 @@ def blocks(page: Path, language: str) -> list[tuple[int, str]]:
     ]
 
 
+@cache
 def prose(page: Path) -> str:
     """The text of a page without its fenced blocks."""
     return FENCE.sub("", page.read_text("utf-8"))
@@ -107,6 +109,7 @@ def test_the_example_of_the_readme_is_short_and_does_what_it_says(
 # -- links ---------------------------------------------------------------------------------------
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, made as code hosts make them."""
     titles = HEADING.findall(prose(page))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import eke
@@ -24,12 +25,17 @@ def modules(root: Path, package: str) -> dict[str, str]:
     return found
 
 
+@cache
+def nodes(text: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(text)))
+
+
 def imports(texts: Mapping[str, str]) -> dict[str, set[str]]:
     """Which modules each module imports, for type checkers or at any time."""
     found: dict[str, set[str]] = {}
     for name, text in texts.items():
         wanted: set[str] = set()
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(text):
             if isinstance(node, ast.Import):
                 wanted |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -51,8 +57,13 @@ def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
 
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
     """The groups of modules that import each other, directly or not."""
-    after = {name: reached(graph, name) for name in graph}
-    groups = [{other for other in after[name] if name in after[other]} for name in graph]
+    left = dict(graph)
+    while outer := [name for name, wanted in left.items() if not wanted & left.keys()]:
+        for name in outer:  # what imports nothing that is left is in no circle
+            del left[name]
+    left = {name: wanted & left.keys() for name, wanted in left.items()}
+    after = {name: reached(left, name) for name in left}
+    groups = [{other for other in after[name] if name in after[other]} for name in left]
     return [group for i, group in enumerate(groups) if group and group not in groups[:i]]
 
 
@@ -64,7 +75,7 @@ def test_no_import_goes_in_a_circle() -> None:
 
 def classes(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for module, text in texts.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(text):
             if isinstance(node, ast.ClassDef):
                 yield node.name, module
 

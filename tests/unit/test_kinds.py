@@ -53,7 +53,9 @@ NAMES = {
 
 def is_kind(node: ast.expr) -> bool:
     """Whether a name is that of a kind; SQL's grammar (`exp`) uses some of them for its own."""
-    name = ast.unparse(node)
+    if isinstance(node, ast.Constant | ast.Call | ast.Subscript):
+        return False
+    name = node.id if isinstance(node, ast.Name) else ast.unparse(node)
     return name.rpartition(".")[2] in NAMES and not name.startswith("exp.")
 
 
@@ -65,7 +67,9 @@ def questions(text: str) -> Iterator[int]:
             asked = node.args[1:] if node.func.id in {"isinstance", "issubclass"} else []
         elif isinstance(node, ast.Compare):
             asked = [node.left, *node.comparators]
-            if ast.unparse(node).startswith("type(block)"):  # of any of them, in a loop
+            if (
+                isinstance(node.left, ast.Call) and ast.unparse(node.left) == "type(block)"
+            ):  # of any of them, in a loop
                 yield node.lineno
         elif isinstance(node, ast.MatchClass):
             asked = [node.cls]

@@ -21,9 +21,10 @@ def empty_names(source: str) -> Iterator[tuple[str, str]]:
     for function in ast.walk(ast.parse(source)):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
+        inside = list(ast.walk(function))
         within = {
             id(node)
-            for comprehension in ast.walk(function)
+            for comprehension in inside
             if isinstance(comprehension, ast.comprehension)
             for node in ast.walk(comprehension.target)
         }
@@ -32,7 +33,7 @@ def empty_names(source: str) -> Iterator[tuple[str, str]]:
         }
         held |= {
             node.id
-            for node in ast.walk(function)
+            for node in inside
             if isinstance(node, ast.Name)
             and isinstance(node.ctx, ast.Store)
             and id(node) not in within

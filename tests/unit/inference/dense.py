@@ -51,12 +51,17 @@ def cells(domain: Domain) -> list[tuple[int, ...]]:
 def coefficients_of(query: Query) -> list[Fraction]:
     """The exact coefficient of every cell."""
     unit = Fraction(2) ** query.exponent
-    codes = np.array(cells(query.domain))
-    return [n * unit for n in query.numerators(query.domain.names, codes)]
+    return [n * unit for n in numerators_of(query)]
+
+
+@lru_cache(maxsize=4096)
+def numerators_of(query: Query) -> list[int]:
+    """The whole number of each cell that, times two to the query's exponent, counts it."""
+    return list(query.numerators(query.domain.names, np.array(cells(query.domain))))
 
 
 def matrix_of(queries: Sequence[Query]) -> np.ndarray:
-    return np.array([[float(c) for c in coefficients_of(q)] for q in queries])
+    return np.array([[math.ldexp(n, q.exponent) for n in numerators_of(q)] for q in queries])
 
 
 def exact_rank(queries: Sequence[Query]) -> int:

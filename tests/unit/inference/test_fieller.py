@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eke.inference import Joint, halfwidth
 from eke.inference.fieller import Ratio, edges, fieller
+from tests.parts import in_long
 
 SLOPES = (np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
 
@@ -44,7 +45,7 @@ def outside(ratio: Ratio, place: float, confidence: float) -> bool:
 
 
 @pytest.mark.parametrize("gaussian", [0.0, 30.0])
-@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("confidence", [0.5, in_long(0.8), 0.95, in_long(0.999)])
 def test_ends_are_where_the_ratio_begins_to_be_told_apart(confidence, gaussian):
     """By single half-widths just inside and outside of each; alone and together are the same."""
     asked = ratios(30, seed=1, gaussian=gaussian)
@@ -75,11 +76,13 @@ def test_what_is_exact_has_a_point_and_nothing_has_no_interval():
     assert fieller([], 0.95) == []
 
 
-def test_intervals_hold_as_often_as_they_say():
-    """N = 2,000 ratios with Laplace noise at 80 %; those of 70 % are noticed."""
+@pytest.mark.parametrize("number", [600, in_long(2000)])
+def test_intervals_hold_as_often_as_they_say(number):
+    """N ratios with Laplace noise at 80 %; those of 60 % are noticed; N = 2,000: of 70 %."""
     draw = np.random.default_rng(3)
-    number, top, bottom, scales = 2000, 5200.0, 400.0, np.array([300.0, 12.0])
-    covered = {0.8: 0, 0.7: 0}
+    lower = 0.7 if number == 2000 else 0.6
+    top, bottom, scales = 5200.0, 400.0, np.array([300.0, 12.0])
+    covered = {0.8: 0, lower: 0}
     noise = draw.laplace(scale=scales, size=(number, 2))
     weights = np.array([[1.0, 0.5], [0.0, 1.0]])
     asked = [
@@ -101,7 +104,7 @@ def test_intervals_hold_as_often_as_they_say():
         covered[confidence] = sum(low <= top / bottom <= high for low, high in intervals)
     error = 4.0 * math.sqrt(0.8 * 0.2 / number)
     assert abs(covered[0.8] / number - 0.8) < error
-    assert covered[0.7] / number < 0.8 - error  # the positive control
+    assert covered[lower] / number < 0.8 - error  # the positive control
 
 
 def scalar_edges(excess, centre: float, step: float) -> float:

@@ -49,7 +49,7 @@ def test_few_are_kept_beside_each_other():
     noise = ComposedNoise(np.array([1.0, 2.0]))
     joint = Joint(np.array([5e3, 1e2]), np.eye(2), *map(np.array, ([3, 2], [0, 0], [0, 0], [1, 1])))
     ratio = FormulaPosterior(Operation("/", Aggregate(0), Aggregate(1)), joint, 1)
-    for confidence in np.linspace(0.5, 0.9, 200).tolist():
+    for confidence in np.linspace(0.5, 0.9, 40).tolist():
         width, interval = halfwidth(noise, confidence), ratio.interval(confidence)
         assert halfwidth(noise, confidence) == width
         assert ratio.interval(confidence) == interval

@@ -13,7 +13,7 @@ from eke.inference.regression import LinearEstimate, Regression, norm_of
 from eke.inference.state import Inference
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, NoiseLaw
 from eke.query import Query, Term, count, marginal
-from tests.parts import parts
+from tests.parts import every, in_long, parts
 from tests.unit.inference.dense import (
     domain_of,
     exact_rank,
@@ -77,7 +77,7 @@ def assert_is_blue(rows: Sequence[Row], question: Query, estimate: LinearEstimat
 @pytest.mark.parametrize(
     "sizes", [(1,), (2,), (6,), (12,), (2, 3), (3, 4), (2, 2, 3), (1, 3, 1, 2)]
 )
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", parts(5, 2))
 def test_estimates_equal_generalised_least_squares(sizes, seed):
     generator = np.random.default_rng([seed, *sizes])
     domain = domain_of(*sizes)
@@ -102,7 +102,7 @@ def test_estimates_equal_generalised_least_squares(sizes, seed):
             assert_is_blue(rows, question, estimate)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", parts(5, 2))
 def test_marginals_and_single_queries_together(seed):
     generator = np.random.default_rng(900 + seed)
     domain = domain_of(2, 3, 4)
@@ -130,7 +130,8 @@ def test_marginals_and_single_queries_together(seed):
             assert_is_blue(inference.rows, question, estimate)
 
 
-def test_precisions_that_differ_by_ten_to_the_twelve():
+@pytest.mark.parametrize("first", parts(5))
+def test_precisions_that_differ_by_ten_to_the_twelve(first):
     domain = domain_of(3)
     queries = [
         query_of(domain, c) for c in ([1, 0, 0], [0, 1, 0], [1, 1, 0], [1, -1, 0], [0, 0, 1])
@@ -138,6 +139,8 @@ def test_precisions_that_differ_by_ten_to_the_twelve():
     laws = [Laplace(1e3), Laplace(1e3), Laplace(1e-3), Laplace(1e-3), Laplace(1.0)]
     rows = [Row(q, 1.0 + i, law) for i, (q, law) in enumerate(zip(queries, laws, strict=True))]
     for order in itertools.permutations(range(5)):
+        if order[0] != first:
+            continue
         chosen = [rows[i] for i in order]
         regression = regression_of(domain, chosen)
         for question in (queries[2], queries[0], query_of(domain, [3, 1, 2])):
@@ -190,7 +193,7 @@ def test_duplicated_proportional_negated_and_zero_rows():
     assert regression.estimate(query_of(domain, [1, 2, 0, 0])) is None
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", parts(6, 2))
 def test_any_order_gives_the_same_estimates(seed):
     generator = np.random.default_rng(500 + seed)
     domain = domain_of(3, 3)
@@ -217,10 +220,11 @@ def test_any_order_gives_the_same_estimates(seed):
             )
 
 
-def test_growing_equals_starting_over():
+@pytest.mark.parametrize("length", [12, in_long(20)])
+def test_growing_equals_starting_over(length):
     generator = np.random.default_rng(77)
     domain = domain_of(4, 3)
-    rows = random_rows(domain, [product_query(domain, generator) for _ in range(20)], generator)
+    rows = random_rows(domain, [product_query(domain, generator) for _ in range(length)], generator)
     questions = [product_query(domain, generator) for _ in range(5)]
     growing = Regression(domain)
     for k, row in enumerate(rows, start=1):
@@ -235,7 +239,7 @@ def test_growing_equals_starting_over():
 
 
 @pytest.mark.parametrize("seed", parts(4))
-@pytest.mark.parametrize("digits", range(2, 10))
+@pytest.mark.parametrize("digits", every(3, range(2, 10)))
 def test_rows_that_nearly_depend_on_each_other(digits, seed):
     """Relative differences of 1e-2 to 1e-9: what is said is right, whatever is left unsaid."""
     generator = np.random.default_rng([digits, seed])
@@ -297,7 +301,7 @@ def test_rows_set_aside_are_averaged_with_their_multiples():
     assert again.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("sizes", [NINE, (10,) * 100, (10,) * 400])
+@pytest.mark.parametrize("sizes", [NINE, in_long((10,) * 100), (100,) * 200, in_long((10,) * 400)])
 def test_one_cell_of_a_huge_domain_is_not_overlooked(sizes):
     domain = domain_of(*sizes)
     everyone = count().on(domain)
@@ -318,7 +322,7 @@ def test_one_cell_of_a_huge_domain_is_not_overlooked(sizes):
         domain, [Row(everyone, 1e6, Laplace(2.0)), Row(cell, 3.0, Laplace(0.5))]
     )
     estimate = regression.estimate(others)
-    if len(sizes) < 400:
+    if math.prod(sizes) < 10**400:
         assert estimate is not None
         assert full_weights(estimate, 2).tolist() == pytest.approx([1.0, -1.0])
         assert estimate.value == pytest.approx(1e6 - 3.0)

@@ -20,23 +20,26 @@ def chances(scale: float) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-def test_chances_are_those_of_the_exponential_mechanism(monkeypatch):
-    """N = 6,000, chi-square; a correct mechanism fails in less than 1 run in 10^6.
+@pytest.mark.parametrize(
+    ("number", "wrong_scale"), [(2500, 8.0), pytest.param(6000, 6.0, marks=pytest.mark.long)]
+)
+def test_chances_are_those_of_the_exponential_mechanism(monkeypatch, number, wrong_scale):
+    """Chi-square; a correct mechanism fails in less than 1 run in 10^6.
 
-    Positive control: the same counts against a scale half as large again. The answers lie on a grid
-    two bits coarser than the noise.
+    Positive control: the same counts against twice the scale; with N = 6,000, half as large again.
+    The answers lie on a grid two bits coarser than the noise.
     """
     monkeypatch.setattr(secret, "TRIES_EACH", 2)  # any number of tries has the same chances
     law = DiscreteLaplace(16, -2)
-    drawn = [choose_with_noise(Secret(ANSWERS, 0), law) for _ in range(6000)]
+    drawn = [choose_with_noise(Secret(ANSWERS, 0), law) for _ in range(number)]
     found = np.bincount(drawn, minlength=len(ANSWERS))
     # The last answer has a chance of e^-7.5 and is pooled with the next.
     pooled, expected = found[:4].copy(), chances(4.0)[:4].copy()
     pooled[2] += found[4]
     expected[2] += chances(4.0)[4]
     assert stats.chisquare(pooled, expected * pooled.sum()).pvalue > 1e-6
-    wrong = chances(6.0)[:4].copy()
-    wrong[2] += chances(6.0)[4]
+    wrong = chances(wrong_scale)[:4].copy()
+    wrong[2] += chances(wrong_scale)[4]
     assert stats.chisquare(pooled, wrong * pooled.sum()).pvalue < 1e-6
 
 

@@ -12,6 +12,7 @@ from eke.errors import PrivacyError
 from eke.mechanism import Secret, draw, noise, reveal_with_noise
 from eke.mechanism.noise import _measurement
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Gaussian, Laplace
+from tests.parts import in_long
 
 FAMILIES = (DiscreteLaplace, DiscreteGaussian)
 SAMPLES = 100_000
@@ -42,9 +43,10 @@ def fit(sample: np.ndarray, law: DiscreteLaw) -> float:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("steps", "wrong"), [(1, (2,)), (10, (7, 13)), (WIDE, (0.7 * WIDE,))])
-def test_drawn_noise_has_the_stated_law(family, steps, wrong):
-    """OpenDP's, N = 100,000; must fit at p > 1e-4 and not a scale that is 30 % off (1: twice)."""
-    sample = np.array(_measurement(family(steps, -3))([0] * SAMPLES))
+@pytest.mark.parametrize("number", [20_000, in_long(SAMPLES)])
+def test_drawn_noise_has_the_stated_law(family, steps, wrong, number):
+    """OpenDP's; must fit at p > 1e-4 and not a scale that is 30 % off (1: twice)."""
+    sample = np.array(_measurement(family(steps, -3))([0] * number))
     assert fit(sample, family(steps, -3)) > SIGNIFICANCE
     for other in wrong:
         assert fit(sample, family(round(other), -3)) < SIGNIFICANCE

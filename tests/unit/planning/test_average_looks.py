@@ -23,6 +23,7 @@ from eke.privacy.record_loss import NANO
 from eke.sql import parse
 from tests.formula_lab import carried_out
 from tests.formula_lab import demanded as lab_demand
+from tests.parts import in_long
 
 DOMAIN = eke.Domain(g=eke.Integer(0, 9), x=eke.Integer(100, 200))
 
@@ -144,11 +145,12 @@ def test_a_look_that_is_too_dear_is_made_fainter_or_refused() -> None:
             assert decision.cost <= 0.1 * NANO or value > 2.5 * width
 
 
-def test_averages_take_few_steps_whatever_the_noise() -> None:
-    """40 runs; a group is ten times as large as the other."""
+@pytest.mark.parametrize("runs", [8, in_long(40)])
+def test_averages_take_few_steps_whatever_the_noise(runs: int) -> None:
+    """A group is ten times as large as the other."""
     demand = lab_demand('SELECT "group", AVG(x) FROM t GROUP BY "group"', 0.5)
     steps, costs = [], []
-    for seed in range(40):
+    for seed in range(runs):
         facts, decisions = carried_out(demand, np.random.default_rng(seed), limit=100.0)
         assert decisions[-1].action == "history"
         steps.append(len(decisions) - 1)

@@ -34,6 +34,7 @@ from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Marginal, Query, count, marginal
 from tests.deciding import decide
+from tests.parts import in_long
 from tests.random_questions import random_question
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
@@ -123,11 +124,12 @@ def test_a_constant_is_never_measured():
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("policy", [direct, top_up])
 @pytest.mark.parametrize("confidence", [0.4, 0.76, 0.95])
-def test_what_is_bought_meets_the_requirement(measure, policy, confidence):
-    """N = 15 random histories a case, blocks included: the interval is as narrow as asked."""
+@pytest.mark.parametrize("number", [5, in_long(15)])
+def test_what_is_bought_meets_the_requirement(measure, policy, confidence, number):
+    """Random histories, blocks included: the interval is as narrow as asked."""
     rng = np.random.default_rng(11)
     paid = 0
-    for _ in range(15):
+    for _ in range(number):
         facts = random_facts(rng, measure, limit=50.0)
         asked = random_question(rng, DOMAIN, blocks=0.5).on(DOMAIN)
         within = float(rng.uniform(2, 40))
@@ -139,22 +141,23 @@ def test_what_is_bought_meets_the_requirement(measure, policy, confidence):
             assert widest(asked, facts, confidence) <= within * (1 + 1e-9)
             again = decide(asked, Requirement(within * (1 + 1e-9), confidence), facts, policy)
             assert again.action == "history"
-    assert paid > 7
+    assert paid > number * 7 / 15
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_top_up_is_never_dearer_than_direct(measure):
-    """N = 25 random histories and questions."""
+@pytest.mark.parametrize("number", [10, in_long(25)])
+def test_top_up_is_never_dearer_than_direct(measure, number):
+    """Of random histories and questions."""
     rng = np.random.default_rng(12)
     cheaper = 0
-    for _ in range(25):
+    for _ in range(number):
         facts = random_facts(rng, measure, limit=50.0)
         asked = random_question(rng, DOMAIN).on(DOMAIN)
         requirement = Requirement(float(rng.uniform(5, 40)), 0.95)
         prices = [decide(asked, requirement, facts, policy).price for policy in (top_up, direct)]
         assert prices[0] <= prices[1]
         cheaper += prices[0] < prices[1]
-    assert cheaper > 3
+    assert cheaper > number * 3 / 25
 
 
 def test_a_block_is_judged_by_its_widest_cell_not_by_its_largest_variance():
@@ -186,11 +189,12 @@ def test_a_block_is_judged_by_its_widest_cell_not_by_its_largest_variance():
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("policy", [direct, top_up])
-def test_advice_after_a_refusal_is_honest(measure, policy):
-    """N = 15 refusals a case: the advised width is really available, 5 % narrower is not."""
+@pytest.mark.parametrize("number", [5, in_long(15)])
+def test_advice_after_a_refusal_is_honest(measure, policy, number):
+    """The advised width is really available, 5 % narrower is not."""
     rng = np.random.default_rng(13)
     refusals = honest = 0
-    while refusals < 15:
+    while refusals < number:
         facts = random_facts(rng, measure, limit=float(10 ** rng.uniform(-1.5, 0.5)))
         asked = random_question(rng, DOMAIN, blocks=0.3).on(DOMAIN)
         decision = decide(asked, Requirement(1e-3, 0.95), facts, policy)
@@ -211,7 +215,7 @@ def test_advice_after_a_refusal_is_honest(measure, policy):
             assert free.action == "history"
             paid = decide(asked, Requirement(0.95 * decision.known, 0.95), facts, policy)
             assert paid.action != "history"
-    assert honest > 8
+    assert honest > number * 8 / 15
 
 
 @pytest.mark.parametrize("asked", [count(a=1), (count(a=1) + count(b=0)) / 3, marginal("a", "b")])
@@ -248,9 +252,10 @@ def test_absurd_carelessness_is_nearly_free(within, measure):
         assert decision.cost < NANO // 100_000
 
 
-def test_decisions_do_not_depend_on_noisy_values():
-    """N = 6 histories: the same questions with other values lead to the same decisions."""
-    for seed in range(6):
+@pytest.mark.parametrize("number", [3, in_long(6)])
+def test_decisions_do_not_depend_on_noisy_values(number):
+    """The same questions with other values lead to the same decisions."""
+    for seed in range(number):
         decisions = []
         for value in (0.0, 1e6):
             rng = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ from eke.planning.online.requirement import Requirement
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
+from tests.parts import in_long
 
 
 def slow(requirement: Requirement, known: ComposedNoise, measure: Measure) -> float:
@@ -50,16 +51,17 @@ def cases(number: int) -> list[tuple[Requirement, ComposedNoise]]:
 
 
 @pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
-def test_the_most_noise_that_suffices_is_found(measure: Measure) -> None:
-    """N = 40 laws a measure; a little more noise is too much, and halving finds the same."""
-    for place, (requirement, known) in enumerate(cases(40)):
+@pytest.mark.parametrize("number", [16, in_long(40)])
+def test_the_most_noise_that_suffices_is_found(measure: Measure, number: int) -> None:
+    """A little more noise is too much, and halving finds the same."""
+    for place, (requirement, known) in enumerate(cases(number)):
         scale = top_up_noise(requirement, known, measure)
         assert halfwidth(combined(known, scale, measure), requirement.confidence) <= (
             requirement.within
         )
         more = combined(known, scale * (1.0 + 1e-8), measure)
         assert halfwidth(more, requirement.confidence) > requirement.within
-        if place < 8:
+        if place < number // 5:
             assert scale == pytest.approx(slow(requirement, known, measure), rel=1e-8)
 
 

@@ -19,6 +19,7 @@ from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
 from eke.privacy.record_loss import NANO
 from eke.query import Query, count, table, total
+from tests.parts import in_long
 
 DOMAIN = Domain(a=Integer(0, 4), b=Integer(0, 2))
 MEASURES: tuple[Measure, ...] = (PURE, CONCENTRATED)
@@ -87,10 +88,11 @@ def test_the_interval_of_a_direct_measurement_is_narrow_enough(measure, confiden
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("confidence", [0.2, 0.5, 0.8, 0.95, 0.999])
-def test_top_up_buys_what_is_missing_and_no_more(measure, confidence):
-    """N = 15 random histories a case: it suffices, and one per cent less would not."""
+@pytest.mark.parametrize("number", [5, in_long(15)])
+def test_top_up_buys_what_is_missing_and_no_more(measure, confidence, number):
+    """Random histories: it suffices, and one per cent less would not."""
     rng = np.random.default_rng(3)
-    for _ in range(15):
+    for _ in range(number):
         known = random_known(rng, measure)
         within = halfwidth(known, confidence) * float(rng.uniform(0.05, 0.98))
         requirement = Requirement(within, confidence)

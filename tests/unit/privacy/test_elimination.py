@@ -6,6 +6,7 @@ import pytest
 
 from eke.privacy.branch_bound import search
 from eke.privacy.elimination import _parts, eliminate, elimination_order, exact_cells
+from tests.parts import in_long
 
 SIZES = {"a": 3, "b": 2, "c": 4, "d": 3, "e": 1}
 
@@ -24,9 +25,10 @@ def random_case(rng: np.random.Generator):
 
 
 @pytest.mark.parametrize("cap", [None, 12, 3])
-def test_regrets_add_up_to_the_sum_and_prefixes_bound_it(cap):
+@pytest.mark.parametrize("number", [8, in_long(25)])
+def test_regrets_add_up_to_the_sum_and_prefixes_bound_it(cap, number):
     rng = np.random.default_rng(1)
-    for _ in range(25):
+    for _ in range(number):
         tables, order, sums = random_case(rng)
         result = eliminate(tables, order, constant=7, largest_table=cap)
         assert [step.attribute for step in result.steps] == order[::-1]

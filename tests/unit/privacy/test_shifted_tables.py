@@ -1,9 +1,11 @@
 from itertools import product
 
 import numpy as np
+import pytest
 
 from eke.privacy.loss_tables import LossTables
 from eke.privacy.shifted_tables import ShiftedTables, shared_groups
+from tests.parts import in_long
 
 SIZES = {"a": 3, "b": 4, "c": 2, "d": 3}
 SCOPES = [("a",), ("a", "b"), ("b", "c"), ("a", "b", "c"), ("b", "c", "d"), ("a", "c", "d")]
@@ -28,10 +30,11 @@ def survives(shifted: ShiftedTables, cell: dict[str, int]) -> bool:
     return all(value in shifted.values[name] for name, value in cell.items())
 
 
-def test_cells_above_the_threshold_keep_their_loss_and_others_stay_below():
-    """N = 60 collections, thresholds from hopeless to tight, every cell after every sweep."""
+@pytest.mark.parametrize("number", [20, in_long(60)])
+def test_cells_above_the_threshold_keep_their_loss_and_others_stay_below(number):
+    """Collections, thresholds from hopeless to tight, every cell after every sweep."""
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(number):
         losses = random_losses(rng)
         cells = [dict(zip(SIZES, t, strict=True)) for t in product(*map(range, SIZES.values()))]
         truth = {tuple(cell.values()): losses.at(cell) for cell in cells}

@@ -23,6 +23,7 @@ from eke.inference.shrinkage import (
 from eke.inference.shrinkage.blocks.preconditioner import Parts
 from eke.privacy.law import Laplace
 from eke.query import count, marginal
+from tests.parts import in_long
 from tests.unit.inference.shrinkage.blocks.histories import (
     ALPHA,
     DOMAIN,
@@ -48,7 +49,7 @@ def dense(
 
 
 @pytest.mark.parametrize("total", ["estimated", "ignored", 400.0])
-@pytest.mark.parametrize("alpha", [0.5, ALPHA, 300.0])
+@pytest.mark.parametrize("alpha", [in_long(0.5), ALPHA, in_long(300.0)])
 @pytest.mark.parametrize("varied", [False, True])
 def test_estimates_are_those_of_the_dense_kernel(total: Total, alpha: float, varied: bool) -> None:
     generator = np.random.default_rng(1)

@@ -22,6 +22,7 @@ from eke.planning.workload.workload import Workload, all_marginals, marginals_up
 from eke.privacy.concentrated import CONCENTRATED
 from eke.privacy.measure import Measure
 from eke.privacy.pure import PURE
+from tests.parts import in_long
 from tests.unit.planning.cubes import (
     cube,
     loss_of,
@@ -55,9 +56,10 @@ def test_kernels_are_what_their_numbers_say(kind: Kind, size: int) -> None:
 
 @pytest.mark.parametrize("measure", [PURE, CONCENTRATED])
 @pytest.mark.parametrize("name", ["I", "Q", "C", "F", "Fourier", "residuals", "design"])
-def test_plans_are_what_they_state(name: str, measure: Measure) -> None:
+@pytest.mark.parametrize("sizes", [(3, 2, 1), in_long((3, 2, 1, 4))])
+def test_plans_are_what_they_state(name: str, measure: Measure, sizes: tuple[int, ...]) -> None:
     """Unbiased, of the stated variance, within budget; least squares is the dense one."""
-    domain = cube(3, 2, 1, 4)
+    domain = cube(*sizes)
     workload = all_marginals(domain, 2) + Workload.of(domain, [("a",), ()])
     wanted = np.vstack([marginal_rows(domain, t.attributes) for t in workload.targets])
     ways = WAYS[3:] if name == "design" else WAYS
