@@ -481,7 +481,7 @@ def test_narrow_and_wide_pages_do_not_scroll_sideways(
 def test_the_colours_are_those_of_the_system(page: Page) -> None:
     page.goto("/")
     for scheme in ("light", "dark", "light"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         back = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (back == "rgb(20, 23, 26)") == (scheme == "dark")
 
