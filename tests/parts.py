@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 
 def parts(number: int, kept: int = 1) -> list[Any]:
@@ -26,3 +27,17 @@ def every(step: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
 def in_long(value: Any) -> Any:
     """A parameter whose test is long."""
     return pytest.param(value, marks=pytest.mark.long)
+
+
+def law(*strategies: Any, few: int, many: int) -> Callable[[Callable[..., None]], Any]:
+    """The test of a law with a few random examples, and with many in the long part."""
+
+    def tested(check: Callable[..., None]) -> Any:
+        @pytest.mark.parametrize("examples", [few, in_long(many)])
+        def test(examples: int) -> None:
+            settings(max_examples=examples)(given(*strategies)(check))()
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return tested

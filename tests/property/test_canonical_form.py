@@ -5,17 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eke.domain import Categorical, Domain, Integer
 from eke.query import Query, Term, canonical, constant, count, linear, moment, table, total
 from tests import oracle
+from tests.parts import law
 from tests.questions import domains, questions, respelled
 
 
-@given(st.data())
-@settings(max_examples=100)
+@law(st.data(), few=25, many=100)
 def test_another_spelling_is_the_same_query(data):
     domain = data.draw(domains())
     question = data.draw(questions(domain))
@@ -32,8 +31,7 @@ def test_another_spelling_is_the_same_query(data):
     assert first.digest == second.digest
 
 
-@given(st.data())
-@settings(max_examples=100)
+@law(st.data(), few=25, many=100)
 def test_queries_are_equal_exactly_when_their_dense_vectors_are(data):
     domain = data.draw(domains(most_attributes=2, most_values=2))
     first, second = (data.draw(questions(domain, most_parts=2)) for _ in range(2))
@@ -45,8 +43,7 @@ def test_queries_are_equal_exactly_when_their_dense_vectors_are(data):
     assert ((left - right).is_zero and left.constant == right.constant) == same
 
 
-@given(st.data())
-@settings(max_examples=70)
+@law(st.data(), few=17, many=70)
 def test_canonical_form_is_a_fixed_point_and_documents_are_exact(data):
     domain = data.draw(domains())
     query = data.draw(questions(domain)).expression().on(domain)
@@ -62,8 +59,7 @@ def test_canonical_form_is_a_fixed_point_and_documents_are_exact(data):
     assert -negated == query
 
 
-@given(st.data())
-@settings(max_examples=100)
+@law(st.data(), few=25, many=100)
 def test_algebra_of_queries_is_algebra_of_dense_vectors(data):
     domain = data.draw(domains())
     first, second = (data.draw(questions(domain, most_parts=2)) for _ in range(2))
@@ -78,8 +74,7 @@ def test_algebra_of_queries_is_algebra_of_dense_vectors(data):
     assert left.pointwise(right) == right.pointwise(left)
 
 
-@given(st.data())
-@settings(max_examples=70)
+@law(st.data(), few=17, many=70)
 def test_terms_are_reduced_and_mention_only_what_matters(data):
     domain = data.draw(domains())
     question = data.draw(questions(domain))
@@ -99,8 +94,7 @@ def test_terms_are_reduced_and_mention_only_what_matters(data):
             assert not vector.flags.writeable
 
 
-@given(st.data())
-@settings(max_examples=70)
+@law(st.data(), few=17, many=70)
 def test_best_effort_for_large_supports_is_never_another_function(data):
     """With the dense limit lowered to 3 cells the path of large supports is checked by brute force.
 

@@ -30,7 +30,7 @@ from eke.privacy.noise_grid import MOST_STEPS
 from eke.privacy.pure import PURE
 from eke.query import Block, Kronecker, Marginal, Query, Term, kronecker
 from eke.query.vector import SAFE
-from tests.parts import in_long
+from tests.parts import in_long, law
 from tests.unit.privacy.loss_twin import LossTwin, contributions, every_cell
 
 _EDGES = [0, 1, 2, 3, 2**31, 2**32, 2**52, 2**60, 2**61, 2**62 - 1, 2**62, 2**63 - 1]
@@ -130,8 +130,7 @@ def _check(case: tuple[Block | None, list[int], int, Measure]) -> None:
         check_prices(measured, steps, measure)
 
 
-@settings(max_examples=600)
-@given(cases())
+@law(cases(), few=150, many=600)
 def test_what_is_not_refused_is_priced_and_answered_exactly(case):
     _check(case)
 

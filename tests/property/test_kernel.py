@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eke.domain import Domain, Integer
 from eke.query import Prior, Query, Term, TermStack, gram, inner
 from eke.query.step_stack import StepStack
 from tests import oracle
+from tests.parts import law
 from tests.questions import domains, questions
 
 SHARES = st.floats(0.05, 20.0)
@@ -33,8 +33,7 @@ def close(actual, expected, size):
     return np.allclose(actual, expected, rtol=1e-11, atol=1e-12 * float(np.max(size, initial=1)))
 
 
-@given(cases())
-@settings(max_examples=120)
+@law(cases(), few=30, many=120)
 def test_gram_matrix_and_inner_products_are_dense_sums(case):
     domain, shares, queries, dense = case
     p0 = oracle.prior_cells(domain, shares)
@@ -50,8 +49,7 @@ def test_gram_matrix_and_inner_products_are_dense_sums(case):
             assert close(inner(first, second, prior), expected[i, j], size)
 
 
-@given(cases(), st.integers(0, 3), st.floats(0.1, 50))
-@settings(max_examples=120)
+@law(cases(), st.integers(0, 3), st.floats(0.1, 50), few=30, many=120)
 def test_stacks_agree_with_dense_sums_while_they_grow(case, capacity, divisor):
     domain, shares, queries, dense = case
     p0 = oracle.prior_cells(domain, shares)
@@ -79,8 +77,7 @@ def test_stacks_agree_with_dense_sums_while_they_grow(case, capacity, divisor):
             assert close(stack.against(query), (rows * p0) @ coefficients, size)
 
 
-@given(cases(), st.floats(0.1, 50))
-@settings(max_examples=120)
+@law(cases(), st.floats(0.1, 50), few=30, many=120)
 def test_steps_agree_with_dense_sums_while_they_grow(case, divisor):
     """What a view has seen stays as it was."""
     domain, _, queries, dense = case
@@ -98,8 +95,11 @@ def test_steps_agree_with_dense_sums_while_they_grow(case, divisor):
         earlier = stack.view() if earlier is None else earlier
 
 
-@given(st.lists(st.sampled_from([0, 1, 7, 2**20, 2**40, 2**55, 2**61]), min_size=2, max_size=5))
-@settings(max_examples=80)
+@law(
+    st.lists(st.sampled_from([0, 1, 7, 2**20, 2**40, 2**55, 2**61]), min_size=2, max_size=5),
+    few=20,
+    many=80,
+)
 def test_sums_beyond_doubles_are_multiplied_entry_by_entry(heights):
     """Ranges, ramps and huge vectors, in any order: as exact as Python's integers are."""
     size = 40

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from eke.domain import Domain, Integer
 from eke.query import Query, Term, sensitivity
 from tests import oracle
+from tests.parts import law
 from tests.questions import domains, questions
 
 
@@ -31,8 +32,7 @@ def greatest_exponent(values: list[Fraction]) -> int:
     return exponent
 
 
-@given(st.data())
-@settings(max_examples=120)
+@law(st.data(), few=30, many=120)
 def test_extremes_exponent_and_sensitivity_are_those_of_all_cells(data):
     domain = data.draw(domains())
     question = data.draw(questions(domain))
@@ -44,8 +44,7 @@ def test_extremes_exponent_and_sensitivity_are_those_of_all_cells(data):
         assert sensitivity(query, neighbours) == max(changes(domain, values, neighbours))
 
 
-@given(st.data())
-@settings(max_examples=80)
+@law(st.data(), few=20, many=80)
 def test_exact_answers_are_sums_over_records(data):
     domain = data.draw(domains())
     question = data.draw(questions(domain))
@@ -99,8 +98,7 @@ def test_integers_beyond_int64_stay_exact(parts):
     assert oracle.written_out(Query.from_document(domain, query.to_document())) == expected
 
 
-@given(st.data())
-@settings(max_examples=60)
+@law(st.data(), few=15, many=60)
 def test_tables_hold_all_coefficients(data):
     domain = data.draw(domains())
     question = data.draw(questions(domain))

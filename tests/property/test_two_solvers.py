@@ -27,6 +27,7 @@ from eke.inference.shrinkage import (
 from eke.inference.shrinkage.leave_one_out import predictions
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.query import Block, Prior, Query, count, marginal
+from tests.parts import law
 
 Reals = NDArray[np.float64]
 DOMAIN = Domain(a=Integer(0, 3), b=Integer(0, 2), c=Integer(0, 4))
@@ -87,12 +88,13 @@ def over_all_cells(
     return questions @ mean, np.einsum("ij,jk,ik->i", questions, left, questions)
 
 
-@settings(deadline=None)
-@given(
+@law(
     histories(),
     st.lists(ranges(), min_size=1, max_size=3),
     st.floats(1.0, 100.0),
     st.sampled_from(["estimated", "ignored", 300.0]),
+    few=25,
+    many=100,
 )
 def test_both_solvers_agree(
     measured: list[Measurement], asked: list[Query], alpha: float, total: Total
@@ -107,8 +109,13 @@ def test_both_solvers_agree(
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
 
 
-@settings(deadline=None)
-@given(histories(), st.lists(ranges(), min_size=1, max_size=3), st.floats(1.0, 100.0))
+@law(
+    histories(),
+    st.lists(ranges(), min_size=1, max_size=3),
+    st.floats(1.0, 100.0),
+    few=25,
+    many=100,
+)
 def test_both_are_the_gaussian_over_all_cells(
     measured: list[Measurement], asked: list[Query], alpha: float
 ) -> None:

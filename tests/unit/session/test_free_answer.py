@@ -14,6 +14,7 @@ from eke.errors import AccuracyError, LedgerError, SqlError
 from eke.session import free_answer as module
 from eke.session.ask.aim import Aim
 from eke.session.free_answer import free_answer
+from tests.parts import every
 
 PAID = (
     ("SELECT COUNT(*) FROM people", 20),
@@ -74,6 +75,9 @@ def test_what_is_said_is_what_the_session_says(session: eke.Session) -> None:
     assert answers(session) > len(PAID)
 
 
+@pytest.mark.parametrize(
+    "session", every(2, SETTINGS, 1), indirect=True, ids=["epsilon", "rho", "unit", "replace_one"]
+)
 def test_it_goes_on_from_a_checkpoint(
     session: eke.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

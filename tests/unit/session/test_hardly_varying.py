@@ -74,9 +74,9 @@ def test_roots_of_nothing_have_an_interval(session: eke.Session) -> None:
     assert answer.interval[0] <= answer.value <= answer.interval[1] < 4.0
 
 
-@pytest.mark.parametrize("size", [150, *map(in_long, (500, 2000))])
+@pytest.mark.parametrize("size", [250, *map(in_long, (500, 2000))])
 def test_roots_cover_as_their_radicands_do(size: int) -> None:
-    """N = 150, 500 or 2,000 counts of 4 with Laplace noise, at 80 %: at least that.
+    """N = 250, 500 or 2,000 counts of 4 with Laplace noise, at 80 %: at least that.
 
     What is too low by noise keeps half of its interval above 0, and holds the truth nevertheless,
     which makes it 90 % here. The positive control has intervals of 60 %.
