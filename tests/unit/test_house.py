@@ -26,8 +26,13 @@ def modules(root: Path, package: str) -> dict[str, str]:
 
 
 @cache
-def nodes(text: str) -> list[ast.AST]:
-    return list(ast.walk(ast.parse(text)))
+def statements(text: str) -> list[ast.AST]:
+    """All statements, at any depth: what imports and what defines a class is one."""
+    inside: list[ast.AST] = [ast.parse(text)]
+    for node in inside:
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inside += getattr(node, part, ())
+    return inside
 
 
 def imports(texts: Mapping[str, str]) -> dict[str, set[str]]:
@@ -35,7 +40,7 @@ def imports(texts: Mapping[str, str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for name, text in texts.items():
         wanted: set[str] = set()
-        for node in nodes(text):
+        for node in statements(text):
             if isinstance(node, ast.Import):
                 wanted |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -75,7 +80,7 @@ def test_no_import_goes_in_a_circle() -> None:
 
 def classes(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for module, text in texts.items():
-        for node in nodes(text):
+        for node in statements(text):
             if isinstance(node, ast.ClassDef):
                 yield node.name, module
 

@@ -12,6 +12,7 @@ from eke.inference.functionals import Functionals
 from eke.inference.residues import PRIME, Residues
 from eke.inference.steps import StepRows, steps_of
 from eke.query.runs import WIDE, Runs, held
+from tests.parts import in_long
 
 LARGE = st.integers(-(2**62) + 1, 2**62 - 1)
 RUNS = st.lists(st.tuples(LARGE | st.integers(-2, 2), st.integers(1, 40)), min_size=1, max_size=6)
@@ -133,9 +134,15 @@ def test_a_product_with_another_functional_is_another() -> None:
     assert held.products(sums(one)).tolist() != [slow_product(np.arange(7), other)]
 
 
-@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 40)), min_size=1, max_size=5))
-@settings(max_examples=30, deadline=None)
-def test_wide_attributes_have_functionals_of_vectors(runs: list[tuple[int, int]]) -> None:
+PIECES = st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 40)), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("examples", [8, in_long(30)])
+def test_wide_attributes_have_functionals_of_vectors(examples: int) -> None:
+    settings(max_examples=examples, deadline=None)(given(PIECES)(check_functionals))()
+
+
+def check_functionals(runs: list[tuple[int, int]]) -> None:
     """Along a wide one: linear, 1 on ones, and the same whether a vector is kept as runs or not."""
     size = WIDE + 500
     vector = np.zeros(size, np.int64)

@@ -19,6 +19,7 @@ from eke.planning.workload.equations import Equation
 from eke.planning.workload.programs import Norm
 from eke.planning.workload.release.queries import workload_matrix
 from eke.planning.workload.workload import Workload, all_marginals, prefixes, ranges
+from tests.parts import in_long, parts
 
 DOMAIN = eke.Domain(a=eke.Integer(0, 3), b=eke.Integer(0, 2), c=eke.Integer(0, 4))
 NAMES = ("a", "b", "c")
@@ -76,7 +77,7 @@ def _cells_that_count(workload: Workload) -> np.ndarray:
 
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("workload", [JOINED, SPLIT])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", parts(3))
 def test_the_nearest_consistent_answers(workload, norm, seed):
     matrix, given = workload_matrix(workload, NAMES), _noisy(workload, seed)
     target = _flat(given)
@@ -93,7 +94,7 @@ def test_the_nearest_consistent_answers(workload, norm, seed):
 
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 @pytest.mark.parametrize("workload", [JOINED, SPLIT])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", parts(3))
 def test_the_nearest_answers_without_negative_cells(workload, norm, seed):
     matrix, given = workload_matrix(workload, NAMES), _noisy(workload, seed)
     target, cells = _flat(given), _cells_that_count(workload)
@@ -104,7 +105,7 @@ def test_the_nearest_answers_without_negative_cells(workload, norm, seed):
     assert distance > plain + 1e-3 or (workload is SPLIT and norm == "linf")  # zero is a limit
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", parts(3))
 def test_least_squares_without_negative_cells(seed):
     """Of one marginal: non-negative least squares over the cells. Of several: its conditions."""
     given, matrix = _noisy(JOINED, seed), workload_matrix(JOINED, NAMES)
@@ -164,10 +165,16 @@ def test_what_is_public_is_met(norm):
         assert agreed.answers[0][-1, -1] == pytest.approx(31.0, abs=1e-5)
 
 
-def test_values_that_no_question_tells_apart_are_one():
-    """A question over a million cells is one about a few."""
-    wide = eke.Domain(x=eke.Integer(0, 999), y=eke.Integer(0, 999), z=eke.Integer(0, 5))
-    asked = [eke.count(x=(10, 20), y=(0, 499)), eke.count(x=(10, 20)), eke.count(y=(500, 999))]
+@pytest.mark.parametrize("size", [200, in_long(1000)])
+def test_values_that_no_question_tells_apart_are_one(size):
+    """A question over the cells of a large square is one about a few."""
+    last, half = size - 1, size // 2
+    wide = eke.Domain(x=eke.Integer(0, last), y=eke.Integer(0, last), z=eke.Integer(0, 5))
+    asked = [
+        eke.count(x=(10, 20), y=(0, half - 1)),
+        eke.count(x=(10, 20)),
+        eke.count(y=(half, last)),
+    ]
     workload = Workload.of(wide, [*asked, eke.marginal("z")])
     assert frame_of(workload, None, ()).sizes == {"x": 2, "y": 2, "z": 6}
     assert fitting_work(workload) == 2 * 2 * 6 * 2

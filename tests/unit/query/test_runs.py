@@ -20,6 +20,7 @@ from eke.query import Query, Term, canonical, runs, sensitivity
 from eke.query.runs import WIDE, Runs, dense, held
 from eke.query.step_stack import StepStack
 from eke.query.vector import IntVector, frozen_array, primitive
+from tests.parts import in_long
 
 SIZE = WIDE + 40
 DOMAIN = Domain(x=Integer(0, SIZE - 1), g=Integer(0, 2))
@@ -147,10 +148,13 @@ def query_of(parts: list[Any]) -> Query:
     )
 
 
-@given(LISTS, LISTS)
-@settings(max_examples=6, deadline=None)
-def test_prices_and_answers_are_those_of_entries(first: list[Any], second: list[Any]) -> None:
+@pytest.mark.parametrize("examples", [2, in_long(10)])
+def test_prices_and_answers_are_those_of_entries(examples: int) -> None:
     """The slow twin: the same questions with every vector written out."""
+    settings(max_examples=examples, deadline=None)(given(LISTS, LISTS)(check_prices))()
+
+
+def check_prices(first: list[Any], second: list[Any]) -> None:
     law = DiscreteLaplace(2**30, 0)
     rng = np.random.Generator(np.random.PCG64(2))
     codes = np.stack([rng.integers(0, 60, 50), rng.integers(0, 3, 50)], axis=1)

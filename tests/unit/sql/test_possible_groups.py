@@ -81,12 +81,14 @@ def test_averages_by_group_are_not_refused_for_groups_that_cannot_be(folder: Pat
     assert [key for (key,) in answer.keys] == ["AA", "UA"]
     for (low, high), truth in zip(answer.intervals, (2, 3), strict=True):
         assert low - 0.6 < truth < high + 0.6  # four half-widths
-    named = 0
+    named = False
     for run in range(3):  # one refusal in some hundred comes from a look before, and names no group
         untouched = eke.create(folder / f"{run}.eke", table, DOMAIN, epsilon=1.0)
         with pytest.raises(eke.Refused) as refusal:
             untouched.ask("SELECT carrier, AVG(hour) FROM t GROUP BY carrier", within=0.2)
-        named += "carrier = " in str(refusal.value)
+        named = "carrier = " in str(refusal.value)
+        if named:
+            break
     assert named
     ordered = session.ask(
         "SELECT hour, COUNT(*) AS n FROM t WHERE hour BETWEEN 2 AND 3 GROUP BY 1 "
