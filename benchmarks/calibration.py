@@ -2,7 +2,8 @@
 
 Two shipped tables and five drawn from declared laws: a chain of binary columns, hidden classes,
 independent columns, three-way parities, and columns that are functions of others. A release
-measures random pairs; pairs, triples and a column; or single columns only. Then conjunctions of two
+measures random pairs; pairs, triples and a column; single columns only, one by one; or single
+columns by a plan, which packs several into a table. Then conjunctions of two
 to four columns, with ranges around random records, are compared with the truth. Printed for each:
 how often the 95 % intervals held, for all questions and for the larger half, the median half-width,
 and that of the best alternative: the estimates of shrinkage, of maximum entropy or of the product
@@ -10,13 +11,14 @@ of the columns with one half-width, or one in proportion to √(p(1−p)), that 
 95 %. Single columns say nothing of how columns depend on each other; those intervals say that they
 rest on a guess.
 
-    python benchmarks/calibration.py [--seeds 2] [--questions 100] [--epsilon 1] [--tables chain,…]
+    python benchmarks/calibration.py [--seeds 2] [--questions 100] [--tables …] [--histories …]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import eke
 from benchmarks.estimates import (
@@ -39,7 +43,7 @@ from eke.session import Estimate
 
 Table: TypeAlias = tuple[eke.Domain, pd.DataFrame]
 Drawn: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-HISTORIES = {"pairs": (10, 0, 0), "mixed": (8, 3, 1), "columns": (0, 0, 16)}
+HISTORIES = {"pairs": (10, 0, 0), "mixed": (8, 3, 1), "columns": (0, 0, 16), "packed": (0, 0, 16)}
 CONFIDENCE = 0.95
 
 
@@ -139,7 +143,7 @@ def measured(drawn: Table, seed: int, history: str, questions: int, epsilon: flo
     workload = random_workload(domain, HISTORIES[history], rng)
     with tempfile.TemporaryDirectory() as folder:
         session = eke.create(Path(folder) / "table.eke", table, domain, epsilon=1e6)
-        if history == "columns":  # a plan would put columns together, which says more
+        if history == "columns":
             for names in workload:
                 session.ask(eke.marginal(*names), spend=epsilon / len(workload))
         else:

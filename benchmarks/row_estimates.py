@@ -13,12 +13,16 @@ and how many times the mean error they are wide to either side.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import eke
 from benchmarks.synthetic import DELTA, TABLES, SimulatedCurator, rho_of

@@ -126,15 +126,16 @@ def test_a_failure_after_the_charge_is_caught(folder, monkeypatch, publications)
     assert problems_of(folder, publications, seed=2)[0] != []
 
 
+@pytest.mark.parametrize("keys", [2, in_long(4)])
 @pytest.mark.parametrize("measure", ["epsilon", "rho"])
-def test_a_noisy_number_of_rows_is_cut_off(folder, measure):
+def test_a_noisy_number_of_rows_is_cut_off(folder, measure, keys):
     """With so little budget the table is estimated to have thousands of rows, or none."""
     rng = np.random.default_rng(1)
     limit: dict[str, Any] = {measure: 1.0}
     session = eke.create(folder / "t.eke", table(100, rng), DOMAIN, **limit)
     budget = 1e-3 if measure == "epsilon" else 1e-6
     amount: dict[str, Any] = {measure: budget}
-    for number in range(2):
+    for number in range(keys):
         for mechanism, chosen in TWO_WAYS.items():
             published = session.publish(
                 mechanism,

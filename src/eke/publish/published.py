@@ -88,7 +88,7 @@ class Published:
         Example:
             >>> rows = session.publish("max_entropy", epsilon=0.5)
             >>> women = rows.estimate(eke.count(sex="F"))
-            >>> 0 < women.interval[0] < women.value < women.interval[1]
+            >>> women.interval[0] < women.value < women.interval[1]
             True
         """
         columns = dict(zip(self.attributes, self.codes.T, strict=True))

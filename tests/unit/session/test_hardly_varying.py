@@ -98,7 +98,7 @@ def test_roots_cover_as_their_radicands_do(size: int) -> None:
             assert high > 0.0, "a point at 0 would look like certainty"
             covered[confidence] += low <= 2.0 <= high
     error = 4.0 * math.sqrt(0.8 * 0.2 / size)
-    assert beyond > 5
+    assert beyond > min(size / 50, 10)
     assert 0.8 - error < covered[0.8] / size < 0.9 + error
     assert covered[0.6] / size < 0.8 - error
 

@@ -72,8 +72,8 @@ class EstimatingHere(Estimating):
                 now.sequence,
                 asking.Estimator(domain, now.measurements, inference, before, assumptions),
             )
-        while len(self._estimators) >= _MOST_ESTIMATORS:
-            self._estimators.pop(next(iter(self._estimators)), None)
+        for oldest in list(self._estimators)[: 1 - _MOST_ESTIMATORS]:  # threads may do so, too
+            self._estimators.pop(oldest, None)
         self._estimators[assumptions] = known
         return known[1]
 
