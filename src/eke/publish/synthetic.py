@@ -159,7 +159,7 @@ class MaxEntropy:
         whole nano-units first, and multiplied afterwards.
         """
         # The last turn may measure and choose twice as often as the others.
-        steps = len(self._names) + 4 * (
+        steps = 2 * len(self._names) + 4 * (
             self._recipe.most_steps(len(self._names)) // self._recipe.passes + 1
         )
         slack = steps * (self._factor + self._setting.group_factor)
