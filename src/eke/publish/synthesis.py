@@ -28,6 +28,7 @@ from eke.publish.coarse import CoarseMarginal, groups_of_values
 from eke.publish.column_counts import ColumnCounts, GroupCounts, spread_doubt
 from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.publisher import MOST_ROWS, within_most_rows
+from eke.publish.purpose import Purpose
 from eke.publish.recipe import Recipe
 from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
 from eke.publish.row_rules import RowRules
@@ -98,17 +99,20 @@ def synthesise(
     recipe: Recipe | None = None,
     sets: Sequence[tuple[str, ...]] | None = None,
     rules: RowRules | None = None,
+    purpose: Purpose | None = None,
 ) -> Synthesis:
     """A synthetic table for what a curator may spend, after noisy counts of each attribute alone.
 
     As many rows as the table is estimated to have, or `rows`; `sets` are the attributes that may be
-    measured together, and `rules` what public facts demand of the rows. Privacy: the curator pays
+    measured together, `rules` what public facts demand of the rows, and `purpose` what matters
+    more in them. Privacy: the curator pays
     for each step, and refuses what goes beyond its allowance. The same noisy numbers give the same
     rows.
     """
     given = Recipe() if recipe is None else recipe
     together = attribute_sets(domain.names, given) if sets is None else sets
     work = _Workshop(domain, curator, singles, recipe=given, measure=measure, sets=together)
+    work.purpose = work.purpose if purpose is None else purpose
     work.measure_singles_again()
     work.measure_in_groups()
     work.begin()
@@ -164,6 +168,7 @@ class _Workshop:
         self._known = [ColumnCounts(values, law.variance) for values, law in singles]
         self._in_groups: dict[int, GroupCounts] = {}
         self._sets = sets
+        self.purpose = Purpose({})
         self._measured: list[CoarseMarginal] = []
         self._loss_each = self._deviation = 0.0
         self._picks = 1
@@ -309,9 +314,12 @@ class _Workshop:
             marginals = [marginals[place] for place in np.sort(some)]
         expected = self.rows.expected(marginals)
         noise = [mean_distance(law, one.cells) for one in marginals]
+        weights = self.purpose.weights([one.attributes for one in marginals])
         return [
-            Candidate(block, counts, distance)
-            for block, counts, distance in zip(marginals, expected, noise, strict=True)
+            Candidate(block, counts, distance, weight)
+            for block, counts, distance, weight in zip(
+                marginals, expected, noise, weights, strict=True
+            )
         ]
 
     def _law(self) -> Laplace | Gaussian:
