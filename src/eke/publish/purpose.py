@@ -93,13 +93,13 @@ def _put(
     names: tuple[str, ...],
 ) -> None:
     """Enter the weight of pairs; without one, so that together they count as all others do."""
-    own = {frozenset(pair) for pair in pairs}
-    if not own:
+    together = {frozenset(pair) for pair in pairs}
+    if not together:
         return
     if weight is None:
-        others = math.comb(len(names), 2) - len(own)
-        weight = min(max(_LEAST_MORE, others / len(own)), MOST_WEIGHT)
-    for pair in own:
+        others = math.comb(len(names), 2) - len(together)
+        weight = min(max(_LEAST_MORE, others / len(together)), MOST_WEIGHT)
+    for pair in together:
         weights[pair] = max(weights.get(pair, 1.0), weight)
 
 
