@@ -314,7 +314,7 @@ class Dataset(Knowing, Guarding, Archiving, Estimating):
         """New rows in the schema of the table, for at most this much budget.
 
         Args:
-            mechanism: "max_entropy" (rows=n; target=... and workload=[...] for what matters more; or
+            mechanism: "max_entropy" (rows=n; target=... and workload=[...] for what matters; or
                 from_history=True, which spends nothing), "lda" (target=...) or "pca" (components=k
                 or "auto").
             epsilon: what may be spent, of a dataset whose limit is an epsilon.
