@@ -31,8 +31,9 @@ def exact(selection: Selection, cells: np.ndarray) -> np.ndarray:
     return np.array(secret._EXACT.__get__(exact_distances(selection, own)))
 
 
+@pytest.mark.parametrize("weights", [(1, 1, 1), (7, 1, 3)])
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-def test_no_neighbour_moves_a_score_further_than_charged(neighbours):
+def test_no_neighbour_moves_a_score_further_than_charged(neighbours, weights):
     """60 random tables, every neighbour of each; the largest change is reached, so it is tight."""
     generator = np.random.default_rng()
     largest = 0
@@ -40,11 +41,13 @@ def test_no_neighbour_moves_a_score_further_than_charged(neighbours):
     for _ in range(60):
         cells = generator.integers(1, 6, (3, 2))
         options = tuple(
-            ChoiceOption(b, generator.integers(-20, 120, b.cells), int(generator.integers(0, 9)))
-            for b in (block("x"), block("x", "y"), coarse)
+            ChoiceOption(
+                b, generator.integers(-20, 120, b.cells), int(generator.integers(0, 9)), weight
+            )
+            for b, weight in zip((block("x"), block("x", "y"), coarse), weights, strict=True)
         )
         selection = Selection(options, -3, DiscreteLaplace(64, -3))
-        assert selection.reach == 1
+        assert selection.reach == max(weights)
         before = exact(selection, cells)
         places = list(product(range(3), range(2)))
         removed = [None, *places] if neighbours == "add_remove" else places
@@ -58,7 +61,46 @@ def test_no_neighbour_moves_a_score_further_than_charged(neighbours):
                 if place is not None:
                     other[place] += change
             largest = max(largest, int(np.abs(exact(selection, other) - before).max()))
-    assert largest == 8 * (1 if neighbours == "add_remove" else 2)  # in steps of 1/8
+    assert largest == 8 * max(weights) * (1 if neighbours == "add_remove" else 2)  # in steps of 1/8
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_chances_of_weighted_options_keep_to_the_price(neighbours):
+    """Every neighbour of 40 random tables, in exact chances; the control is priced unweighted."""
+    generator = np.random.default_rng()
+    worst, weights = 0.0, (9, 1)
+    law = DiscreteLaplace(90, 0)
+    for _ in range(40):
+        cells = generator.integers(1, 6, (3, 2))
+        options = tuple(
+            ChoiceOption(b, generator.integers(0, 12, b.cells), 0, weight)
+            for b, weight in zip((block("x"), block("y")), weights, strict=True)
+        )
+        selection = Selection(options, 0, law)
+        price = Accountant(DOMAIN, PURE, neighbours).price_of_choice(selection.reach, law) / NANO
+        places = list(product(range(3), range(2)))
+        removed = [None, *places] if neighbours == "add_remove" else places
+        before = log_chances(exact(selection, cells), law)
+        for gone, come in product(removed, [None, *places]):
+            if (neighbours == "add_remove" and (gone is None) == (come is None)) or (
+                neighbours == "replace_one" and come is None
+            ):
+                continue
+            other = cells.copy()
+            for place, change in ((gone, -1), (come, 1)):
+                if place is not None:
+                    other[place] += change
+            apart = np.abs(log_chances(exact(selection, other), law) - before).max()
+            assert apart <= price + 1e-12
+            worst = max(worst, float(apart))
+    unweighted = Accountant(DOMAIN, PURE, neighbours).price_of_choice(1, law) / NANO
+    assert worst > 2.0 * unweighted
+
+
+def log_chances(scores: np.ndarray, law: DiscreteLaplace) -> np.ndarray:
+    """Of the exponential mechanism, by its definition."""
+    powers = scores.astype(float) / law.steps
+    return powers - powers.max() - np.log(np.exp(powers - powers.max()).sum())
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])

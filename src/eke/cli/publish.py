@@ -23,6 +23,8 @@ EXAMPLES = """\
 Examples:
   $ eke publish adult.eke max_entropy --epsilon 1 -o rows.csv
   $ eke publish adult.eke max_entropy --from-history --rows 1000 -o rows.parquet
+  $ eke publish adult.eke max_entropy --target income --epsilon 1 -o rows.csv
+  $ eke publish adult.eke max_entropy --workload age,sex:5 --epsilon 1 -o rows.csv
   $ eke publish adult.eke lda --target income --epsilon 1 -o rows.csv
   $ eke publish adult.eke pca --components 2 --epsilon 2 -o rows.parquet
   $ eke publish adult.eke pca --rho 0.1 --option recovery=shrunk -o rows.csv
@@ -40,7 +42,7 @@ def publish(
     epsilon: Annotated[float | None, typer.Option(help="What the rows may cost.")] = None,
     rho: Annotated[float | None, typer.Option(help="The same for a dataset with rho.")] = None,
     class_attribute: Annotated[
-        str | None, typer.Option("--target", help="lda: the attribute that holds the class.")
+        str | None, typer.Option("--target", help="lda, max_entropy: the column to be predicted.")
     ] = None,
     components: Annotated[
         str | None, typer.Option(help="pca: how many components, or auto.")
@@ -53,6 +55,13 @@ def publish(
     ] = False,
     attributes: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Which columns; else all of them.")
+    ] = None,
+    workload: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B[:WEIGHT]",
+            help="max_entropy: columns that matter more together, or a question; repeatable.",
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,
@@ -78,12 +87,13 @@ def publish(
     if target.suffix not in (".csv", ".parquet"):
         raise typer.BadParameter("name a file that ends in .csv or .parquet", param_hint="--output")
     options = _options(option)
-    if class_attribute is not None:
-        options["target"] = class_attribute
-    if components is not None:
-        options["components"] = _value(components)
-    if rows is not None:
-        options["rows"] = rows
+    said_by_name = {
+        "target": class_attribute,
+        "workload": [_entry(text) for text in workload] if workload else None,
+        "components": None if components is None else _value(components),
+        "rows": rows,
+    }
+    options |= {name: value for name, value in said_by_name.items() if value is not None}
     if from_history:
         options["from_history"] = True
     if attributes is not None:
@@ -145,6 +155,19 @@ def _options(given: list[str] | None) -> dict[str, Any]:
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
         options[name] = _value(value)
     return options
+
+
+def _entry(text: str) -> dict[str, Any]:
+    """One entry of a workload: columns with a weight, if one is given, or a question in SQL."""
+    if text.upper().startswith(("SELECT ", "WITH ")):
+        return {"sql": text}
+    columns, _, number = text.rpartition(":")
+    entry: dict[str, Any] = {}
+    try:
+        entry["weight"] = float(number)
+    except ValueError:  # a column with a colon in its name, or none
+        columns = text
+    return {"columns": [name.strip() for name in columns.split(",")], **entry}
 
 
 def _value(text: str) -> object:

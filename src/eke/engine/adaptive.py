@@ -44,15 +44,21 @@ MOST_KNOWN = 2**26
 """The most exact counts that a desk keeps at a time."""
 LARGEST_NUMBER = 2**52
 """The most steps that an expected count or a handicap may have."""
+LARGEST_WEIGHT = 2**10
+"""Of an option of a choice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChoiceOption:
-    """A block of counts that could be measured, and what is expected of it, in steps of a grid."""
+    """A block of counts that could be measured, and what is expected of it, in steps of a grid.
+
+    The score of an option counts `weight` times.
+    """
 
     block: Kronecker
     expected: IntArray  # (cells,) in steps
-    handicap: int  # taken from the score, in steps
+    handicap: int  # taken from the distance, in steps
+    weight: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "expected", frozen_array(self.expected))
@@ -60,13 +66,15 @@ class ChoiceOption:
             raise PrivacyError("an option needs one expected integer for each of its counts")
         if type(self.handicap) is not int:
             raise PrivacyError("the handicap of an option is a whole number of steps")
+        if type(self.weight) is not int or not 1 <= self.weight <= LARGEST_WEIGHT:
+            raise PrivacyError(f"the weight of an option is a whole number up to {LARGEST_WEIGHT}")
         if max(height(self.expected), abs(self.handicap)) > LARGEST_NUMBER:
             raise PrivacyError("expected counts and handicaps must be at most 2^52 steps")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """Private choices of options: the exponential mechanism on Σ |count − expected|.
+    """Private choices of options: the exponential mechanism on weight · Σ |count − expected|.
 
     The chance of an option is ∝ exp(score / b), b being the scale of the law; `exponent` is the
     grid of the expected counts. Of several `picks` each is chosen from the options that are left.
@@ -93,16 +101,19 @@ class Selection:
         """The most that one added record can move any score.
 
         Privacy: | ‖c − e‖₁ − ‖c′ − e‖₁ | ≤ ‖c − c′‖₁, and the right side is at most the largest
-        sum of absolute coefficients of one cell, computed here from the blocks.
+        sum of absolute coefficients of one cell, computed here from the blocks; a weighted score
+        moves weight times as far.
         """
-        return max(option.block.largest_reach(1) for option in self.options)
+        return max(option.weight * option.block.largest_reach(1) for option in self.options)
 
     def text(self) -> str:
         """What tells this choice from every other."""
         digest = hashlib.sha256()
         for option in self.options:
             digest.update(
-                repr((option.block.attributes, option.block.shape, option.handicap)).encode()
+                repr(
+                    (option.block.attributes, option.block.shape, option.handicap, option.weight)
+                ).encode()
             )
             for numbers in (*option.block.matrices, option.expected):
                 digest.update(np.ascontiguousarray(numbers, "<i8").tobytes())
@@ -294,7 +305,7 @@ def checked_selection(selection: object, domain: Domain) -> Selection:
         # Scores are sums of whole numbers: no other kind is known to have them.
         if not isinstance(block, Kronecker):
             raise PrivacyError("the options of a selection are blocks of products")
-        options.append(ChoiceOption(block, option.expected.view(), option.handicap))
+        options.append(ChoiceOption(block, option.expected.view(), option.handicap, option.weight))
     law = checked_law(selection.law, PURE)
     if not isinstance(law, DiscreteLaplace) or type(selection.exponent) is not int:
         raise PrivacyError("a choice is drawn with discrete Laplace noise on a grid")
@@ -313,5 +324,5 @@ def exact_distances(selection: Selection, answers: Sequence[IntArray]) -> Secret
         largest = height(exact) * per_record + height(option.expected)
         dtype = np.int64 if largest * max(len(exact), 1) < SAFE else object
         apart = exact.astype(dtype) * per_record - option.expected.astype(dtype)
-        scores.append(int(np.abs(apart).sum()) - option.handicap)
+        scores.append(option.weight * (int(np.abs(apart).sum()) - option.handicap))
     return Secret(scores, selection.exponent)

@@ -84,7 +84,7 @@ class CoarseMarginal:
 
 
 def groups_of_values(
-    domain: Domain, shares: Mapping[str, FloatArray], *, most: int, least_share: float
+    domain: Domain, shares: Mapping[str, FloatArray], *, most: int, least_share: float = 0.0
 ) -> dict[str, Labels]:
     """The groups of every attribute, from estimated shares of its values.
 

@@ -15,6 +15,8 @@ class Recipe:
     singles_share: float = 0.1  # of the loss, for the one-dimensional marginals at first
     most_singles_share: float = 0.4  # with what is spent on them again where noise drowns them
     singles_error: float = 0.003  # the mean distance of a column, by its noise, that is worth it
+    spread_error: float = 0.03  # of a column's variance by noise, beyond which groups are measured
+    spread_groups: int = 20
     selection_share: float = 0.1  # of each step's loss, for choosing
     most_steps_each: float = 16.0  # measurements for each attribute
     least_steps_each: float = 1.5

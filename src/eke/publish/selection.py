@@ -21,16 +21,21 @@ from eke.errors import PrivacyError
 from eke.privacy.law import Gaussian, Laplace
 from eke.privacy.measure import Measure
 from eke.publish.coarse import CoarseMarginal
+from eke.publish.purpose import FULL_WEIGHT
 from eke.query import Neighbours
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A marginal that could be measured, the counts the model expects, the noise it would get."""
+    """A marginal that could be measured, the counts the model expects, the noise it would get.
+
+    `weight` is how much it matters, in parts of `FULL_WEIGHT`.
+    """
 
     marginal: CoarseMarginal
     expected: FloatArray  # (cells,)
     noise_distance: float  # Σ |noise| over the cells, in expectation
+    weight: int = FULL_WEIGHT
 
 
 ExactCounts: TypeAlias = Callable[[CoarseMarginal], NDArray[np.int64]]
@@ -40,10 +45,14 @@ def scores(candidates: Sequence[Candidate], exact: ExactCounts) -> FloatArray:
     """How much measuring each candidate would gain; shape (candidates,).
 
     Privacy: exact, hence secret. A record moves one count of a candidate by one, and with
-    `replace_one` two counts, so `score_sensitivity` bounds the change of every score at once.
+    `replace_one` two counts, so `score_sensitivity` bounds the change of every score at once:
+    weights are parts of one.
     """
     gains = [
-        float(np.abs(exact(c.marginal) - c.expected).sum()) - c.noise_distance for c in candidates
+        c.weight
+        / FULL_WEIGHT
+        * (float(np.abs(exact(c.marginal) - c.expected).sum()) - c.noise_distance)
+        for c in candidates
     ]
     return np.array(gains)
 

@@ -21,13 +21,14 @@ import numpy as np
 
 from eke.arrays import Codes, FloatArray
 from eke.domain import Domain, Integer
-from eke.inference.shrinkage import onto_simplex
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.privacy.measure import Measure
 from eke.publish.candidates import OfferedMarginals, attribute_sets
-from eke.publish.coarse import CoarseMarginal
+from eke.publish.coarse import CoarseMarginal, groups_of_values
+from eke.publish.column_counts import ColumnCounts, GroupCounts, spread_doubt
 from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.publisher import MOST_ROWS, within_most_rows
+from eke.publish.purpose import Purpose
 from eke.publish.recipe import Recipe
 from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
 from eke.publish.row_rules import RowRules
@@ -98,18 +99,22 @@ def synthesise(
     recipe: Recipe | None = None,
     sets: Sequence[tuple[str, ...]] | None = None,
     rules: RowRules | None = None,
+    purpose: Purpose | None = None,
 ) -> Synthesis:
     """A synthetic table for what a curator may spend, after noisy counts of each attribute alone.
 
     As many rows as the table is estimated to have, or `rows`; `sets` are the attributes that may be
-    measured together, and `rules` what public facts demand of the rows. Privacy: the curator pays
+    measured together, `rules` what public facts demand of the rows, and `purpose` what matters
+    more in them. Privacy: the curator pays
     for each step, and refuses what goes beyond its allowance. The same noisy numbers give the same
     rows.
     """
     given = Recipe() if recipe is None else recipe
     together = attribute_sets(domain.names, given) if sets is None else sets
     work = _Workshop(domain, curator, singles, recipe=given, measure=measure, sets=together)
+    work.purpose = work.purpose if purpose is None else purpose
     work.measure_singles_again()
+    work.measure_in_groups()
     work.begin()
     while work.measure_more():
         work.fit(work.recipe.sweeps)
@@ -160,8 +165,10 @@ class _Workshop:
             CoarseMarginal(domain, (name,), (own,))
             for name, own in zip(domain.names, every, strict=True)
         ]
-        self._known = [_Single(values, law.variance) for values, law in singles]
+        self._known = [ColumnCounts(values, law.variance) for values, law in singles]
+        self._in_groups: dict[int, GroupCounts] = {}
         self._sets = sets
+        self.purpose = Purpose({})
         self._measured: list[CoarseMarginal] = []
         self._loss_each = self._deviation = 0.0
         self._picks = 1
@@ -185,6 +192,28 @@ class _Workshop:
             self._known[place] = self._known[place].with_more(values, law.variance)
         self._sum_up()
 
+    def measure_in_groups(self) -> None:
+        """Ordered attributes once more, in groups of values, where noise makes their spread."""
+        recipe, left = self.recipe, self.curator.left
+        if not left > 0.0:
+            return
+        share = recipe.singles_share / (1.0 - recipe.singles_share)  # as much as at first
+        losses = split_of_singles(self.domain.shape, share * left, self.measure)
+        groups = groups_of_values(self.domain, self._shares, most=recipe.spread_groups)
+        for place, (name, attribute) in enumerate(self.domain.attributes):
+            known, block = self._known[place], CoarseMarginal(self.domain, (name,), (groups[name],))
+            doubt = spread_doubt(self._shares[name], known.deviation, self.total)
+            if (
+                attribute.is_ordered
+                and doubt > recipe.spread_error
+                and 2 * block.cells <= attribute.size
+                and block.coefficients <= recipe.most_coefficients
+            ):
+                law = measuring_law(losses[place], self.measure)
+                values, drawn = self.curator.measure(block, law)
+                self._in_groups[place] = GroupCounts(block, values, drawn.variance)
+        self._sum_up()
+
     def begin(self) -> None:
         """Rows whose columns are independent, and how the rest of the budget is divided."""
         recipe = self.recipe
@@ -192,8 +221,13 @@ class _Workshop:
         seed = self._seed()
         self._source = np.random.default_rng(seed)
         self.rows = FittedRows.independent(self.domain, self._shares, self.total, number, seed)
-        for block, known in zip(self._singles, self._known, strict=True):
-            self.rows.add(WantedTable(block, known.values, known.deviation))
+        for place, (block, known) in enumerate(zip(self._singles, self._known, strict=True)):
+            wanted = known.values
+            if place in self._in_groups:  # what noise alone would put far out is not wanted there
+                wanted = self._shares[block.attributes[0]]
+                again = self._in_groups[place]
+                self.rows.add(WantedTable(again.marginal, again.values, again.variance**0.5))
+            self.rows.add(WantedTable(block, wanted, known.deviation))
         left = self.curator.left
         if not left > 0.0:
             return
@@ -280,9 +314,12 @@ class _Workshop:
             marginals = [marginals[place] for place in np.sort(some)]
         expected = self.rows.expected(marginals)
         noise = [mean_distance(law, one.cells) for one in marginals]
+        weights = self.purpose.weights([one.attributes for one in marginals])
         return [
-            Candidate(block, counts, distance)
-            for block, counts, distance in zip(marginals, expected, noise, strict=True)
+            Candidate(block, counts, distance, weight)
+            for block, counts, distance, weight in zip(
+                marginals, expected, noise, weights, strict=True
+            )
         ]
 
     def _law(self) -> Laplace | Gaussian:
@@ -309,8 +346,8 @@ class _Workshop:
         total = float(np.average(sums, weights=precisions))
         self.total = min(max(total, 1.0), _MOST_RECORDS)
         self._shares = {
-            name: onto_simplex(known.values, self.total)
-            for name, known in zip(self.domain.names, self._known, strict=True)
+            name: known.shares(self._in_groups.get(place), self.total)
+            for place, (name, known) in enumerate(zip(self.domain.names, self._known, strict=True))
         }
 
     def _seed(self) -> int:
@@ -318,23 +355,6 @@ class _Workshop:
         for single in self._known:
             digest.update(single.values.astype("<f8").tobytes())
         return int.from_bytes(digest.digest()[:4], "little")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Single:
-    """The counts of one attribute, as well as they are known."""
-
-    values: FloatArray
-    variance: float
-
-    @property
-    def deviation(self) -> float:
-        return float(self.variance**0.5)
-
-    def with_more(self, values: FloatArray, variance: float) -> _Single:
-        """Both together, the more precise ones counting for more."""
-        both = 1.0 / (1.0 / self.variance + 1.0 / variance)
-        return _Single(both * (self.values / self.variance + values / variance), both)
 
 
 def _sharpened(

@@ -40,6 +40,7 @@ from eke.publish.publisher import (
     number_of_rows,
     within_most_rows,
 )
+from eke.publish.purpose import FULL_WEIGHT, Purpose
 from eke.publish.recipe import Recipe
 from eke.publish.selection import (
     Candidate,
@@ -50,7 +51,7 @@ from eke.publish.selection import (
 from eke.publish.synthesis import LEAST_STEP, Curator, Synthesis, rehearse, synthesise
 from eke.query import Kronecker, marginal
 
-OPTIONS = ("rows", "attributes", "from_history", "patient")
+OPTIONS = ("rows", "attributes", "from_history", "patient", "target", "workload")
 MOST_PAIR_CELLS = 2**22
 """Pairs over more cells are not counted; bin one of the attributes."""
 _SCORE_EXPONENT = -8
@@ -75,7 +76,14 @@ class MaxEntropy:
         self.stores_rows = False
         self.plan: Plan | None = None
         self._history: HistoryModel | None = None
+        target, workload = options.get("target"), options.get("workload")
+        self._purpose = Purpose.of(setting.domain, self._names, target, workload)
         if _check_from_history(options.get("from_history", False)):
+            if self._purpose.pairs:
+                raise QueryError(
+                    "target= and workload= say what to measure, and from_history=True measures "
+                    "nothing; leave them out"
+                )
             self._history = HistoryModel(setting, self._names, self._rows, self._rules)
             return
         if len(self._names) < 2:
@@ -138,11 +146,12 @@ class MaxEntropy:
         pair = CoarseMarginal(self._setting.domain, self._names[:2], halves).block()
         try:
             measuring = _drawn(measuring_law((1.0 - recipe.selection_share) * loss, measure))
-            choosing = _choosing(selection_epsilon(recipe.selection_share * loss, measure))
+            most = FULL_WEIGHT if self._purpose.pairs else 1
+            choosing = _choosing(selection_epsilon(recipe.selection_share * loss, measure), most)
             _drawn(measuring_law(min(singles), measure))
         except PrivacyError:
             raise PrivacyError(_TOO_SMALL) from None
-        chosen = accountant.price_of_choice(pair.largest_reach(1), choosing)
+        chosen = accountant.price_of_choice(most * pair.largest_reach(1), choosing)
         if accountant.price(pair, measuring) + chosen > allowance:
             raise PrivacyError(_TOO_SMALL)
 
@@ -159,7 +168,7 @@ class MaxEntropy:
         whole nano-units first, and multiplied afterwards.
         """
         # The last turn may measure and choose twice as often as the others.
-        steps = len(self._names) + 4 * (
+        steps = 2 * len(self._names) + 4 * (
             self._recipe.most_steps(len(self._names)) // self._recipe.passes + 1
         )
         slack = steps * (self._factor + self._setting.group_factor)
@@ -183,6 +192,7 @@ class MaxEntropy:
             recipe=self._recipe,
             sets=self._sets,
             rules=self._rules,
+            purpose=self._purpose,
         )
         self._unspent = desk.left
 
@@ -246,16 +256,19 @@ class _Clerk(Curator):
         per_record = 2.0**-_SCORE_EXPONENT
         offered = [candidate.marginal for candidate in candidates]
         self._blocks = {block: self._on_domain(block) for block in offered}  # others are let go of
+        # Weights as small as they can be: without a purpose, all are one.
+        common = math.gcd(*(candidate.weight for candidate in candidates))
         # With hardly any budget numbers can be beyond all records; there they are cut off.
         options = tuple(
             ChoiceOption(
                 self._on_domain(candidate.marginal),
                 np.rint(np.minimum(candidate.expected * per_record, LARGEST)).astype(np.int64),
                 round(min(candidate.noise_distance * per_record, LARGEST)),
+                candidate.weight // common,
             )
             for candidate in candidates
         )
-        law = _choosing(epsilon)
+        law = _choosing(epsilon, max(option.weight for option in options))
         return self._desk.choose(Selection(options, _SCORE_EXPONENT, law, picks))
 
     def _on_domain(self, block: CoarseMarginal) -> Kronecker:
@@ -272,9 +285,9 @@ def _drawn(law: Laplace | Gaussian) -> DiscreteLaplace | DiscreteGaussian:
     return choose_grid(DiscreteGaussian, law.variance**0.5, 0)
 
 
-def _choosing(epsilon: float) -> DiscreteLaplace:
-    """The noise of a choice with this ε."""
-    return choose_grid(DiscreteLaplace, 2.0 / epsilon, _SCORE_EXPONENT)
+def _choosing(epsilon: float, most_weight: int) -> DiscreteLaplace:
+    """The noise of a choice with this ε, whose scores count up to so many times."""
+    return choose_grid(DiscreteLaplace, 2.0 * most_weight / epsilon, _SCORE_EXPONENT)
 
 
 def _check_from_history(chosen: object) -> bool:

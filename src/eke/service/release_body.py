@@ -16,6 +16,8 @@ _Row = Annotated[
 ]
 _Names = Annotated[list[str], Field(max_length=100)]
 _Ways = Annotated[int, Field(ge=0, le=1000)]
+_Entry = _Names | str | dict[str, _Names | str | int | float]
+_Workload = Annotated[list[_Entry], Field(max_length=100)]
 _Sets = Annotated[list[_Names], Field(max_length=5000)]
 
 
@@ -89,4 +91,4 @@ class NewPublication(Body):
     mechanism: Literal["max_entropy", "lda", "pca"]
     epsilon: _Positive | None = None
     rho: _Positive | None = None
-    options: dict[str, bool | int | float | str | _Names] = Field({}, max_length=10)
+    options: dict[str, bool | int | float | str | _Names | _Workload] = Field({}, max_length=10)

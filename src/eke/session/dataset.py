@@ -314,8 +314,9 @@ class Dataset(Knowing, Guarding, Archiving, Estimating):
         """New rows in the schema of the table, for at most this much budget.
 
         Args:
-            mechanism: "max_entropy" (rows=n; or from_history=True, which spends nothing), "lda"
-                (target=...) or "pca" (components=k or "auto").
+            mechanism: "max_entropy" (rows=n; target=... and workload=[...] for what matters; or
+                from_history=True, which spends nothing), "lda" (target=...) or "pca" (components=k
+                or "auto").
             epsilon: what may be spent, of a dataset whose limit is an epsilon.
             rho: what may be spent, of a dataset whose limit is a rho.
             key: the same request under it gets the same rows, whatever crashes in between.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from eke.cli.publish import _entry
 from tests.command_line import Run
 
 
@@ -64,3 +65,27 @@ def test_max_entropy_from_a_budget_and_then_from_history(
     assert shown.json["receipt"]["cost"] == 0
     assert set(pd.read_parquet(free)["sex"]) <= {"Female", "Male"}
     assert run("budget", dataset, "--json").json == before
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("age, sex", {"columns": ["age", "sex"]}),
+        ("age,sex:5", {"columns": ["age", "sex"], "weight": 5.0}),
+        ("a:b,sex", {"columns": ["a:b", "sex"]}),
+        ("select avg(age) from t", {"sql": "select avg(age) from t"}),
+        ("", {"columns": [""]}),
+    ],
+)
+def test_entries_of_a_workload(text: str, entry: dict[str, object]) -> None:
+    assert _entry(text) == entry
+
+
+def test_rows_for_a_purpose(dataset: Path, tmp_path: Path, run: Run) -> None:
+    words = ("max_entropy", "--epsilon", 1, "--rows", 20, "-o", tmp_path / "rows.csv")
+    refused = run("publish", dataset, *words, "--workload", "sex")
+    assert refused.code != 0
+    assert "two columns" in refused.err
+    shown = run("publish", dataset, *words, "--target", "sex", "--workload", "age,sex:5")
+    assert shown.code == 0, shown.err
+    assert len(pd.read_csv(tmp_path / "rows.csv")) == 20

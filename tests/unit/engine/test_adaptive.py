@@ -247,6 +247,9 @@ def test_plans_keep_their_later_loss():
         lambda block: ChoiceOption(block, np.zeros(2), 0),  # type: ignore[arg-type]
         lambda block: ChoiceOption(block, np.zeros(2, np.int64), 0.5),  # type: ignore[arg-type]
         lambda block: ChoiceOption(block, np.full(2, 2**60), 0),
+        lambda block: ChoiceOption(block, np.zeros(2, np.int64), 0, 0),
+        lambda block: ChoiceOption(block, np.zeros(2, np.int64), 0, 2**10 + 1),
+        lambda block: ChoiceOption(block, np.zeros(2, np.int64), 0, 1.5),  # type: ignore[arg-type]
         lambda _block: Selection((), 0, DiscreteLaplace(8, 0)),
         lambda block: Selection(
             (ChoiceOption(block, np.zeros(2, np.int64), 0),), 1, DiscreteLaplace(8, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -209,12 +210,16 @@ def test_counts_of_more_attributes_serve_for_fewer(drawer):
 
 @pytest.mark.parametrize("exponent", [0, -1, -3])
 def test_distances_are_those_of_the_definition(exponent):
-    options = (option("a", [5, -7, 12]), option("b", [3, 15], handicap=-9, times=2))
+    options = (
+        option("a", [5, -7, 12]),
+        replace(option("b", [3, 15], handicap=-9, times=2), weight=5),
+    )
     selection = Selection(options, exponent, DiscreteLaplace(8, -4))
+    assert selection.reach == 10
     unit = 2**-exponent
     expected = [
         sum(abs(c * unit - e) for c, e in zip([5, 7, 11], [5, -7, 12], strict=True)),
-        sum(abs(2 * c * unit - e) for c, e in zip([3, 20], [3, 15], strict=True)) + 9,
+        5 * (sum(abs(2 * c * unit - e) for c, e in zip([3, 20], [3, 15], strict=True)) + 9),
     ]
     exact = [
         np.array(one.block.exact_answers(table.attributes, table.codes, table.counts))
@@ -339,7 +344,7 @@ def test_the_grid_of_scores_has_limits():
 
 def test_nobody_else_holds_the_numbers_of_a_choice():
     expected = np.zeros(3, np.int64)
-    first = ChoiceOption(block("a"), expected, 4)
+    first = ChoiceOption(block("a"), expected, 4, 3)
     expected[0] = 9
     assert first.expected.tolist() == [0, 0, 0]
     selection = Selection((first, option("b", [1, 2])), -1, DiscreteLaplace(8, -2))
@@ -348,7 +353,7 @@ def test_nobody_else_holds_the_numbers_of_a_choice():
     assert (own.exponent, own.law) == (-1, DiscreteLaplace(8, -2))
     for one, two in zip(own.options, selection.options, strict=True):
         assert one is not two
-        assert one.handicap == two.handicap
+        assert (one.handicap, one.weight) == (two.handicap, two.weight)
         assert one.block.to_document() == two.block.to_document()
         assert one.expected.tolist() == two.expected.tolist()
         assert not np.shares_memory(one.expected, two.expected)

@@ -455,3 +455,16 @@ def test_a_surprise_in_a_job_is_told_without_its_text(
     failed = ended(server, post(server))
     assert (failed["state"], failed["error"]["status"]) == ("failed", 500)
     assert "row 17" not in str(failed)
+
+
+def test_rows_for_a_purpose(server: Server) -> None:
+    options = {
+        "target": "sex",
+        "workload": [["age", "sex"], {"columns": ["age", "sex"], "weight": 5}, {"sql": "SELECT 1"}],
+        "rows": 20,
+    }
+    body = {"mechanism": "max_entropy", "epsilon": 0.3, "options": options}
+    refused = server.call("POST", f"{PEOPLE}/publications", "ann", body)
+    assert refused.status in (400, 422)
+    options["workload"] = options["workload"][:2]  # type: ignore[index]
+    assert finished(server, post(server, body))

@@ -26,12 +26,14 @@ function publishForm(dataset, me, schema, budget, watch) {
   const loss = input("loss", { type: "number", min: "0", step: "any", id: "loss" });
   const rows = input("rows", { type: "number", min: "1", max: "1000000", step: "1", placeholder: "estimated" });
   const target = select("target", schema.order.map((name) => [name, name]));
+  const aim = select("aim", [["", "no column"], ...schema.order.map((name) => [name, name])]);
+  const together = input("together", { placeholder: "age, sex; age, income" });
   const components = input("components", { placeholder: "auto", size: "6" });
   const chosen = schema.order.map((name) => input("attribute", { type: "checkbox", value: name, checked: true }));
   const price = el("div", { class: "price", role: "status", id: "price" }, "…");
   const button = el("button", { type: "submit" }, "Publish");
   const freeField = el("p", {}, el("label", {}, free, " from history alone: free, and as good as history is"));
-  const fields = { loss: field(`Spend at most (${budget.measure})`, loss), rows: field("Rows", rows), target: field("Class attribute", target), components: field("Components", components) };
+  const fields = { loss: field(`Spend at most (${budget.measure})`, loss), rows: field("Rows", rows), target: field("Class attribute", target), aim: field("To be predicted from the others", aim), together: field("Columns that matter more together", together), components: field("Components", components) };
   const send = keyed("POST", of(dataset, "/publications"));
   let latest = 0;
 
@@ -41,6 +43,11 @@ function publishForm(dataset, me, schema, budget, watch) {
     if (way.value !== "pca" && rows.value) options.rows = Number(rows.value);
     if (way.value === "max_entropy" && free.checked) options.from_history = true;
     if (way.value === "lda") options.target = target.value;
+    if (way.value === "max_entropy" && !free.checked) {
+      if (aim.value) options.target = aim.value;
+      const sets = together.value.split(";").map((set) => set.split(",").map((name) => name.trim()).filter(Boolean));
+      if (sets.some((set) => set.length)) options.workload = sets.filter((set) => set.length);
+    }
     if (way.value === "pca" && components.value && components.value !== "auto") options.components = Number(components.value);
     const wanted = { mechanism: way.value, options };
     if (!options.from_history) wanted[budget.measure] = Number(loss.value) || null;
@@ -54,6 +61,7 @@ function publishForm(dataset, me, schema, budget, watch) {
     fields.loss.hidden = history;
     fields.rows.hidden = way.value === "pca";
     fields.target.hidden = way.value !== "lda";
+    fields.aim.hidden = fields.together.hidden = way.value !== "max_entropy" || history;
     fields.components.hidden = way.value !== "pca";
     look();
   }
@@ -86,8 +94,8 @@ function publishForm(dataset, me, schema, budget, watch) {
 
   const soon = debounced(250, () => look());
   for (const one of [way, free]) one.addEventListener("change", fit);
-  for (const one of [loss, rows, components]) one.addEventListener("input", soon);
-  for (const one of [target, ...chosen]) one.addEventListener("change", () => look());
+  for (const one of [loss, rows, components, together]) one.addEventListener("input", soon);
+  for (const one of [target, aim, ...chosen]) one.addEventListener("change", () => look());
   const told = el("div", { role: "status" });
   const made = el("form", { class: "card", "aria-label": "Publish rows" }, el("h1", {}, "Publish rows"),
     el("p", { class: "quiet" }, "A table of new rows in the same schema, to be given to anyone. They are paid for before the table is looked at."),
