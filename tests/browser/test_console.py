@@ -370,6 +370,12 @@ def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst:
     expect(card).to_contain_text(re.compile(r"rows by LDA"))
     expect(card.locator(".caveat")).to_have_text([re.compile("^Undeclared values of age count")])
     expect(card.locator("svg .bar")).not_to_have_count(0)
+    card.get_by_label("Question in SQL").fill("SELECT COUNT(*) FROM people WHERE sex = 'Male'")
+    card.get_by_role("button", name="Ask the rows").click()
+    expect(card).to_contain_text(re.compile(r"without an interval: the receipt of these rows"))
+    card.get_by_label("Question in SQL").fill("SELECT nothing")
+    card.get_by_role("button", name="Ask the rows").click()
+    expect(card.get_by_role("alert")).to_be_visible()
     with page.expect_download() as waiting:
         card.get_by_role("link", name="Download CSV").click()
     assert waiting.value.path().read_text().startswith("sex,age,city\n")

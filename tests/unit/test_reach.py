@@ -28,7 +28,7 @@ ROWS = [
     for line in PAGE.splitlines()
     if line.startswith("| ") and not line.startswith("| what | ")
 ]
-MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
+MARKS = "¹²³⁴⁵⁶⁷⁸"
 
 
 def ways(cell: str) -> list[str]:

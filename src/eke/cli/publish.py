@@ -108,21 +108,31 @@ def publish(
                 mechanism, epsilon=epsilon, rho=rho, key=used_key, progress=followed, **options
             )
         _write(made, target)
-        screen = output()
-        if as_json:
-            shown = {
-                "rows": len(made),
-                "file": str(target),
-                "receipt": dict(made.receipt),
-                "caveats": list(made.caveats),
-            }
-            screen.raw(json_text(shown))
-            return
-        screen.print(f"{made!r}")
-        for note in made.notes:
-            screen.print(screen.escape(note), indent=2)
-        show_caveats(screen, made.caveats)
-        screen.line(f"Wrote {screen.escape(str(target))}.")
+        _show(made, target, as_json=as_json)
+
+
+def _show(made: Published, target: Path, *, as_json: bool) -> None:
+    screen = output()
+    if as_json:
+        shown = {
+            "rows": len(made),
+            "file": str(target),
+            "publication": made.sequence,
+            "receipt": dict(made.receipt),
+            "caveats": list(made.caveats),
+        }
+        screen.raw(json_text(shown))
+        return
+    screen.print(f"{made!r}")
+    for note in made.notes:
+        screen.print(screen.escape(note), indent=2)
+    show_caveats(screen, made.caveats)
+    screen.line(f"Wrote {screen.escape(str(target))}.")
+    if made.sequence is not None:
+        screen.print(
+            f"It is publication {made.sequence}: eke estimate --publication {made.sequence} "
+            "says what its rows tell of the real table.",
+        )
 
 
 def _tell_time(mechanism: str, columns: int, options: dict[str, Any]) -> None:

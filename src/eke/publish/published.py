@@ -37,6 +37,7 @@ class Published:
         codes: the code of each value, an array with one row for each row.
         receipt: what was asked for, what it cost, and how it went.
         caveats: what bins, bounds and rules of the domain leave open of the rows; a sentence each.
+        sequence: the entry of the ledger that holds them; None for rows from anywhere else.
 
     Privacy: everything in it was released; it may be given to anyone.
 
@@ -51,6 +52,7 @@ class Published:
     codes: NDArray[np.int64]  # (rows, attributes)
     receipt: Mapping[str, Any]
     caveats: tuple[str, ...] = ()
+    sequence: int | None = None
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -80,6 +80,34 @@ def test_a_publication_is_made_in_the_background_and_kept(server: Server) -> Non
     ).to_text() == (coded.text), "and the same rows here"
 
 
+def test_rows_are_asked_for_nothing(server: Server) -> None:
+    """With the numbers that the rows give here; what is wrong is a 400, 404 or 422."""
+    made = post(server, {"mechanism": "max_entropy", "epsilon": 0.5, "options": {}})
+    number = finished(server, made)
+    spent = server.session.budget.spent
+    place = f"{PEOPLE}/publications/{number}/estimate"
+    women = "SELECT COUNT(*) FROM people WHERE sex = 'Female'"
+    told = server.call("POST", place, "otto", {"sql": women, "confidence": 0.8})
+    assert told.status == 200, told.text
+    here = server.session.archive.estimate(number, women, confidence=0.8)
+    assert told.json() == {"kind": "rows", **here.to_dict()}
+    linear = eke.count(sex="Female").on(DOMAIN).to_document()
+    assert server.call("POST", place, "ann", {"query": linear}).json()["value"] == here.value
+    for body, status in (
+        ({"sql": women, "confidence": 1.0}, 422),
+        ({"sql": women, "confidence": "0.9"}, 422),
+        ({"sql": women, "method": "blue"}, 422),
+        ({}, 422),
+        ({"sql": "SELECT sex, COUNT(*) FROM people GROUP BY sex"}, 400),
+        ({"sql": "SELECT COUNT(*) FROM people WHERE height = 3"}, 400),
+        ({"sql": "SELECT MEDIAN(age) + 1 FROM people"}, 400),
+    ):
+        assert server.call("POST", place, "ann", body).status == status, body
+    nowhere = f"{PEOPLE}/publications/1/estimate"
+    assert server.call("POST", nowhere, "ann", {"sql": women}).status == 404
+    assert server.session.budget.spent == spent
+
+
 def test_a_key_belongs_to_one_request(server: Server, gate: threading.Event) -> None:
     made = post(server, Idempotency_Key="one")
     other = {**ROWS, "epsilon": 0.2}

@@ -4,6 +4,7 @@ import { caveats, debounced, el, failure, field, moment, number, table } from ".
 import { nearness } from "./draw.js";
 import { downloads, input, select } from "./form.js";
 import { agreed, leftOf, tooMuch } from "./price.js";
+import { askRows } from "./rows.js";
 
 const WAYS = { max_entropy: ["maximum entropy", "Rows that follow every column and selected pairs and triples of columns. Start here."],
   lda: ["LDA", "Rows for training classifiers of one attribute: class means and second moments."],
@@ -172,6 +173,7 @@ function publicationCard(dataset, found) {
       downloads(of(dataset, `/publications/${found.sequence}/rows`))),
     el("ul", { class: "quiet" }, found.notes.map((note) => el("li", {}, note))),
     caveats(found),
+    askRows(dataset, found.sequence),
     el("h2", {}, "How near to history"),
     found.report.length ? [nearness(found.report), el("p", { class: "quiet" }, "Σ |p − p̃| of the rows against what was released, from 0 to 2. The line is what the noise of history alone would make of it: bars near or below it are as good as can be told. How near the rows are to the table itself is not shown here; that would not be private.")]
       : el("p", { class: "quiet" }, "History does not determine any single column, so that nothing can be compared."),

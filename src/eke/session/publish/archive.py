@@ -17,7 +17,8 @@ from eke.errors import QueryError
 from eke.ledger import Entry, Ledger
 from eke.planning import workload_from_document
 from eke.privacy.record_loss import NANO
-from eke.publish import Published, holds_rows
+from eke.publish import Published, RowEstimate, holds_rows
+from eke.question.posed import Asked
 from eke.session.publish.published import rows_key
 from eke.session.release.released import Release, release_of
 
@@ -81,7 +82,12 @@ class Archive:
                 f"the rows of publication {sequence} are not kept, or not made yet: wait a moment, "
                 "publish again with its key, or ask whoever published them"
             )
-        return Published.from_text(self._domain, text).qualified(self._caveats)
+        published = Published.from_text(self._domain, text).qualified(self._caveats)
+        return replace(published, sequence=sequence)
+
+    def estimate(self, sequence: int, question: Asked, *, confidence: float = 0.95) -> RowEstimate:
+        """What the rows of a publication say of a question, with its interval."""
+        return self.publication(sequence).estimate(question, confidence=confidence)
 
     def record(self, kind: Kind, sequence: int) -> Record:
         """The record of an entry."""

@@ -102,7 +102,8 @@ def _published(
     if request.key is not None:
         earlier = vault.ledger.find(request.analyst, rows_key(key), digest)
         if earlier is not None and earlier.answer is not None:
-            return Published.from_text(vault.domain, told(earlier.answer))
+            kept_rows = Published.from_text(vault.domain, told(earlier.answer))
+            return _entered(vault, request, key, kept_rows)
     progress(PAYING, 0.05)
     stored = None
     while stored is None:  # what is public may change until it is charged, and rarely does
@@ -113,10 +114,16 @@ def _published(
             publisher = _publisher(vault, settings, measure, request)
     progress(MAKING, _MADE)
     published = publisher.finish(stored, vault.inference_through)
-    if request.key is None or publisher.stores_rows:
-        return published
-    text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
-    return Published.from_text(vault.domain, text)
+    if request.key is not None and not publisher.stores_rows:
+        text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
+        published = Published.from_text(vault.domain, text)
+    return _entered(vault, request, key, published)
+
+
+def _entered(vault: Vault, request: PublishRequest, key: str, published: Published) -> Published:
+    """The rows, with the entry of the ledger that released them."""
+    stored = vault.ledger.find(request.analyst, key)
+    return replace(published, sequence=None if stored is None else stored.closed_by)
 
 
 def publication_plan(
