@@ -37,6 +37,10 @@ class RemoteArchive:
         rows = Published.from_text(self.domain, self.wire.text(place)).qualified()
         return replace(rows, sequence=int(sequence))
 
+    def report(self, sequence: int) -> str:
+        """The report on the rows of a publication, as HTML; the server knows what was measured."""
+        return self.wire.text(f"{self.place}/publications/{int(sequence)}/report")
+
     def estimate(self, sequence: int, question: Asked, *, confidence: float = 0.95) -> RowEstimate:
         """What the rows of a publication say of a question; the rows stay on the server."""
         place = f"{self.place}/publications/{int(sequence)}/estimate"

@@ -99,7 +99,7 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "explain question": ("explain", dataset, f"{MANY} ORDER BY 2"),
         "publish": (
             *("publish", dataset, "lda", "--target", "sex", "--epsilon", 1),
-            *("-o", tmp_path / "rows.csv"),
+            *("-o", tmp_path / "rows.csv", "--report", tmp_path / "report.html"),
         ),
         "export ledger": ("export", dataset, "ledger"),
         "export report": ("export", dataset, "report"),

@@ -62,6 +62,7 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("GET", "/api/v1/datasets/people/publications", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/publications/10", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/publications/10/rows", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/publications/10/report", None, (200, 404, 200, 200)),
     (
         "POST",
         "/api/v1/datasets/people/publications/10/estimate",

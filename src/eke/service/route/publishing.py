@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
 from eke.codec.estimate import row_estimate_document
 from eke.codec.release import publication_document
@@ -14,6 +14,7 @@ from eke.service.account import Account
 from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, published_file
 from eke.service.failure import Problem
+from eke.service.gate import FRAMED
 from eke.service.job import MOST_ROWS
 from eke.service.job_document import job_document
 from eke.service.job_store import Job
@@ -24,6 +25,7 @@ from eke.service.permission import (
     Dataset,
     DatasetName,
     Who,
+    own_only,
     roles,
 )
 from eke.service.release_body import AskedOfRows, NewPublication
@@ -119,6 +121,24 @@ def rows(
     """The published rows as CSV, Parquet, or coded as the ledger keeps them."""
     seen_record("publish", sequence, request, session, who)
     return published_file(session.archive.publication(sequence), form, f"publication-{sequence}")
+
+
+@router.get(
+    "/publications/{sequence}/report",
+    response_class=HTMLResponse,
+    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
+    **roles(*EVERYONE),
+)
+def report(request: Request, session: Dataset, who: Who, sequence: Sequence) -> Response:
+    """A report on the rows for people: a page of HTML by itself, which the console frames.
+
+    Where the server shows people their own measurements only, it compares with these alone.
+    """
+    seen_record("publish", sequence, request, session, who)
+    only = who.name if own_only(request, who) else None
+    with state_of(request).turns.turn(who.name):
+        text = session.archive.report(sequence, only=only)
+    return HTMLResponse(text, headers=FRAMED)
 
 
 @router.post("/publications/{sequence}/estimate", **roles(*EVERYONE))

@@ -22,6 +22,10 @@ class Releases(Protocol):
         """The rows of a publication, as they were published."""
         ...
 
+    def report(self, sequence: int) -> str:
+        """The report on the rows of a publication, as HTML."""
+        ...
+
     def estimate(self, sequence: int, question: Asked, *, confidence: float = 0.95) -> RowEstimate:
         """What the rows of a publication say of a question, with its interval."""
         ...

@@ -22,6 +22,7 @@ from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
 from eke.publish.patience import check_patience
 from eke.query import check_neighbours
 from eke.session.beginning import beginning_of
+from eke.session.publish.basis import with_basis
 from eke.session.single_use import single_use
 
 # What `progress` raises at one of the first two ends a publication, and nothing was spent. Later,
@@ -103,7 +104,7 @@ def _published(
         earlier = vault.ledger.find(request.analyst, rows_key(key), digest)
         if earlier is not None and earlier.answer is not None:
             kept_rows = Published.from_text(vault.domain, told(earlier.answer))
-            return _entered(vault, request, key, kept_rows)
+            return with_basis(kept_rows, vault, settings, request.analyst, key)
     progress(PAYING, 0.05)
     stored = None
     while stored is None:  # what is public may change until it is charged, and rarely does
@@ -117,13 +118,7 @@ def _published(
     if request.key is not None and not publisher.stores_rows:
         text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
         published = Published.from_text(vault.domain, text)
-    return _entered(vault, request, key, published)
-
-
-def _entered(vault: Vault, request: PublishRequest, key: str, published: Published) -> Published:
-    """The rows, with the entry of the ledger that released them."""
-    stored = vault.ledger.find(request.analyst, key)
-    return replace(published, sequence=None if stored is None else stored.closed_by)
+    return with_basis(published, vault, settings, request.analyst, key)
 
 
 def publication_plan(
