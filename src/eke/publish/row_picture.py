@@ -56,7 +56,9 @@ ul.said { margin: 0; padding-left: 1.2rem; }
 table { border-collapse: collapse; font-size: .9rem; width: 100%; }
 th, td { text-align: right; padding: .3rem .6rem; border-bottom: 1px solid var(--line);
   font-variant-numeric: tabular-nums; vertical-align: top; }
-th { color: var(--quiet); font-weight: 600; } th.text, td.text { text-align: left; }
+th { color: var(--quiet); font-weight: 600; white-space: nowrap; }
+th.text, td.text { text-align: left; }
+th.text { white-space: normal; }
 td.text { overflow-wrap: anywhere; min-width: 12rem; }
 td.short { white-space: nowrap; min-width: 0; } td.number { white-space: nowrap; }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif; unicode-bidi: isolate; }
@@ -83,7 +85,18 @@ def shown(value: float) -> str:
 
 def name_of(text: str) -> str:
     """A name or a value from outside, which is text whatever it holds."""
-    return f"<bdi>{escape(text)}</bdi>"
+    return f"<bdi>{_plain(text)}</bdi>"
+
+
+def _plain(text: str) -> str:
+    """Escaped, and without letters that nobody sees, such as those that turn a line around."""
+    return escape("".join(map(_seen, text)), quote=True)
+
+
+def _seen(letter: str) -> str:
+    if letter.isspace():
+        return " "
+    return letter if letter.isprintable() else f"\\u{ord(letter):04x}"
 
 
 def page(title: str, body: str) -> str:
@@ -160,7 +173,7 @@ def _bar(label: str, rows: float, measured: float | None, half: float, *, larges
             f'<i class="tick" style="left:{place(measured):.2f}%"></i>'
         )
         told = f", measured {shown(measured)} ± {shown(half)}"
-    title = escape(f"{label}: {shown(rows)} in the rows{told}", quote=True)
+    title = _plain(f"{label}: {shown(rows)} in the rows{told}")
     return (
         f'<li title="{title}"><span class="label">{name_of(label)}</span>'
         f'<span class="track">{drawn}</span><span class="number">{shown(rows)}</span></li>'
@@ -205,7 +218,7 @@ def heat_map(
 def _square(x: int, y: int, value: float | None, names: str, most: float) -> str:
     size = _CELL - 2
     if value is None:
-        title = escape(f"{names}: not measured together")
+        title = _plain(f"{names}: not measured together")
         return (
             f'<rect class="none" x="{x + 0.5}" y="{y + 0.5}" width="{size - 1}" '
             f'height="{size - 1}"><title>{title}</title></rect>'
@@ -214,14 +227,14 @@ def _square(x: int, y: int, value: float | None, names: str, most: float) -> str
     far = f'<rect class="far" x="{x + 1}" y="{y + 1}" width="{size - 2}" height="{size - 2}"/>'
     return (
         f'<rect class="heat" x="{x}" y="{y}" width="{size}" height="{size}" '
-        f'fill-opacity="{strength:.2f}"><title>{escape(f"{names}: {value:.2f}")}</title></rect>'
+        f'fill-opacity="{strength:.2f}"><title>{_plain(f"{names}: {value:.2f}")}</title></rect>'
         + (far if value > most else "")
     )
 
 
 def _short(text: str) -> str:
     cut = text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
-    return escape(cut)
+    return _plain(cut)
 
 
 def _class(text: str) -> str:

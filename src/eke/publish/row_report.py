@@ -134,7 +134,7 @@ def _single(
             (bar.label, bar.rows, bar.measured, bar.half_width)
             for bar in _bars(attribute, scaled, _joined(fine))
         ]
-        cards.append(picture.column_card(name, bars, _said_of(name, attribute, own_tables)))
+        cards.append(picture.column_card(name, bars, _said_of(attribute, own_tables)))
     legend = picture.bars_legend(measured=any(one.fine for one in tables))
     return picture.section("Columns", legend + picture.grid(cards))
 
@@ -179,10 +179,10 @@ def _range_text(attribute: Attribute, codes: Codes) -> str:
     return first if len(codes) == 1 else f"{first} to {last}"
 
 
-def _said_of(name: str, attribute: Attribute, tables: Sequence[TableDistance]) -> str:
+def _said_of(attribute: Attribute, tables: Sequence[TableDistance]) -> str:
     values = f"{attribute.size:,} values"
     if not tables:
-        return f"{values}; {name} was not measured by itself."
+        return f"{values}; not measured by itself."
     noise = " and ".join(
         dict.fromkeys(f"{one.law} ±{shown(one.deviation)} a count" for one in tables)
     )
