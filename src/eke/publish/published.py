@@ -20,6 +20,7 @@ from eke.publish.row_basis import RowBasis
 from eke.publish.row_estimate import RowEstimate, estimate_from_rows
 from eke.publish.row_files import PARQUET_CELLS, RowPieces, replacing, write_csv, write_parquet
 from eke.publish.row_labels import filled, labels_of
+from eke.publish.row_report import report_of
 from eke.question import row_caveats
 from eke.sql import derived_values
 
@@ -180,8 +181,6 @@ class Published:
             >>> rows.report("report.html").read_text()[:15]
             '<!doctype html>'
         """
-        from eke.publish.row_report import report_of  # noqa: PLC0415 - it asks these rows
-
         text = report_of(self)
         with replacing(Path(path)) as file:
             file.write(text.encode())

@@ -8,21 +8,20 @@ from it, beside what noise alone would make; public facts; and how far numbers f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from eke.arrays import Codes, FloatArray
-from eke.domain import Attribute
+from eke.domain import Attribute, Domain
 from eke.publish import row_picture as picture
-from eke.publish.row_basis import FactCheck, TableDistance, distances, fact_checks
+from eke.publish.row_basis import FactCheck, RowBasis, TableDistance, distances, fact_checks
+from eke.publish.row_estimate import RowEstimate
+from eke.publish.row_files import CSV_CELLS, RowPieces
 from eke.publish.row_picture import shown
 from eke.question.expression import mean
-
-if TYPE_CHECKING:
-    from eke.publish.published import Published
 
 MOST_BARS = 12
 """Of one column: values next to each other, or rare ones, share a bar."""
@@ -31,6 +30,31 @@ _MOST_TOGETHER = 50  # columns of a heat map
 _LOOKED_AT = 200_000  # rows, to see which columns go together
 _SURE = 1.959964
 _TOO_FAR = 1.5  # times what noise alone makes
+
+
+class ReportedRows(Protocol):
+    """What a report needs to know of published rows."""
+
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def attributes(self) -> tuple[str, ...]: ...
+    @property
+    def codes(self) -> Codes: ...
+    @property
+    def receipt(self) -> Mapping[str, Any]: ...
+    @property
+    def caveats(self) -> tuple[str, ...]: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def cost(self) -> float: ...
+    @property
+    def sequence(self) -> int | None: ...
+    @property
+    def basis(self) -> RowBasis | None: ...
+    def __len__(self) -> int: ...
+    def estimate(self, question: Any, /) -> RowEstimate: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +67,7 @@ class _Bar:
     half_width: float
 
 
-def report_of(published: Published) -> str:
+def report_of(published: ReportedRows) -> str:
     """The report as HTML.
 
     Privacy: post-processing. It reads published rows, released measurements and public facts; the
@@ -70,14 +94,14 @@ def report_of(published: Published) -> str:
     return picture.page(f"Published rows: {mechanism}", "".join(parts))
 
 
-def _total(published: Published) -> float:
+def _total(published: ReportedRows) -> float:
     """How many records there are: publicly, or as they are estimated, as far as that is known."""
     if published.basis is not None and published.basis.records is not None:
         return float(published.basis.records)
     return float(published.receipt.get("total", len(published)))
 
 
-def _head(published: Published, total: float, tables: Sequence[TableDistance]) -> str:
+def _head(published: ReportedRows, total: float, tables: Sequence[TableDistance]) -> str:
     receipt = published.receipt
     facts = [("rows", f"{len(published):,}")]
     accuracy = receipt.get("accuracy")
@@ -102,7 +126,7 @@ def _head(published: Published, total: float, tables: Sequence[TableDistance]) -
     )
 
 
-def _notes(published: Published) -> str:
+def _notes(published: ReportedRows) -> str:
     said = [*published.notes, *published.caveats]
     if published.basis is None:
         said.append(
@@ -118,7 +142,7 @@ def _notes(published: Published) -> str:
 
 
 def _single(
-    published: Published,
+    published: ReportedRows,
     columns: Mapping[str, Codes],
     tables: Sequence[TableDistance],
     total: float,
@@ -201,7 +225,7 @@ def _times(number: int) -> str:
 
 
 def _together(
-    published: Published, columns: Mapping[str, Codes], tables: Sequence[TableDistance]
+    published: ReportedRows, columns: Mapping[str, Codes], tables: Sequence[TableDistance]
 ) -> str:
     names = published.attributes[:_MOST_TOGETHER]
     if len(names) < 2:
@@ -265,7 +289,7 @@ def _together(
 
 
 def _associations(
-    published: Published, columns: Mapping[str, Codes], names: Sequence[str]
+    published: ReportedRows, columns: Mapping[str, Codes], names: Sequence[str]
 ) -> dict[tuple[str, str], float]:
     """Cramér's V of each pair, values of long columns in ranges, from at most so many rows."""
     step = max(len(published) // _LOOKED_AT, 1)
@@ -322,7 +346,7 @@ def _facts(checks: Sequence[FactCheck]) -> str:
     return picture.section("Public facts", picture.sentences([said]) + table)
 
 
-def _numbers(published: Published) -> str:
+def _numbers(published: ReportedRows) -> str:
     """Averages of columns of numbers, with the intervals that rows deserve."""
     if "accuracy" not in published.receipt or not len(published):
         return ""
@@ -347,8 +371,9 @@ def _numbers(published: Published) -> str:
     return picture.section("Numbers from the rows", picture.sentences(said) + table)
 
 
-def _first(published: Published) -> str:
-    few = replace(published, codes=published.codes[:_FIRST_ROWS]).to_pandas()
+def _first(published: ReportedRows) -> str:
+    first = RowPieces(published.domain, published.attributes, published.codes[:_FIRST_ROWS])
+    few = next(first.tables(CSV_CELLS)).to_pandas()
     rows = [
         tuple("missing" if missing else str(value) for value, missing in zip(*pair, strict=True))
         for pair in zip(few.to_numpy().tolist(), few.isna().to_numpy().tolist(), strict=True)

@@ -82,6 +82,35 @@ def test_rows_are_asked_by_the_entry_that_publish_names(
     assert run("budget", dataset, "--json").json == before
 
 
+def test_rows_and_reports_are_written_again_for_nothing(
+    dataset: Path, tmp_path: Path, run: Run
+) -> None:
+    rows, report = tmp_path / "rows.parquet", tmp_path / "report.html"
+    words = ("publish", dataset, "max_entropy", "--epsilon", 1, "--key", "again")
+    made = run(*words, "-o", rows, "--report", report, "--json").json
+    assert (made["file"], made["report"]) == (str(rows), str(report))
+    assert report.read_text("utf-8").startswith("<!doctype html>")
+    before = run("budget", dataset, "--json").json
+    again = ("publish", dataset, "--stored", made["publication"])
+    other, page = tmp_path / "rows.csv", tmp_path / "again.html"
+    shown = run(*again, "-o", other, "--report", page)
+    assert shown.code == 0, shown.err
+    assert page.read_text("utf-8") == report.read_text("utf-8")
+    assert len(pd.read_csv(other)) == len(pd.read_parquet(rows)) == made["rows"]
+    for wrong, code in (
+        (again, 2),
+        ((*again, "-o", "rows.xls"), 2),
+        ((*again, "--report", "report.txt"), 2),
+        ((*again, "--report", tmp_path / "nowhere" / "report.html"), 1),
+        ((*again, "--epsilon", 1, "-o", other), 2),
+        (("publish", dataset, "lda", "--stored", made["publication"], "-o", other), 2),
+        (("publish", dataset, "-o", other), 2),
+        (("publish", dataset, "--stored", 1, "-o", other), 1),
+    ):
+        assert run(*wrong).code == code, wrong
+    assert run("budget", dataset, "--json").json == before
+
+
 def test_max_entropy_from_a_budget_and_then_from_history(
     dataset: Path, tmp_path: Path, run: Run
 ) -> None:
