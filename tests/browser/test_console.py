@@ -374,6 +374,10 @@ def test_a_curator_publishes_rows_and_watches(page: Page, place: Place, analyst:
     report = card.frame_locator("iframe")
     expect(report.get_by_role("heading", name="Columns together")).to_be_visible()
     expect(report.get_by_text("<script>alert(1)</script>").first).to_be_visible()
+    with page.context.expect_page() as opened:
+        card.get_by_role("link", name="Report", exact=True).click()
+    expect(opened.value.get_by_role("heading", name="Columns together")).to_be_visible()
+    opened.value.close()
     card.get_by_label("Question in SQL").fill("SELECT COUNT(*) FROM people WHERE sex = 'Male'")
     card.get_by_role("button", name="Ask the rows").click()
     expect(card).to_contain_text(re.compile(r"without an interval: the receipt of these rows"))

@@ -41,6 +41,7 @@ FRAMED = {
     "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
+    "Cross-Origin-Opener-Policy": "unsafe-none",  # browsers refuse any other one in a sandbox
 }
 """Of a report, which has a style of its own, no scripts, and is shown within the console."""
 _ENCODED_HEADERS = [
