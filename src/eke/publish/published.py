@@ -126,7 +126,7 @@ class Published:
         """Write the rows into a Parquet file, piece by piece.
 
         It is there as a whole or not at all: it is written under another name and renamed at the
-        end. Never more than some ten thousand rows are in memory besides the codes.
+        end. Never more than about a million values are in memory besides the codes.
 
         Args:
             path: the file, which is replaced if it exists.
