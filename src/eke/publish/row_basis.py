@@ -89,20 +89,20 @@ def distances(
     """
     rows = max((len(codes) for codes in columns.values()), default=0)
     scale = total / max(rows, 1)
-    for one in basis.measurements:
-        block = one.query
+    for measurement in basis.measurements:
+        block = measurement.query
         if block.people or not set(block.read) <= set(columns) or not block.read:
             continue
-        deviation = float(one.law.variance) ** 0.5
+        deviation = float(measurement.law.variance) ** 0.5
         counts, fine = _kind(block)
         yield TableDistance(
             domain.in_order(block.read),
             block.description,
-            np.array(one.values),
+            np.array(measurement.values),
             scale * np.array([float(each) for each in answers_of(block, columns)]),
             deviation,
-            deviation * mean_of_noise(one.law),
-            "Laplace" if isinstance(one.law, (Laplace, DiscreteLaplace)) else "Gaussian",
+            deviation * mean_of_noise(measurement.law),
+            "Laplace" if isinstance(measurement.law, (Laplace, DiscreteLaplace)) else "Gaussian",
             counts,
             fine,
         )

@@ -231,9 +231,9 @@ def _together(
     if len(names) < 2:
         return ""
     off: dict[tuple[str, str], list[float]] = {}
-    for one in tables:
-        for pair in combinations(one.attributes, 2):
-            off.setdefault((pair[0], pair[1]), []).append(one.ratio)
+    for compared in tables:
+        for pair in combinations(compared.attributes, 2):
+            off.setdefault((pair[0], pair[1]), []).append(compared.ratio)
     ratios = {pair: float(np.mean(values)) for pair, values in off.items()}
     maps = []
     if ratios:
