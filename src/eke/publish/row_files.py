@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WRITING = "writing rows"
 PARQUET_CELLS, CSV_CELLS = 2**20, 2**17
-"""Of one piece: it is held in memory, and takes less than a second."""
+"""Of one piece, which is held in memory; progress is told after each."""
 
 
 class RowPieces:
