@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -109,7 +109,8 @@ def publish(
         for file in (target, report):  # what cannot be written must not be bought
             if file is not None and not file.parent.is_dir():
                 raise DataError(f"there is no folder {file.parent}; make it, or choose another one")
-        if stored is not None:
+        if mechanism is None or stored is not None:
+            stored = cast("int", stored)  # one of the two was named
             with progress_bar("Writing") as progress:
                 made = place.archive.publication(stored)
                 _write(place, made, target, report, progress)

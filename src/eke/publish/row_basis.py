@@ -157,7 +157,7 @@ def mean_of_noise(law: NoiseLaw) -> float:
 def _kind(block: Block) -> tuple[bool, bool]:
     """(every record is counted in exactly one answer, which is that of one cell)."""
     if block.grouped is not None:
-        counts = block.inside is not None and block.inside.extremes() == (1, 1)
+        counts = block.inside is not None and set(block.inside.extremes()) == {Fraction(1)}
         return counts, counts
     if block.matrices is None:
         return False, False

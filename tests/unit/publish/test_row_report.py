@@ -144,10 +144,10 @@ def test_facts_are_compared_exactly_and_in_proportion() -> None:
     assert rows.basis is not None
     columns = dict(zip(rows.attributes, rows.codes.T, strict=True))
     total, never = fact_checks(rows.basis, columns)
-    assert (total.says, total.rows, total.holds) == (1200, 1200, True)
+    assert (total.says, total.rows, total.holds) == (Fraction(1200), Fraction(1200), True)
     meets = int(((rows.codes[:, 0] == 3) & (rows.codes[:, 2] == 0)).sum())
     assert meets > 0
-    assert (never.rows, never.holds) == (2 * meets, False)
+    assert (never.rows, never.holds) == (Fraction(2 * meets), False)
     del columns["town"]
     assert [one.holds for one in fact_checks(rows.basis, columns)] == [True, None]
 
