@@ -100,7 +100,7 @@ def test_chances_of_weighted_options_keep_to_the_price(neighbours):
 def log_chances(scores: np.ndarray, law: DiscreteLaplace) -> np.ndarray:
     """Of the exponential mechanism, by its definition."""
     powers = scores.astype(float) / law.steps
-    return powers - powers.max() - np.log(np.exp(powers - powers.max()).sum())
+    return np.asarray(powers - powers.max() - np.log(np.exp(powers - powers.max()).sum()))
 
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])

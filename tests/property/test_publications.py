@@ -221,7 +221,7 @@ def can_pay(
         if picks == 0:
             return True
         measuring = _drawn(measuring_law((1.0 - share) * loss, setting.measure))
-        choosing = _choosing(selection_epsilon(share * loss, setting.measure))
+        choosing = _choosing(selection_epsilon(share * loss, setting.measure), 1)
         price = accountant.price(pair, measuring) + accountant.price_of_choice(1, choosing)
         left -= picks * price
         if left < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -18,11 +18,16 @@ from eke.cli.options import (
     ServerToken,
     question_text,
 )
-from eke.cli.screen import output, progress_bar
+from eke.cli.screen import output, progress_bar, working
 from eke.codec.printed import json_text
 from eke.errors import EstimateError
 
+if TYPE_CHECKING:
+    from eke.publish import RowEstimate
+    from eke.session import Estimate, TableEstimate
+
 Method: TypeAlias = Literal["shrinkage", "blue", "max_entropy"]
+_OF_HISTORY = ("shrinkage", "marginals", None, None)  # unless something else is said
 _READERS = {".csv": "read_csv", ".gz": "read_csv", ".parquet": "read_parquet"}
 
 EXAMPLES = """\
@@ -30,6 +35,7 @@ Examples:
   $ eke estimate adult.eke "SELECT COUNT(*) FROM adult WHERE age >= 65"
   $ eke estimate adult.eke "SELECT SUM(age) FROM adult" --method blue -c 0.99
   $ eke estimate adult.eke "SELECT COUNT(*) FROM adult" --prior us.csv
+  $ eke estimate adult.eke "SELECT AVG(age) FROM adult" --publication 12
   $ eke estimate adult "SELECT COUNT(*) FROM adult" --server https://eke.org
 """
 
@@ -52,6 +58,10 @@ def estimate(
     folds: Annotated[
         int | None, typer.Option(help="Parts in which answers are held out to choose alpha.")
     ] = None,
+    publication: Annotated[
+        int | None,
+        typer.Option(metavar="ENTRY", help="From the rows of this publication, not from history."),
+    ] = None,
     data: Data = None,
     server: ServerAddress = None,
     token: ServerToken = None,
@@ -60,20 +70,32 @@ def estimate(
     """Say what history says about a count or a sum, asked before or not. Nothing is spent.
 
     Shrinkage answers every such question with an interval; blue only what history determines;
-    max_entropy answers as a possible table would, without an interval.
+    max_entropy answers as a possible table would, without an interval. With --publication it says
+    what published rows say of one number, and where that of the real table is.
     """
+    if publication is not None and (method, prior, alpha, folds) != _OF_HISTORY:
+        raise typer.BadParameter(
+            "--method, --prior, --alpha and --folds are about history, and --publication asks rows",
+            param_hint="--publication",
+        )
     text = question_text(sql)
     with opened(path, server=server, token=token, as_json=as_json, data=data) as place:
-        with progress_bar("Reading the history") as progress:
-            estimated = place.estimate(
-                text,
-                method,
-                confidence,
-                prior=_prior(prior),
-                alpha=alpha,
-                folds=folds,
-                progress=progress,
-            )
+        estimated: Estimate | TableEstimate | RowEstimate
+        if publication is not None:
+            with working("Reading the rows"):
+                wanted = 0.95 if confidence is None else confidence
+                estimated = place.archive.estimate(publication, text, confidence=wanted)
+        else:
+            with progress_bar("Reading the history") as progress:
+                estimated = place.estimate(
+                    text,
+                    method,
+                    confidence,
+                    prior=_prior(prior),
+                    alpha=alpha,
+                    folds=folds,
+                    progress=progress,
+                )
         screen = output()
         if as_json:
             screen.raw(json_text(estimated.to_dict()))

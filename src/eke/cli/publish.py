@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -17,7 +17,9 @@ from eke.codec.printed import json_text
 from eke.errors import DataError
 
 if TYPE_CHECKING:
+    from eke.inference.progress import Progress
     from eke.publish import Published
+    from eke.session import Dataset as OpenDataset
 
 EXAMPLES = """\
 Examples:
@@ -28,6 +30,7 @@ Examples:
   $ eke publish adult.eke lda --target income --epsilon 1 -o rows.csv
   $ eke publish adult.eke pca --components 2 --epsilon 2 -o rows.parquet
   $ eke publish adult.eke pca --rho 0.1 --option recovery=shrunk -o rows.csv
+  $ eke publish adult.eke --stored 12 -o rows.parquet --report report.html
   $ eke publish adult max_entropy --epsilon 1 -o r.csv --server https://eke.org
 """
 _RESERVED = ("epsilon", "rho", "key", "analyst", "progress")  # options of their own, or none
@@ -35,10 +38,19 @@ _RESERVED = ("epsilon", "rho", "key", "analyst", "progress")  # options of their
 
 def publish(
     path: Dataset,
-    mechanism: Annotated[str, typer.Argument(help="max_entropy, lda, pca, ….", show_default=False)],
+    mechanism: Annotated[
+        str | None, typer.Argument(help="max_entropy, lda, pca, ….", show_default=False)
+    ] = None,
     target: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
-    ],
+        Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="A report on the rows for people: .html.")
+    ] = None,
+    stored: Annotated[
+        int | None,
+        typer.Option("--stored", metavar="ENTRY", help="One published before, for nothing."),
+    ] = None,
     epsilon: Annotated[float | None, typer.Option(help="What the rows may cost.")] = None,
     rho: Annotated[float | None, typer.Option(help="The same for a dataset with rho.")] = None,
     class_attribute: Annotated[
@@ -82,10 +94,10 @@ def publish(
     with the request is refused first, and costs nothing. A server makes them in the background: if
     you press Ctrl-C, or the connection breaks, it goes on, and the message says with which --key
     the same command gets the rows. What would take more than an hour is refused before it is
-    charged, unless --option patient=true is given.
+    charged, unless --option patient=true is given. With --report a page says what was measured and
+    how far the rows are from it; with --stored both are made of rows that were published before.
     """
-    if target.suffix not in (".csv", ".parquet"):
-        raise typer.BadParameter("name a file that ends in .csv or .parquet", param_hint="--output")
+    _check_files(target, report)
     options = _options(option)
     said_by_name = {
         "target": class_attribute,
@@ -98,11 +110,22 @@ def publish(
         options["from_history"] = True
     if attributes is not None:
         options["attributes"] = [name.strip() for name in attributes.split(",")]
+    given = (mechanism, epsilon, rho, key, *options)
+    if (mechanism is None) == (stored is None) or (stored is not None and any(given)):
+        raise typer.BadParameter("name a mechanism with its options, or --stored alone")
     with opened(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
     ) as place:
-        if not target.parent.is_dir():  # what cannot be written must not be bought
-            raise DataError(f"there is no folder {target.parent}; make it, or choose another file")
+        for file in (target, report):  # what cannot be written must not be bought
+            if file is not None and not file.parent.is_dir():
+                raise DataError(f"there is no folder {file.parent}; make it, or choose another one")
+        if mechanism is None or stored is not None:
+            stored = cast("int", stored)  # one of the two was named
+            with progress_bar("Writing") as progress:
+                made = place.archive.publication(stored)
+                _write(place, made, target, report, progress)
+            _show(made, target, report, as_json=as_json)
+            return
         _tell_time(mechanism, len(options.get("attributes", place.domain)), options)
         with progress_bar("Publishing") as progress, going_on(key, place) as used_key:
             said = as_json or key is not None
@@ -117,22 +140,44 @@ def publish(
             made = place.publish(
                 mechanism, epsilon=epsilon, rho=rho, key=used_key, progress=followed, **options
             )
-        _write(made, target)
-        screen = output()
-        if as_json:
-            shown = {
-                "rows": len(made),
-                "file": str(target),
-                "receipt": dict(made.receipt),
-                "caveats": list(made.caveats),
-            }
-            screen.raw(json_text(shown))
-            return
-        screen.print(f"{made!r}")
-        for note in made.notes:
-            screen.print(screen.escape(note), indent=2)
-        show_caveats(screen, made.caveats)
-        screen.line(f"Wrote {screen.escape(str(target))}.")
+            _write(place, made, target, report, progress)
+        _show(made, target, report, as_json=as_json)
+
+
+def _check_files(target: Path | None, report: Path | None) -> None:
+    if target is None and report is None:
+        raise typer.BadParameter("say which file to write", param_hint="--output, --report")
+    if target is not None and target.suffix not in {".csv", ".parquet"}:
+        raise typer.BadParameter("name a file that ends in .csv or .parquet", param_hint="--output")
+    if report is not None and report.suffix != ".html":
+        raise typer.BadParameter("name a file that ends in .html", param_hint="--report")
+
+
+def _show(made: Published, target: Path | None, report: Path | None, *, as_json: bool) -> None:
+    screen = output()
+    if as_json:
+        shown = {
+            "rows": len(made),
+            "file": None if target is None else str(target),
+            "report": None if report is None else str(report),
+            "publication": made.sequence,
+            "receipt": dict(made.receipt),
+            "caveats": list(made.caveats),
+        }
+        screen.raw(json_text(shown))
+        return
+    screen.print(f"{made!r}")
+    for note in made.notes:
+        screen.print(screen.escape(note), indent=2)
+    show_caveats(screen, made.caveats)
+    for file in (target, report):
+        if file is not None:
+            screen.line(f"Wrote {screen.escape(str(file))}.")
+    if made.sequence is not None:
+        screen.print(
+            f"It is publication {made.sequence}: eke estimate --publication {made.sequence} "
+            "says what its rows tell of the real table.",
+        )
 
 
 def _tell_time(mechanism: str, columns: int, options: dict[str, Any]) -> None:
@@ -178,8 +223,24 @@ def _value(text: str) -> object:
         return text
 
 
-def _write(rows: Published, target: Path) -> None:
-    if target.suffix == ".csv":
-        rows.to_pandas().to_csv(target, index=False)
-    else:
-        rows.to_pandas().to_parquet(target, index=False)
+def _write(
+    place: OpenDataset,
+    rows: Published,
+    target: Path | None,
+    report: Path | None,
+    progress: Progress,
+) -> None:
+    """Piece by piece, so that ten million rows need no more memory than their codes."""
+    if target is not None:
+        write = rows.to_csv if target.suffix == ".csv" else rows.to_parquet
+        write(target, progress=progress)
+    if report is not None:
+        from eke.publish.row_files import replacing  # noqa: PLC0415 - slow to load
+
+        progress("reporting", 0.0)
+        if rows.sequence is None:
+            rows.report(report)
+            return
+        text = place.archive.report(rows.sequence)
+        with replacing(report) as file:
+            file.write(text.encode())

@@ -276,8 +276,7 @@ class RemoteSession(KnowingThere, GuardingThere, EstimatingThere, Dataset):
         used_key = key or single_use()
         job = self._wire.post(f"{self._place}/publications", sent, used_key)
         made = publication_of(self._wire, self._place, job, progress)
-        place = f"{self._place}/publications/{made}/rows?format=json"
-        return Published.from_text(self.domain, self._wire.text(place)).qualified()
+        return self.archive.publication(made)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -309,7 +308,7 @@ class RemoteSession(KnowingThere, GuardingThere, EstimatingThere, Dataset):
 
     @cached_property
     def archive(self) -> RemoteArchive:
-        return RemoteArchive(self._wire, self._place, self.domain)
+        return RemoteArchive(self._wire, self._place, self.domain, self._asked, self._read)
 
     @cached_property
     def domain(self) -> Domain:

@@ -10,6 +10,7 @@ from eke.codec.answer import read_keys
 from eke.codec.curve import curve_document, drawn_posterior
 from eke.codec.plain import finite, label_document, read_record
 from eke.inference.shrinkage import Convergence
+from eke.publish import RowErrors, RowEstimate
 from eke.session import Estimate, TableEstimate
 
 
@@ -60,5 +61,24 @@ def _estimate(document: Mapping[str, Any]) -> Estimate:
         else read_record(Convergence, document["convergence"]),
         drawn_posterior(document)(0, 0) if document.get("posterior") else None,
         bool(document.get("public")),
+        tuple(document.get("caveats", ())),
+    )
+
+
+def row_estimate_document(estimate: RowEstimate) -> dict[str, Any]:
+    """What published rows say of a question; `low` and `high` are null without an interval."""
+    return finite({"kind": "rows", **estimate.to_dict()})
+
+
+def read_row_estimate(document: Mapping[str, Any]) -> RowEstimate:
+    """The estimate from rows in a document."""
+    errors, known = document.get("errors"), document["low"] is not None
+    return RowEstimate(
+        document["value"],
+        (document["low"], document["high"]) if known else None,
+        document["confidence"],
+        None if errors is None else read_record(RowErrors, errors),
+        document.get("reason", ""),
+        document.get("question", ""),
         tuple(document.get("caveats", ())),
     )

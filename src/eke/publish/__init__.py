@@ -8,6 +8,7 @@ from eke.publish.pca import Pca
 from eke.publish.published import Published, holds_rows
 from eke.publish.publisher import MOST_ROWS, MakePublisher, Publisher, Setting
 from eke.publish.row_accuracy import RowErrors
+from eke.publish.row_basis import RowBasis
 from eke.publish.row_estimate import RowEstimate
 from eke.publish.synthetic import MaxEntropy
 
@@ -19,6 +20,7 @@ __all__ = [
     "PUBLISHERS",
     "Published",
     "Publisher",
+    "RowBasis",
     "RowErrors",
     "RowEstimate",
     "Setting",

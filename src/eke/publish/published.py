@@ -7,15 +7,20 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eke.domain import Attribute, Domain
+from eke.domain import Domain
+from eke.inference.progress import Progress, silent
+from eke.publish.row_basis import RowBasis
 from eke.publish.row_estimate import RowEstimate, estimate_from_rows
+from eke.publish.row_files import PARQUET_CELLS, RowPieces, replacing, write_csv, write_parquet
+from eke.publish.row_labels import filled, labels_of
+from eke.publish.row_report import report_of
 from eke.question import row_caveats
 from eke.sql import derived_values
 
@@ -37,6 +42,8 @@ class Published:
         codes: the code of each value, an array with one row for each row.
         receipt: what was asked for, what it cost, and how it went.
         caveats: what bins, bounds and rules of the domain leave open of the rows; a sentence each.
+        sequence: the entry of the ledger that holds them; None for rows from anywhere else.
+        basis: what was measured for them, and public facts, where the dataset is; else None.
 
     Privacy: everything in it was released; it may be given to anyone.
 
@@ -51,6 +58,8 @@ class Published:
     codes: NDArray[np.int64]  # (rows, attributes)
     receipt: Mapping[str, Any]
     caveats: tuple[str, ...] = ()
+    sequence: int | None = None
+    basis: RowBasis | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -105,13 +114,80 @@ class Published:
         rows = {name: labels_of(self.domain[name], codes) for name, codes in columns.items()}
         # Worked out from the row itself, so that no row contradicts them.
         derived = derived_values(self.domain, columns)
-        return pd.DataFrame({**rows, **{name: _filled(own) for name, own in derived.items()}})
+        return pd.DataFrame({**rows, **{name: filled(own) for name, own in derived.items()}})
 
     def to_arrow(self) -> pa.Table:
         """The same as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-        return pa.Table.from_pandas(self.to_pandas(), preserve_index=False)
+        return pa.concat_tables(self._pieces().tables(PARQUET_CELLS))
+
+    def to_parquet(self, path: str | Path, *, progress: Progress = silent) -> None:
+        """Write the rows into a Parquet file, piece by piece.
+
+        It is there as a whole or not at all: it is written under another name and renamed at the
+        end. Never more than about a million values are in memory besides the codes.
+
+        Args:
+            path: the file, which is replaced if it exists.
+            progress: told of the share that is written; what it raises ends the work.
+
+        Raises:
+            DataError: when the file cannot be written.
+
+        Example:
+            >>> rows = session.publish("max_entropy", epsilon=0.2, rows=100)
+            >>> rows.to_parquet("rows.parquet")
+            >>> len(pd.read_parquet("rows.parquet"))
+            100
+        """
+        write_parquet(self._pieces(), path, progress)
+
+    def to_csv(self, path: str | Path, *, progress: Progress = silent) -> None:
+        """The same as a CSV file, with the names of the columns in its first line.
+
+        Args:
+            path: the file, which is replaced if it exists.
+            progress: told of the share that is written; what it raises ends the work.
+
+        Raises:
+            DataError: when the file cannot be written.
+        """
+        write_csv(self._pieces(), path, progress)
+
+    def report(self, path: str | Path) -> Path:
+        """Write a report on the rows for people: one HTML file, which loads nothing from elsewhere.
+
+        It says of each column and of columns together what was measured, with which noise, and how
+        far the rows are from it, beside what noise alone makes; which columns go together; whether
+        public facts hold; and how far averages of the rows may be off. Rows that were read from a
+        text, or came from a server, know only a part of it: `archive.report(sequence)` has all of
+        it there, too.
+
+        Privacy: post-processing of published rows, released measurements and public facts. The
+        table is not looked at, nothing is spent, and whoever may see the rows may see it.
+
+        Args:
+            path: the file, which is replaced if it exists.
+
+        Returns:
+            The path.
+
+        Raises:
+            DataError: when the file cannot be written.
+
+        Example:
+            >>> rows = session.publish("max_entropy", epsilon=0.2, rows=100)
+            >>> rows.report("report.html").read_text()[:15]
+            '<!doctype html>'
+        """
+        text = report_of(self)
+        with replacing(Path(path)) as file:
+            file.write(text.encode())
+        return Path(path)
+
+    def _pieces(self) -> RowPieces:
+        return RowPieces(self.domain, self.attributes, self.codes)
 
     def to_text(self) -> str:
         """The JSON text from which `from_text` makes the same rows."""
@@ -152,25 +228,3 @@ class Published:
 def holds_rows(text: str) -> bool:
     """True for a text of `Published.to_text`, and not for what rows are still to be made from."""
     return "codes" in json.loads(text)
-
-
-def labels_of(attribute: Attribute, codes: NDArray[np.int64]) -> Any:
-    """The value of each code as the table itself would hold it."""
-    import pandas as pd  # noqa: PLC0415 - slow to load
-
-    values = attribute.cell_values
-    if isinstance(values[0], datetime):
-        return np.array(values, "datetime64[us]")[codes]
-    if isinstance(values[0], (date, time)):
-        return np.array(values, object)[codes]  # pandas has dates as objects, files as dates
-    if None in values or isinstance(values[0], str):
-        return pd.array([values[code] for code in codes])
-    return np.array(values)[codes]
-
-
-def _filled(values: list[Any]) -> Any:
-    """A column of plain values, of one type where None is among them, too."""
-    import pandas as pd  # noqa: PLC0415 - slow to load
-
-    has_gaps = None in values and not any(isinstance(value, (date, time)) for value in values)
-    return pd.array(values) if has_gaps or isinstance((*values, None)[0], str) else values

@@ -116,7 +116,7 @@ def _entry(domain: Domain, entry: object) -> tuple[set[str], float | None]:
         if isinstance(entry, str) is not wants_sql:
             raise QueryError(_FORMS)
     if isinstance(entry, str):
-        asked = {name for block in parse(entry, domain).blocks for name in block.read}
+        asked = set(parse(entry, domain).about)
     elif isinstance(entry, (list, tuple)) and all(isinstance(name, str) for name in entry):
         asked = set(domain.in_order(entry))
     else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -15,7 +15,9 @@ from eke.errors import QueryError
 from eke.publish.row_accuracy import RowAccuracy, RowErrors
 from eke.query import Query
 from eke.query.runs import at_codes
-from eke.question import Column, Question
+from eke.question import Column, Question, bias, caveats
+from eke.question.finish import finished_interval
+from eke.question.formula import Formula
 from eke.question.posed import Asked, question_of
 from eke.sql import parse
 
@@ -34,6 +36,9 @@ class RowEstimate:
         confidence: how often such intervals hold it, at least.
         errors: the standard deviations by noise, misfit and sampling; None without an interval.
         reason: why there is no interval.
+        question: what was asked, in words.
+        caveats: what bins, bounds and rules of the domain leave open; a sentence each. By as much
+            as bins may change an average the interval is wider already.
     """
 
     value: float | None
@@ -41,6 +46,60 @@ class RowEstimate:
     confidence: float
     errors: RowErrors | None = None
     reason: str = ""
+    question: str = ""
+    caveats: tuple[str, ...] = ()
+
+    def qualified(self, question: Question) -> RowEstimate:
+        """The same with what the domain leaves open of its question, in its interval or in words.
+
+        What SQL does to the number at last, such as ROUND, is done to both ends, too.
+        """
+        column, _ = _number_of(question)
+        said = tuple(dict.fromkeys((*caveats(question), *self.caveats)))
+        value, interval, reason = self.value, self.interval, self.reason
+        if interval is not None and (off := bias(question, column.formula)):
+            interval = (interval[0] - off, interval[1] + off)
+        if column.finishes:
+            ends, bounds = interval or (None, None), question.bounds(column.formula)
+            value, low, high = finished_interval(column.finishes, value, ends, bounds)
+            if interval is not None:
+                interval = None if low is None or high is None else (low, high)
+                reason = reason if interval else "what is made of it at last has no bound"
+        made = replace(self, value=value, interval=interval, reason=reason)
+        errors = None if interval is None else self.errors
+        return replace(made, errors=errors, question=question.text, caveats=said)
+
+    def explain(self) -> str:
+        """A few lines: the question, the value, where the real number is, and why so wide."""
+        if self.interval is None or self.errors is None or self.value is None:
+            value = "No value" if self.value is None else f"{self.value:,.6g}"
+            return f"{self.question}\n{value}, without an interval: {self.reason}."
+        (low, high), parts = self.interval, self.errors
+        lies = (
+            f"{self.value:,.6g}, and with probability {self.confidence:.4g} the real number is "
+            f"between {low:,.6g} and {high:,.6g}."
+        )
+        why = (
+            f"Standard deviations: {parts.noise:.3g} by the noise of what was measured, "
+            f"{parts.misfit:.3g} by what rows do not know of columns together, "
+            f"{parts.sampling:.3g} by being so many rows."
+        )
+        free = "Free: it reads published rows."
+        return "\n".join((self.question, lies, why, free, *self.caveats))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; `low`, `high` and `errors` are None without an interval."""
+        low, high = (None, None) if self.interval is None else self.interval
+        return {
+            "question": self.question,
+            "value": self.value,
+            "low": low,
+            "high": high,
+            "confidence": self.confidence,
+            "errors": None if self.errors is None else asdict(self.errors),
+            "reason": self.reason,
+            "caveats": list(self.caveats),
+        }
 
     def __str__(self) -> str:
         if self.interval is None or self.errors is None or self.value is None:
@@ -65,6 +124,16 @@ def estimate_from_rows(
     if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
         raise QueryError("confidence is a number between 0 and 1, such as 0.95")
     question = parse(asked, domain) if isinstance(asked, str) else question_of(asked, domain)
+    return _estimated(question, columns, receipt, confidence).qualified(question)
+
+
+def _estimated(
+    question: Question,
+    columns: Mapping[str, Codes],
+    receipt: Mapping[str, Any],
+    confidence: float,
+) -> RowEstimate:
+    domain = question.domain
     column, queries = _number_of(question)
     names = domain.in_order({name for query in queries for name in query.attributes})
     hidden = [name for name in names if name not in columns]
@@ -77,7 +146,7 @@ def estimate_from_rows(
         float(query.constant) + total / max(rows, 1) * float(own.sum())
         for query, own in zip(queries, added, strict=True)
     ]
-    value = column.finished.value(answers)
+    value = column.formula.value(answers)
     value = None if value is None or not np.isfinite(float(value)) else float(value)
     reason = _unknown(document, names, value, rows)
     if document is None or value is None or reason:
@@ -102,6 +171,7 @@ def _number_of(question: Question) -> tuple[Column, list[Query]]:
         or question.group_by
         or question.having is not None
         or shown[0].rank is not None
+        or any(one.ladder is not None for one in _within(shown[0].formula))
         or len(queries) < len(question.blocks)
         or any(query.people for query in queries)
     ):
@@ -111,6 +181,13 @@ def _number_of(question: Question) -> tuple[Column, list[Query]]:
             "and have no interval"
         )
     return shown[0], queries
+
+
+def _within(formula: Formula) -> Iterator[Formula]:
+    """A formula and all that it is made of."""
+    yield formula
+    for part in formula.parts:
+        yield from _within(part)
 
 
 def _added(query: Query, columns: Mapping[str, Codes], rows: int) -> FloatArray:

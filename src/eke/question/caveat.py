@@ -28,14 +28,13 @@ def caveats(question: Question) -> tuple[str, ...]:
     by = [key for place in range(len(groups.each)) for key in groups.keys_of(place)]
     keys = {part for key in by for query in key.parts for part in query.attributes}
     named = {key.attribute for key in by if key.attribute is not None}
-    used = {name for inside in insides for name in (*inside.attributes, *inside.blur)}
-    used |= {ladder.attribute for one in question.columns if (ladder := one.formula.ladder)}
+    blurred = {name for inside in insides for name in inside.blur}
     chosen = keys | named | {name for inside in insides for name in inside.attributes}
     return (
         *_rolled_up(question),
         *_blurred(question, insides),
         *([_MISSED] if chosen and any(inside.people for inside in insides) else []),
-        *as_values(question.domain, used | keys | named | question.reads),
+        *as_values(question.domain, question.about | blurred),
         *left_out(question.domain),
     )
 

@@ -120,6 +120,18 @@ class Question:
         return self.groupings or Groupings.of_all(self.group_by)
 
     @property
+    def about(self) -> frozenset[str]:
+        """Every column that the answers depend on, or that was named."""
+        groups, insides = self.groups, [block.inside for block in self.blocks]
+        by = [key for place in range(len(groups.each)) for key in groups.keys_of(place)]
+        return self.reads.union(
+            *(inside.attributes for inside in insides),
+            *(query.attributes for key in by for query in key.parts),
+            (key.attribute for key in by if key.attribute is not None),
+            (one.formula.ladder.attribute for one in self.columns if one.formula.ladder),
+        )
+
+    @property
     def rows(self) -> int:
         """The number of rows before HAVING and LIMIT; 1 without keys."""
         return self.groups.rows

@@ -74,7 +74,7 @@ class SqlQuestion(Body):
     policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 
-class _SqlOrQuery(Body):
+class SqlOrQuery(Body):
     """Either a text or a linear form."""
 
     sql: str | None = Field(None, min_length=1, max_length=MOST_CHARACTERS)
@@ -87,7 +87,7 @@ class _SqlOrQuery(Body):
         return self
 
 
-class QuestionBody(_SqlOrQuery):
+class QuestionBody(SqlOrQuery):
     """A question, in SQL or as a linear form, with the accuracy that it needs."""
 
     within: _HalfWidth | dict[str, _HalfWidth] | None = Field(
@@ -105,7 +105,7 @@ class QuestionBody(_SqlOrQuery):
     policy: Literal["top_up", "direct", "look_ahead"] | None = None
 
 
-class Estimated(_SqlOrQuery):
+class Estimated(SqlOrQuery):
     """A question that history is to answer as well as it can, for nothing."""
 
     method: Literal["blue", "shrinkage", "max_entropy"] = "shrinkage"
@@ -121,7 +121,7 @@ class Estimated(_SqlOrQuery):
     )
 
 
-class Claimed(_SqlOrQuery):
+class Claimed(SqlOrQuery):
     """A claim about what a question's true answers are."""
 
     claim: str = Field(
@@ -172,7 +172,7 @@ class NewCap(Body):
 _Value = float | Annotated[str, Field(pattern=r"^-?[0-9./eE+-]{1,400}$")]
 
 
-class AssertionBody(_SqlOrQuery):
+class AssertionBody(SqlOrQuery):
     """What somebody else says about one question, or about each cell of a table."""
 
     values: list[_Value] = Field(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -13,16 +12,17 @@ from fastapi.responses import Response, StreamingResponse
 
 from eke.domain import plain_label
 from eke.publish import Published
+from eke.publish.row_files import RowPieces
 from eke.session import Answer, ReleasedTable
 
-_ROWS_AT_A_TIME = 20_000
+_PARQUET = "application/vnd.apache.parquet"
 DESCRIBED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The file.",
         "content": {
             "application/json": {"schema": {"type": "object"}},
             "text/csv": {"schema": {"type": "string"}},
-            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+            _PARQUET: {"schema": {"type": "string", "format": "binary"}},
         },
     }
 }
@@ -40,16 +40,11 @@ def published_file(published: Published, form: FileFormat, name: str) -> Respons
     """The rows of a publication; as JSON they are coded, exactly as the ledger keeps them."""
     if form is FileFormat.JSON:
         return Response(published.to_text(), media_type="application/json")
+    pieces = RowPieces(published.domain, published.attributes, published.codes)
     if form is FileFormat.PARQUET:
-        return _parquet(published.to_pandas(), name)
-
-    def pieces() -> Iterator[str]:
-        for start in range(0, max(len(published), 1), _ROWS_AT_A_TIME):
-            codes = published.codes[start : start + _ROWS_AT_A_TIME]
-            piece = Published(published.domain, published.attributes, codes, published.receipt)
-            yield piece.to_pandas().to_csv(index=False, header=start == 0)
-
-    return StreamingResponse(pieces(), media_type="text/csv", headers=_named(f"{name}.csv"))
+        headers = _named(f"{name}.parquet")
+        return StreamingResponse(pieces.parquet(), media_type=_PARQUET, headers=headers)
+    return StreamingResponse(pieces.texts(), media_type="text/csv", headers=_named(f"{name}.csv"))
 
 
 def table_file(table: ReleasedTable, form: FileFormat, name: str, document: Any) -> Response:
@@ -82,8 +77,7 @@ def answer_file(answer: Answer, form: FileFormat, name: str, document: Any) -> R
 def _parquet(frame: pd.DataFrame, name: str) -> Response:
     written = io.BytesIO()
     frame.to_parquet(written, index=False)
-    kind = "application/vnd.apache.parquet"
-    return Response(written.getvalue(), media_type=kind, headers=_named(f"{name}.parquet"))
+    return Response(written.getvalue(), media_type=_PARQUET, headers=_named(f"{name}.parquet"))
 
 
 def _named(file: str) -> dict[str, str]:

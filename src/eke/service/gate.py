@@ -28,7 +28,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SIGN_IN = "/api/v1/session"
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "img-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -37,6 +37,13 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+FRAMED = {
+    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Cross-Origin-Opener-Policy": "unsafe-none",  # browsers refuse any other one in a sandbox
+}
+"""Of a report, which has a style of its own, no scripts, and is shown within the console."""
 _ENCODED_HEADERS = [
     (name.lower().encode(), text.encode()) for name, text in SECURITY_HEADERS.items()
 ]
@@ -61,7 +68,9 @@ class Gate:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent.update(status=message["status"], started=True)
-                message["headers"] = [*message["headers"], *self._headers(scope, number)]
+                given = {name for name, _ in message["headers"]}
+                more = [one for one in self._headers(scope, number) if one[0] not in given]
+                message["headers"] = [*message["headers"], *more]
                 if scope["state"].get("held_back"):  # last: what follows should take no time
                     await self._state.pace.keep(arrived)
             await send(message)

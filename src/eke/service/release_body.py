@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, Field
 
 from eke.planning.workload.strategy.given import MOST_CELLS, MOST_ROWS
-from eke.service.body import Body, LinearForm
+from eke.service.body import Body, LinearForm, SqlOrQuery
 from eke.sql.guard import MOST_CHARACTERS
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -92,3 +92,9 @@ class NewPublication(Body):
     epsilon: _Positive | None = None
     rho: _Positive | None = None
     options: dict[str, bool | int | float | str | _Names | _Workload] = Field({}, max_length=10)
+
+
+class AskedOfRows(SqlOrQuery):
+    """A question about one number, for published rows to answer."""
+
+    confidence: float = Field(0.95, gt=0, lt=1)

@@ -243,7 +243,7 @@ class Session(KnowingHere, GuardingHere, EstimatingHere, Dataset):
         `releases()` and `publications()` list them; `release(sequence)` and `publication(sequence)`
         read one again, for nothing.
         """
-        return publishing.Archive(self._vault, unit_caveats(self.settings))
+        return publishing.Archive(self._vault, self.settings)
 
     def price(
         self, wanted: PlannedRelease | PublishRequest, *, analyst: str | None = None

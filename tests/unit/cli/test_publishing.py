@@ -50,6 +50,68 @@ def test_what_is_wrong_costs_nothing(
     assert run("budget", dataset, "--json").json == before
 
 
+def test_rows_are_asked_by_the_entry_that_publish_names(
+    dataset: Path, tmp_path: Path, run: Run
+) -> None:
+    words = ("publish", dataset, "max_entropy", "--epsilon", 1, "-o", tmp_path / "rows.csv")
+    entry = run(*words, "--key", "asked", "--json").json["publication"]
+    assert f"publication {entry}" in run(*words, "--key", "asked").words
+    before = run("budget", dataset, "--json").json
+    women = "SELECT COUNT(*) FROM people WHERE sex = 'Female'"
+    asked = ("estimate", dataset, women, "--publication", entry)
+    found = run(*asked, "-c", 0.9, "--json").json
+    assert found["low"] < found["value"] < found["high"]
+    assert found["confidence"] == 0.9
+    narrow, wide = (run(*asked, "-c", sure, "--json").json for sure in (0.5, 0.99))
+    assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
+    shown = run(*asked)
+    assert shown.code == 0, shown.err
+    assert "what rows do not know of columns together" in shown.words
+    for given, code, said in (
+        (("--publication", 1), 1, "no publication"),
+        (("--publication", entry, "--method", "blue"), 2, "history"),
+        (("--publication", entry, "--alpha", 2), 2, "history"),
+        (("--publication", entry, "-c", 1.5), 1, "confidence"),
+    ):
+        refused = run("estimate", dataset, women, *given)
+        assert refused.code == code, given
+        assert said in refused.err
+    groups = "SELECT sex, COUNT(*) FROM people GROUP BY sex"
+    refused = run("estimate", dataset, groups, "--publication", entry)
+    assert refused.code == 1
+    assert "one number at a time" in " ".join(refused.err.split())
+    assert run("budget", dataset, "--json").json == before
+
+
+def test_rows_and_reports_are_written_again_for_nothing(
+    dataset: Path, tmp_path: Path, run: Run
+) -> None:
+    rows, report = tmp_path / "rows.parquet", tmp_path / "report.html"
+    words = ("publish", dataset, "max_entropy", "--epsilon", 1, "--key", "again")
+    made = run(*words, "-o", rows, "--report", report, "--json").json
+    assert (made["file"], made["report"]) == (str(rows), str(report))
+    assert report.read_text("utf-8").startswith("<!doctype html>")
+    before = run("budget", dataset, "--json").json
+    again = ("publish", dataset, "--stored", made["publication"])
+    other, page = tmp_path / "rows.csv", tmp_path / "again.html"
+    shown = run(*again, "-o", other, "--report", page)
+    assert shown.code == 0, shown.err
+    assert page.read_text("utf-8") == report.read_text("utf-8")
+    assert len(pd.read_csv(other)) == len(pd.read_parquet(rows)) == made["rows"]
+    for wrong, code in (
+        (again, 2),
+        ((*again, "-o", "rows.xls"), 2),
+        ((*again, "--report", "report.txt"), 2),
+        ((*again, "--report", tmp_path / "nowhere" / "report.html"), 1),
+        ((*again, "--epsilon", 1, "-o", other), 2),
+        (("publish", dataset, "lda", "--stored", made["publication"], "-o", other), 2),
+        (("publish", dataset, "-o", other), 2),
+        (("publish", dataset, "--stored", 1, "-o", other), 1),
+    ):
+        assert run(*wrong).code == code, wrong
+    assert run("budget", dataset, "--json").json == before
+
+
 def test_max_entropy_from_a_budget_and_then_from_history(
     dataset: Path, tmp_path: Path, run: Run
 ) -> None:

@@ -99,7 +99,7 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "explain question": ("explain", dataset, f"{MANY} ORDER BY 2"),
         "publish": (
             *("publish", dataset, "lda", "--target", "sex", "--epsilon", 1),
-            *("-o", tmp_path / "rows.csv"),
+            *("-o", tmp_path / "rows.csv", "--report", tmp_path / "report.html"),
         ),
         "export ledger": ("export", dataset, "ledger"),
         "export report": ("export", dataset, "report"),
@@ -116,10 +116,14 @@ def test_json_is_what_the_page_shows(dataset: Path, tmp_path: Path, run: Run) ->
         "guard": ("guard", "add", dataset, ONE, "> 9", "-t", 0.9),
         "guard list": ("guard", "list", dataset),
     }
-    assert {*calls, "error"} == set(SHAPES)
+    assert {*calls, "estimate from rows", "error"} == set(SHAPES)
     for name, words in calls.items():
         shown = run(*words, "--json")
         assert shown.code == 0, (name, shown.err)
         assert same_shape(SHAPES[name], shown.json), (name, shown.json)
+    synthetic = ("max_entropy", "--epsilon", 1, "-o", tmp_path / "synthetic.csv", "--json")
+    entry = run("publish", dataset, *synthetic).json["publication"]
+    told = run("estimate", dataset, ONE, "--publication", entry, "--json").json
+    assert same_shape(SHAPES["estimate from rows"], told)
     wrong = run("ask", dataset, "SELECT COUNT(*) FROM adult WHERE agee > 40", "-w", 60, "--json")
     assert json.loads(wrong.err) == SHAPES["error"]

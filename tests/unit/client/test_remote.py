@@ -453,3 +453,18 @@ def test_formulas_and_cursors_are_those_of_a_local_session(
     assert rows == here.flat_rows()
     assert cursor.answer is not None
     assert cursor.answer.free
+
+
+def test_rows_are_read_and_asked_as_here(place: tuple[Server, str], remote: RemoteSession) -> None:
+    local = place[0].session
+    rows = remote.publish("max_entropy", epsilon=0.5)
+    assert rows.sequence is not None
+    assert remote.archive.publication(rows.sequence).to_text() == rows.to_text()
+    for asked in (eke.count(sex="Female"), eke.mean("age", city="d"), "SELECT SUM(age) FROM p"):
+        there = remote.archive.estimate(rows.sequence, asked, confidence=0.8)
+        here = local.archive.estimate(rows.sequence, asked, confidence=0.8)
+        assert there.to_dict() == {**here.to_dict(), "question": there.question}
+        assert there.question
+        assert there.value == rows.estimate(asked).value
+    with pytest.raises(QueryError, match="one number"):
+        remote.archive.estimate(rows.sequence, eke.marginal("sex"))

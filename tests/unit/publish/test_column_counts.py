@@ -18,7 +18,7 @@ DOMAIN = Domain(delay=Integer(0, SIZE - 1), other=Integer(0, 1))
 def long_tail() -> FloatArray:
     """Most records at small values, and hardly anybody beyond."""
     share = np.exp(-np.arange(SIZE) / 15.0)
-    return RECORDS * share / share.sum()
+    return np.asarray(RECORDS * share / share.sum())
 
 
 def deviation_of(counts: FloatArray) -> float:

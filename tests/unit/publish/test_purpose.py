@@ -125,9 +125,9 @@ def test_a_session_publishes_for_a_purpose(tmp_path: Path) -> None:
     table["sex"] = table["sex"].map(dict(enumerate("FM")))
     table["job"] = table["job"].map(dict(enumerate("abcdef")))
     session = eke.create(tmp_path / "t.eke", table, DOMAIN, epsilon=4.0)
-    wanted = {"target": "job", "workload": [("age", "pay"), {"sql": "SELECT AVG(age) FROM t"}]}
+    wanted = [("age", "pay"), {"sql": "SELECT AVG(age) FROM t"}]
     with pytest.raises(QueryError, match="two columns"):
-        session.publish("max_entropy", epsilon=2.0, **wanted)
+        session.publish("max_entropy", epsilon=2.0, target="job", workload=wanted)
     assert session.budget.spent == 0.0
     with pytest.raises(QueryError, match="from_history"):
         session.publish("max_entropy", from_history=True, target="job")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import eke
 from benchmarks.row_estimates import judged, made, questions, some
+from eke.codec.estimate import read_row_estimate, row_estimate_document
 from eke.errors import QueryError
 from eke.publish.published import Published
 from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
@@ -120,6 +122,45 @@ def test_where_nothing_honest_can_be_said_there_is_no_interval() -> None:
     assert rows(accuracy=nothing).estimate(eke.count(age=3)).interval is not None
 
 
+def test_bins_widen_intervals_and_are_told() -> None:
+    """An average of bins of width 10 may be off by 5, and a sum by nobody knows how much."""
+    domain = eke.Domain(hours=eke.Binned([0, 10, 20, 30]), town=eke.Categorical("A", "B"))
+    codes = np.stack([np.arange(600) % 3, np.arange(600) % 2], axis=1)
+    accuracy = RowAccuracy(600.0, 1.0, 1.0, 2, {"hours": 1.0, "town": 1.0}).to_document()
+    published = Published(domain, domain.names, codes, {"total": 600.0, "accuracy": accuracy})
+    average = published.estimate(eke.mean("hours", town="A"))
+    assert average.errors is not None
+    assert average.value == pytest.approx(15.0)
+    low, high = interval_of(average)
+    assert (high - low) / 2.0 == pytest.approx(5.0 + 1.959964 * average.errors.together, rel=1e-6)
+    assert any("hours" in caveat for caveat in average.caveats)
+    assert average.caveats[0] in average.explain()
+    total = published.estimate(eke.total("hours"))
+    assert total.errors is not None
+    low, high = interval_of(total)
+    assert (high - low) / 2.0 == pytest.approx(1.959964 * total.errors.together, rel=1e-6)
+    assert any("hours" in caveat for caveat in total.caveats)
+
+
+def test_what_sql_does_at_last_is_done_to_both_ends() -> None:
+    plain = rows().estimate("SELECT AVG(age) FROM t")
+    low, high = interval_of(plain)
+    rounded = rows().estimate("SELECT ROUND(AVG(age)) FROM t")
+    assert plain.value is not None
+    assert rounded.value == round(plain.value)
+    assert interval_of(rounded) == (round(low), round(high))
+
+
+def test_estimates_go_over_wires_and_back() -> None:
+    known = rows().estimate(eke.count(age=3, town="A"))
+    unknown = rows(accuracy=None).estimate(eke.count(age=3))
+    for estimate in (known, unknown, rows(0).estimate(eke.mean("age"))):
+        document = json.loads(json.dumps(row_estimate_document(estimate), allow_nan=False))
+        assert read_row_estimate(document) == estimate
+    older = {"value": 1.0, "low": None, "high": None, "confidence": 0.9, "later": True}
+    assert read_row_estimate(older).interval is None
+
+
 def test_what_rows_cannot_answer_is_said() -> None:
     published = rows()
     some_columns = Published(DOMAIN, ("age",), published.codes[:, :1], RECEIPT)
@@ -127,6 +168,8 @@ def test_what_rows_cannot_answer_is_said() -> None:
         eke.marginal("town"),
         "SELECT town, COUNT(*) FROM t GROUP BY town",
         "SELECT COUNT(*), SUM(age) FROM t",
+        "SELECT MEDIAN(age) FROM t",
+        "SELECT 2 * MEDIAN(age) FROM t",
         3,
     ):
         with pytest.raises(QueryError):

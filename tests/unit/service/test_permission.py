@@ -62,6 +62,13 @@ MATRIX: list[tuple[str, str, Any, tuple[int, int, int, int]]] = [
     ("GET", "/api/v1/datasets/people/publications", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/publications/10", None, (200, 404, 200, 200)),
     ("GET", "/api/v1/datasets/people/publications/10/rows", None, (200, 404, 200, 200)),
+    ("GET", "/api/v1/datasets/people/publications/10/report", None, (200, 404, 200, 200)),
+    (
+        "POST",
+        "/api/v1/datasets/people/publications/10/estimate",
+        {"sql": COUNT},
+        (200, 404, 200, 200),
+    ),
     ("GET", "/api/v1/datasets/people/jobs", None, (200, 404, 200, 200)),
     ("GET", f"/api/v1/datasets/people/jobs/{JOB}", None, (200, 404, 200, 200)),
     ("DELETE", f"/api/v1/datasets/people/jobs/{JOB}", None, (409, 404, 403, 409)),

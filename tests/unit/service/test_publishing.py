@@ -23,7 +23,16 @@ from eke.service.route import publishing
 from eke.service.storage import StorageUnavailable
 from eke.session import Session
 from eke.session.publish.published import CHECKING, PAYING
-from tests.service import COUNT, DOMAIN, Server, finished, hold_publications, people, serving
+from tests.service import (
+    BY_SEX,
+    COUNT,
+    DOMAIN,
+    Server,
+    finished,
+    hold_publications,
+    people,
+    serving,
+)
 
 PEOPLE = "/api/v1/datasets/people"
 ROWS: dict[str, Any] = {"mechanism": "lda", "epsilon": 0.3, "options": {"target": "sex"}}
@@ -78,6 +87,66 @@ def test_a_publication_is_made_in_the_background_and_kept(server: Server) -> Non
     assert server.session.publish(
         "lda", epsilon=0.3, target="sex", key="rows-1", analyst="ann"
     ).to_text() == (coded.text), "and the same rows here"
+
+
+def test_a_report_is_a_page_by_itself(server: Server) -> None:
+    """Its own style and no scripts, shown in the console's frames alone; the same as here."""
+    made = post(server, {"mechanism": "max_entropy", "epsilon": 0.5, "options": {}})
+    number = finished(server, made)
+    found = server.call("GET", f"{PEOPLE}/publications/{number}/report", "otto")
+    assert found.status == 200
+    assert found.headers["content-type"].startswith("text/html")
+    assert found.text == server.session.archive.report(number)
+    assert "<script" not in found.text
+    assert "&lt;script&gt;alert(1)" in found.text
+    policy = found.headers["content-security-policy"]
+    assert policy.startswith("sandbox; default-src 'none'")
+    assert "frame-ancestors 'self'" in policy
+    assert found.headers["x-frame-options"] == "SAMEORIGIN"
+    assert found.headers["x-content-type-options"] == "nosniff"
+    nowhere = server.call("GET", f"{PEOPLE}/publications/1/report", "otto")
+    assert nowhere.status == 404
+    assert "frame-ancestors 'none'" in nowhere.headers["content-security-policy"]
+
+
+def test_a_report_holds_nothing_of_others_where_they_are_hidden(folder: Path) -> None:
+    """Rows from history follow what everybody measured; ann has measured nothing."""
+    with serving(folder, sharing="own") as server:
+        server.ask(BY_SEX, 40, "cleo")
+        free = {"mechanism": "max_entropy", "options": {"from_history": True}}
+        number = finished(server, post(server, free))
+        place = f"{PEOPLE}/publications/{number}/report"
+        own, every = (server.call("GET", place, who).text for who in ("ann", "cleo"))
+        assert "measured tables compared" not in own
+        assert "measured tables compared" in every
+
+
+def test_rows_are_asked_for_nothing(server: Server) -> None:
+    """With the numbers that the rows give here; what is wrong is a 400, 404 or 422."""
+    made = post(server, {"mechanism": "max_entropy", "epsilon": 0.5, "options": {}})
+    number = finished(server, made)
+    spent = server.session.budget.spent
+    place = f"{PEOPLE}/publications/{number}/estimate"
+    women = "SELECT COUNT(*) FROM people WHERE sex = 'Female'"
+    told = server.call("POST", place, "otto", {"sql": women, "confidence": 0.8})
+    assert told.status == 200, told.text
+    here = server.session.archive.estimate(number, women, confidence=0.8)
+    assert told.json() == {"kind": "rows", **here.to_dict()}
+    linear = eke.count(sex="Female").on(DOMAIN).to_document()
+    assert server.call("POST", place, "ann", {"query": linear}).json()["value"] == here.value
+    for body, status in (
+        ({"sql": women, "confidence": 1.0}, 422),
+        ({"sql": women, "confidence": "0.9"}, 422),
+        ({"sql": women, "method": "blue"}, 422),
+        ({}, 422),
+        ({"sql": "SELECT sex, COUNT(*) FROM people GROUP BY sex"}, 400),
+        ({"sql": "SELECT COUNT(*) FROM people WHERE height = 3"}, 400),
+        ({"sql": "SELECT MEDIAN(age) + 1 FROM people"}, 400),
+    ):
+        assert server.call("POST", place, "ann", body).status == status, body
+    nowhere = f"{PEOPLE}/publications/1/estimate"
+    assert server.call("POST", nowhere, "ann", {"sql": women}).status == 404
+    assert server.session.budget.spent == spent
 
 
 def test_a_key_belongs_to_one_request(server: Server, gate: threading.Event) -> None:

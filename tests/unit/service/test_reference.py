@@ -66,6 +66,10 @@ def test_shapes_are_what_comes(server: Server) -> None:
         "claim": server.call("POST", about, "ann", {"sql": COUNT, "claim": "> 9"}),
         "claim by rows": server.call("POST", about, "ann", {"sql": BY_SEX, "claim": "> 9"}),
     }
+    synthetic = {"mechanism": "max_entropy", "epsilon": 0.2, "options": {}}
+    made = server.call("POST", f"{place}/publications", "ann", synthetic).json()
+    about = f"{place}/publications/{finished(server, made)}/estimate"
+    found["rows estimate"] = server.call("POST", about, "ann", {"sql": COUNT}).json()
     found["advice"] = server.call("GET", f"{place}/advice", "cleo").json()
     linear = eke.marginal("sex").on(DOMAIN).to_document()
     wanted = {"workload": {"all_marginals": 1}, "budget": 0.2}

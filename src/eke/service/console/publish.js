@@ -4,6 +4,7 @@ import { caveats, debounced, el, failure, field, moment, number, table } from ".
 import { nearness } from "./draw.js";
 import { downloads, input, select } from "./form.js";
 import { agreed, leftOf, tooMuch } from "./price.js";
+import { askRows } from "./rows.js";
 
 const WAYS = { max_entropy: ["maximum entropy", "Rows that follow every column and selected pairs and triples of columns. Start here."],
   lda: ["LDA", "Rows for training classifiers of one attribute: class means and second moments."],
@@ -172,17 +173,28 @@ function pastCard(dataset, publications, shown) {
     : el("p", {}, "Nothing yet."));
 }
 
+// The report has a page of its own, without scripts; it is fetched when somebody wants to see it.
+function reportFrame(dataset, sequence) {
+  const held = el("details", {}, el("summary", {}, "The whole report"));
+  held.addEventListener("toggle", () => {
+    if (held.open && held.children.length === 1) held.append(el("iframe", { class: "report", title: "Report on the rows", sandbox: true, src: of(dataset, `/publications/${sequence}/report`) }));
+  });
+  return held;
+}
+
 function publicationCard(dataset, found) {
   const paid = found.cost > 0;
   return el("section", { class: "card answer", "aria-label": "Publication" },
     el("h2", {}, `Publication ${found.sequence}: ${number(found.rows)} rows by ${WAYS[found.mechanism][0]}`),
     el("p", {}, el("span", { class: `tag ${paid ? "paid" : "free"}` }, paid ? `paid ${found.measure} ${number(found.cost, 4)}` : "free"), ` by ${found.analyst}, ${moment(found.at)} `,
-      downloads(of(dataset, `/publications/${found.sequence}/rows`))),
+      downloads(of(dataset, `/publications/${found.sequence}/rows`)), " ", el("a", { href: of(dataset, `/publications/${found.sequence}/report`), target: "_blank", rel: "noopener" }, "Report")),
     el("ul", { class: "quiet" }, found.notes.map((note) => el("li", {}, note))),
     caveats(found),
+    askRows(dataset, found.sequence),
     el("h2", {}, "How near to history"),
     found.report.length ? [nearness(found.report), el("p", { class: "quiet" }, "Σ |p − p̃| of the rows against what was released, from 0 to 2. The line is what the noise of history alone would make of it: bars near or below it are as good as can be told. How near the rows are to the table itself is not shown here; that would not be private.")]
       : el("p", { class: "quiet" }, "History does not determine any single column, so that nothing can be compared."),
+    reportFrame(dataset, found.sequence),
     el("h2", {}, "First rows"),
     table(found.attributes.map((name) => ({ name })), found.first_rows.map((row) => row.map((value) => (value === null ? "missing" : String(value)))), "First rows"));
 }

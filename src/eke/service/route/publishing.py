@@ -5,26 +5,30 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
+from eke.codec.estimate import row_estimate_document
 from eke.codec.release import publication_document
 from eke.errors import QueryError
 from eke.service.account import Account
 from eke.service.archived import listed, seen_record
 from eke.service.download import DESCRIBED, FileFormat, published_file
 from eke.service.failure import Problem
+from eke.service.gate import FRAMED
 from eke.service.job import MOST_ROWS
 from eke.service.job_document import job_document
 from eke.service.job_store import Job
+from eke.service.linear_form import question_of
 from eke.service.permission import (
     ASKING,
     EVERYONE,
     Dataset,
     DatasetName,
     Who,
+    own_only,
     roles,
 )
-from eke.service.release_body import NewPublication
+from eke.service.release_body import AskedOfRows, NewPublication
 from eke.service.route.question import Key
 from eke.service.route.reading import After, Most, Sequence
 from eke.service.state import State, state_of
@@ -117,6 +121,36 @@ def rows(
     """The published rows as CSV, Parquet, or coded as the ledger keeps them."""
     seen_record("publish", sequence, request, session, who)
     return published_file(session.archive.publication(sequence), form, f"publication-{sequence}")
+
+
+@router.get(
+    "/publications/{sequence}/report",
+    response_class=HTMLResponse,
+    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
+    **roles(*EVERYONE),
+)
+def report(request: Request, session: Dataset, who: Who, sequence: Sequence) -> Response:
+    """A report on the rows for people: a page of HTML by itself, which the console frames.
+
+    Where the server shows people their own measurements only, it compares with these alone.
+    """
+    seen_record("publish", sequence, request, session, who)
+    only = who.name if own_only(request, who) else None
+    with state_of(request).turns.turn(who.name):
+        text = session.archive.report(sequence, only=only)
+    return HTMLResponse(text, headers=FRAMED)
+
+
+@router.post("/publications/{sequence}/estimate", **roles(*EVERYONE))
+def estimate_from_rows(
+    request: Request, session: Dataset, who: Who, sequence: Sequence, body: AskedOfRows
+) -> dict[str, Any]:
+    """What published rows say of one number, and where that of the real table is; free."""
+    seen_record("publish", sequence, request, session, who)
+    asked = question_of(body.sql, body.query, session.domain)
+    with state_of(request).turns.turn(who.name):
+        made = session.archive.estimate(sequence, asked, confidence=body.confidence)
+    return row_estimate_document(made)
 
 
 @router.get("/jobs", **roles(*EVERYONE))

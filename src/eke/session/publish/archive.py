@@ -17,7 +17,11 @@ from eke.errors import QueryError
 from eke.ledger import Entry, Ledger
 from eke.planning import workload_from_document
 from eke.privacy.record_loss import NANO
-from eke.publish import Published, holds_rows
+from eke.publish import Published, RowEstimate, holds_rows
+from eke.publish.row_report import report_of
+from eke.question.posed import Asked
+from eke.session.beginning import unit_caveats
+from eke.session.publish.basis import with_basis
 from eke.session.publish.published import rows_key
 from eke.session.release.released import Release, release_of
 
@@ -42,12 +46,13 @@ class Record:
 class Archive:
     """What a dataset has released in tables and published in rows.
 
-    `caveats` are sentences on what holds for all of it, besides what the domain leaves open. Of the
-    ledger, which only grows, each look reads what is new. Threads may share it.
+    `settings` are those of the dataset: some hold for all of it, besides what the domain leaves
+    open. Of the ledger, which only grows, each look reads what is new. Threads may share it.
     """
 
-    def __init__(self, vault: Vault, caveats: tuple[str, ...] = ()) -> None:
-        self._caveats = caveats
+    def __init__(self, vault: Vault, settings: Mapping[str, Any]) -> None:
+        self._caveats = unit_caveats(settings)
+        self._vault, self._settings = vault, settings
         self._domain: Domain = vault.domain
         self._ledger: Ledger = vault.ledger
         self._read_until = 0
@@ -81,7 +86,24 @@ class Archive:
                 f"the rows of publication {sequence} are not kept, or not made yet: wait a moment, "
                 "publish again with its key, or ask whoever published them"
             )
-        return Published.from_text(self._domain, text).qualified(self._caveats)
+        published = Published.from_text(self._domain, text).qualified(self._caveats)
+        return with_basis(published, self._vault, self._settings, record.analyst, record.key)
+
+    def estimate(self, sequence: int, question: Asked, *, confidence: float = 0.95) -> RowEstimate:
+        """What the rows of a publication say of a question, with its interval."""
+        return self.publication(sequence).estimate(question, confidence=confidence)
+
+    def report(self, sequence: int, *, only: str | None = None) -> str:
+        """The report on the rows of a publication, as HTML; with `only` one analyst's measurements.
+
+        Privacy: post-processing of what was released; see `Published.report`.
+        """
+        published = self.publication(sequence)
+        basis = published.basis
+        if basis is not None and only is not None:
+            theirs = tuple(one for one in basis.measurements if one.analyst == only)
+            published = replace(published, basis=replace(basis, measurements=theirs))
+        return report_of(published)
 
     def record(self, kind: Kind, sequence: int) -> Record:
         """The record of an entry."""

@@ -22,6 +22,7 @@ from eke.publish import MOST_ROWS, PUBLISHERS, Published, Publisher, Setting
 from eke.publish.patience import check_patience
 from eke.query import check_neighbours
 from eke.session.beginning import beginning_of
+from eke.session.publish.basis import with_basis
 from eke.session.single_use import single_use
 
 # What `progress` raises at one of the first two ends a publication, and nothing was spent. Later,
@@ -102,7 +103,8 @@ def _published(
     if request.key is not None:
         earlier = vault.ledger.find(request.analyst, rows_key(key), digest)
         if earlier is not None and earlier.answer is not None:
-            return Published.from_text(vault.domain, told(earlier.answer))
+            kept_rows = Published.from_text(vault.domain, told(earlier.answer))
+            return with_basis(kept_rows, vault, settings, request.analyst, key)
     progress(PAYING, 0.05)
     stored = None
     while stored is None:  # what is public may change until it is charged, and rarely does
@@ -113,10 +115,10 @@ def _published(
             publisher = _publisher(vault, settings, measure, request)
     progress(MAKING, _MADE)
     published = publisher.finish(stored, vault.inference_through)
-    if request.key is None or publisher.stores_rows:
-        return published
-    text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
-    return Published.from_text(vault.domain, text)
+    if request.key is not None and not publisher.stores_rows:
+        text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
+        published = Published.from_text(vault.domain, text)
+    return with_basis(published, vault, settings, request.analyst, key)
 
 
 def publication_plan(
