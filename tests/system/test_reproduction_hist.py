@@ -122,10 +122,17 @@ def test_another_table_can_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name in ("EKE_HIST_TABLE", "EKE_HIST_COLUMNS"):
         monkeypatch.setenv(name, "")  # so that it is put back
     path = tmp_path / "ipums.csv"
-    path.write_text("age,sex,state\n30,F,NY\n40,M,NY\n30,M,CA\n", "utf-8")
+    path.write_text("age,sex,state,land\n30,F,NY,US\n40,M,NY,US\n30,M,,US\n", "utf-8")
     try:
-        choose_table(path, ["sex", "age"])
-        assert census().domain.names == ("sex", "age")
-        assert census().codes.tolist() == [[0, 0], [1, 1], [1, 0]]
+        choose_table(path, ["sex", "age", "state"])
+        assert census().domain.names == ("sex", "age", "state")
+        assert census().codes.tolist() == [[0, 0, 0], [1, 1, 0], [1, 0, 1]]  # what is missing, last
+        for columns, message in (
+            (["sex", "age"], "at least 3 columns"),
+            (["sex", "age", "colour"], "no column colour"),
+            ([], "land has 1 values"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                choose_table(path, columns)
     finally:
         census.cache_clear()
