@@ -108,10 +108,21 @@ bench: $(STAMP) ## the timed comparisons in benchmarks/
 	  test -e "$$script" || { echo "benchmarks/ holds no scripts"; exit 1; }; \
 	  echo "== $$script"; $(BIN)/python "$$script"; done
 
-reproductions: $(STAMP) ## the experiments of the papers, in full
-	@set -e; for script in reproductions/*/run.py; do \
-	  test -e "$$script" || { echo "reproductions/ holds no run.py"; exit 1; }; \
-	  echo "== $$script"; MPLBACKEND=Agg $(BIN)/python "$$script"; done
+# As many papers side by side as there are workers, each on one core, the longest first. What one
+# prints comes in one piece when it is done; until then it grows in build/reproductions/PAPER.log.
+# One that fails does not stop the others, and fails the whole.
+PAPERS := online hist bayes comp cube
+
+reproductions: $(STAMP) ## the experiments of the papers, in full; KEEP=--keep writes them into the READMEs
+	@$(MAKE) --no-print-directory --keep-going -j$(WORKERS) $(PAPERS:%=reproduction-%)
+
+.PHONY: $(PAPERS:%=reproduction-%)
+$(PAPERS:%=reproduction-%): reproduction-%: $(STAMP)
+	@mkdir -p build/reproductions
+	@echo "== reproductions/$*/run.py, into build/reproductions/$*.log"
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg PYTHONUNBUFFERED=1 \
+	  $(BIN)/python reproductions/$*/run.py --workers 1 $(KEEP) >build/reproductions/$*.log 2>&1; \
+	status=$$?; echo "== reproductions/$*/run.py"; cat build/reproductions/$*.log; exit $$status
 
 clean: ## remove the environment and everything generated
 	rm -rf .venv .audit .mutants .superset build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

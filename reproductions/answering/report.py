@@ -10,6 +10,7 @@ import json
 import math
 import os
 import platform
+import resource
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,6 +79,9 @@ class Report:
         text = json.dumps(self.results, indent=1, allow_nan=False)
         (self.folder / "results.json").write_text(text + "\n", "utf-8")
         self._keep_at_home()
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        seconds = sum(each.ru_utime + each.ru_stime for each in used)
+        print(f"\nAll of it took {seconds:,.0f} processor seconds.")
 
     def _keep_at_home(self) -> None:
         """Keep what there is so far, so that a long run that is stopped is not lost."""

@@ -26,6 +26,7 @@ Tree: TypeAlias = "tuple[Tree, ...] | str"
 
 ROUNDS = 10
 MOST_LEAVES = 2_000_000
+MOST_ROWS = 300_000
 
 TAXONOMIES: dict[str, Tree] = {
     "workclass": (
@@ -68,10 +69,17 @@ class Generalised:
     leaf_of: tuple[Codes, ...]
     members: tuple[list[Codes], ...]
 
-    def rows(self) -> tuple[Codes, Codes]:
-        """Released rows as value indices, (rows, attributes), and their classes."""
-        whole = np.maximum(np.rint(self.counts), 0.0).astype(np.int64).ravel()
-        cells = np.repeat(np.arange(len(whole)), whole)
+    def rows(self, most: int = MOST_ROWS) -> tuple[Codes, Codes]:
+        """Released rows as value indices, (rows, attributes), and their classes.
+
+        Noise on the counts of empty leaves makes rows of them, hundreds for each record where
+        there are many leaves. Of more than `most`, so many are taken at equal distances.
+        """
+        ends = np.cumsum(np.maximum(np.rint(self.counts), 0.0).astype(np.int64).ravel())
+        total = int(ends[-1])
+        kept = min(total, most)
+        taken = np.arange(kept) * total // max(kept, 1)
+        cells = np.searchsorted(ends, taken, side="right")
         indices = np.stack(np.unravel_index(cells, self.counts.shape), axis=1)
         return indices[:, :-1], indices[:, -1]
 
@@ -145,8 +153,14 @@ def _root(features: Features, place: int) -> Value:
     if feature.numeric:
         return Value(place, everything)
     labels = [str(label) for label in features.domain[feature.name].labels]
-    tree = TAXONOMIES.get(feature.name, tuple(labels))
+    tree = TAXONOMIES.get(feature.name, ())
+    if sorted(_leaves(tree)) != sorted(labels):  # a column of another table by the same name
+        tree = tuple(labels)
     return _from_tree(place, tree, labels)
+
+
+def _leaves(tree: Tree) -> list[str]:
+    return [tree] if isinstance(tree, str) else [leaf for part in tree for leaf in _leaves(part)]
 
 
 def _from_tree(place: int, tree: Tree, labels: list[str]) -> Value:

@@ -23,7 +23,6 @@ from eke.publish.split import Split, noise_scales
 from eke.publish.utility import divergence, entropy
 from eke.query import Neighbours
 from reproductions.answering.report import Report
-from reproductions.comp.adult import Records
 from reproductions.comp.diffgen import Generalised, Utility, diffgen
 from reproductions.comp.outcome import (
     FIELDS,
@@ -36,6 +35,7 @@ from reproductions.comp.outcome import (
     show_field,
 )
 from reproductions.comp.pca_figures import EPSILONS
+from reproductions.comp.records import Records
 from reproductions.comp.simulate import exact_moments, noisy_moments
 
 Codes = NDArray[np.int64]
@@ -143,6 +143,9 @@ def _lda(
 def _scores(
     made: Floats, classes: Codes, test: Floats, truth: Codes
 ) -> tuple[float, float, float, float]:
+    if len(np.unique(classes)) < 2:  # nothing to tell apart: the only class is always said
+        share = float((truth == classes[0]).mean()) if len(classes) else 0.0
+        return share, 0.5, share, 0.5
     found = []
     for _, model in classifier_models():
         model.fit(made, classes)

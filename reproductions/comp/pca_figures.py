@@ -17,9 +17,9 @@ from eke.publish.publisher import Setting
 from eke.publish.row_share import share_of_moments
 from eke.publish.split import Split, noise_scales
 from reproductions.answering.report import Report
-from reproductions.comp.adult import Records, all_features
 from reproductions.comp.baselines import exponential_rows, laplace_rows
 from reproductions.comp.pca_picture import Errors, draw_figure_2, say_figure_2
+from reproductions.comp.records import Records, all_features
 from reproductions.comp.simulate import exact_moments, noisy_moments
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def figure_2(report: Report, records: Records) -> dict[str, Any]:
     trials = 2 if report.quick else 10
     epsilons = (0.5, 1.5) if report.quick else EPSILONS
     if report.quick:
-        codes = codes[:4000]
+        codes = codes[np.random.default_rng(report.seed).permutation(len(codes))[:4000]]
     features = all_features(records.domain)
     x = features.encode(codes)
     measured = statistics_for(features, None, count=False)
@@ -69,7 +69,7 @@ def figure_2(report: Report, records: Records) -> dict[str, Any]:
         ("components", "share"),
         [(k, float(energy[k - 1])) for k in (1, 2, 3, 5, 10, 15) if k <= len(energy)],
     )
-    counts = (1, 2, 5, 10) if report.quick else tuple(range(1, 11))
+    counts = [k for k in ((1, 2, 5, 10) if report.quick else range(1, 11)) if k <= features.width]
     rng = np.random.default_rng(report.seed)
     errors: Errors = {}
     for epsilon in epsilons:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import matplotlib.pyplot as plt
@@ -29,8 +30,9 @@ def draw_figure_2(
     tests: dict[str, dict[float, float]],
 ) -> None:
     """Energy, errors with every k, and box plots for each ε with stars where p < 0.01."""
-    figure = plt.figure(figsize=(13, 11), layout="constrained")
-    grid = figure.add_gridspec(3, 3)
+    height = 1 + math.ceil(len(errors) / 3)
+    figure = plt.figure(figsize=(13, 11 * height / 3), layout="constrained")
+    grid = figure.add_gridspec(height, 3)
     top = [figure.add_subplot(grid[0, column]) for column in range(3)]
     top[0].plot(np.arange(1, len(energy) + 1), energy, marker=".")
     top[0].set(xlabel="components", ylabel="energy", ylim=(0, 1.02), title="(a)")

@@ -13,10 +13,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from reproductions.answering.report import command_line
-from reproductions.comp.adult import add_record_arguments, chosen_records
+from reproductions.comp.adult import chosen_records
 from reproductions.comp.height_weight import figure_1
 from reproductions.comp.lda_figures import figures_3_and_4
 from reproductions.comp.pca_figures import figure_2
+from reproductions.comp.records import add_record_arguments
 from reproductions.comp.sampler import sampler_table
 
 

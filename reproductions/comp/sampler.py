@@ -9,7 +9,7 @@ import numpy as np
 from eke.publish.classifiers import area_under_roc, classifier_models
 from eke.publish.greedy import Distance, sample_greedily
 from reproductions.answering.report import Report
-from reproductions.comp.adult import Records
+from reproductions.comp.records import Records
 from reproductions.comp.simulate import exact_moments
 
 
@@ -24,7 +24,7 @@ def sampler_table(report: Report, records: Records) -> dict[str, Any]:
     rows = []
     for distance in get_args(Distance):
         sample = sample_greedily(features, moments, distance)
-        got = exact_moments(features.encode(sample.codes), sample.classes)
+        got = exact_moments(features.encode(sample.codes), sample.classes, len(moments.sizes))
         (_, model), *_ = classifier_models()
         model.fit(features.encode(sample.codes), sample.classes)
         numbers, classes = features.encode(test[:, :-1]), test[:, -1]

@@ -12,10 +12,15 @@ from eke.publish.moments import Measured, Moments
 Floats = NDArray[np.float64]
 
 
-def exact_moments(features: Floats, classes: NDArray[np.int64] | None = None) -> Moments:
-    """Class sizes, class sums and pooled second moments of a feature matrix."""
+def exact_moments(
+    features: Floats, classes: NDArray[np.int64] | None = None, kinds: int = 1
+) -> Moments:
+    """Class sizes, class sums and pooled second moments of a feature matrix.
+
+    `kinds` is the number of classes where the last ones may have no record.
+    """
     labels = np.zeros(len(features), np.int64) if classes is None else classes
-    inside = np.eye(int(labels.max()) + 1)[labels]
+    inside = np.eye(max(kinds, int(labels.max()) + 1))[labels]
     return Moments(inside.sum(axis=0), inside.T @ features, features.T @ features)
 
 

@@ -28,6 +28,7 @@ Reals = NDArray[np.float64]
 PLAIN, PRIOR = "uniform prior", "0.02-DP prior"
 NOISE = 5000.0  # the scale b; the sensitivity of 5,000 questions is at most 5,000, so ε = 1
 FOLDS = 5
+PREDICTED_FOLDS = 3  # of maximum entropy; each needs fits of its own, and all are alike
 _EXACT_CELLS = 2**16  # larger models are sampled, so that the figures show one method
 
 
@@ -37,6 +38,7 @@ class Size:
 
     measured: int
     asked: int
+    repetitions: int  # with fresh questions and fresh noise
     effort: SamplingEffort
     fold_effort: SamplingEffort
     curve_alphas: tuple[float, ...]  # of maximum entropy
@@ -46,10 +48,10 @@ class Size:
     def of(quick: bool) -> Size:
         if quick:
             few = SamplingEffort(1024, most_steps=20)
-            return Size(300, 200, few, few, (3e-3, 3e-2), (3e-3, 3e-2))
+            return Size(300, 200, 2, few, few, (3e-3, 3e-2), (3e-3, 3e-2))
         alphas = (1e-3, 3e-3, 1e-2, 2e-2)
         efforts = SamplingEffort(8192, most_steps=40), SamplingEffort(4096, most_steps=24)
-        return Size(5000, 2000, *efforts, (*alphas, 4e-2), alphas)
+        return Size(5000, 2000, 2, *efforts, (*alphas, 4e-2), alphas)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,13 +144,18 @@ def entropy_path(
 def cross_validated_entropy(
     history: History, prior: Prior | None, alphas: Sequence[float], effort: SamplingEffort
 ) -> list[float]:
-    """The RMSE of maximum entropy at each α, estimated from noisy answers alone (HIST §3.5)."""
-    sums = np.zeros(len(alphas))
+    """The RMSE of maximum entropy at each α, estimated from noisy answers alone (HIST §3.5).
+
+    Models are fitted without one fold each, as by all five; some of the folds are predicted, which
+    leaves the estimate unbiased and saves two fifths of the time.
+    """
+    sums, answers = np.zeros(len(alphas)), 0
     everything = np.arange(len(history.noisy))
-    for fold in range(FOLDS):
+    for fold in range(min(FOLDS, PREDICTED_FOLDS)):
         held = history.part(everything[fold::FOLDS])
         rest = history.part(np.setdiff1d(everything, everything[fold::FOLDS]))
+        answers += len(held.noisy)
         for place, model in enumerate(entropy_path(rest, prior, alphas, effort)):
             errors = (model.answers(held.questions) - held.noisy) ** 2
             sums[place] += float(errors.sum()) - 2.0 * history.laplace_scale**2 * len(errors)
-    return [math.sqrt(max(total / len(everything), 0.0)) for total in sums]
+    return [math.sqrt(max(total / answers, 0.0)) for total in sums]

@@ -37,9 +37,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
     }
     arguments, report = command_line("HIST", list(draw), argv, data_arguments=add_table_arguments)
     if arguments.data is not None:
-        choose_table(
-            arguments.data, [name.strip() for name in arguments.columns.split(",") if name.strip()]
-        )
+        columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
+        try:
+            choose_table(arguments.data, columns)
+        except ValueError as error:
+            raise SystemExit(f"{arguments.data}: {error}") from None
     results = {figure: draw[figure](report) for figure in arguments.figures}
     report.write()
     return results

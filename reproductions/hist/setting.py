@@ -23,6 +23,7 @@ DATA = Path(__file__).resolve().parents[2] / "data" / "census_income_kdd_9attr.c
 LETTERS = "AGEBRWMOS"  # as the paper abbreviates its attributes
 _TABLE, _COLUMNS = "EKE_HIST_TABLE", "EKE_HIST_COLUMNS"
 PRIOR_EPSILON = 0.02
+_LEAST_COLUMNS, _MOST_VALUES = 3, 500
 Reals = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
@@ -51,21 +52,42 @@ def choose_table(path: Path, columns: Sequence[str]) -> None:
     """Take another table, IPUMS say: a CSV file with a header, all its columns or those named.
 
     Processes side by side must take the same one, so it is noted where they look.
+
+    Raises:
+        ValueError: for columns that are not there, or too few or too wide for the figures.
     """
     os.environ[_TABLE], os.environ[_COLUMNS] = str(path.resolve()), ",".join(columns)
     census.cache_clear()
+    census()
+
+
+def _check(table: pd.DataFrame) -> None:
+    """Triples need three columns, and marginals list every value."""
+    if table.shape[1] < _LEAST_COLUMNS:
+        raise ValueError(f"the figures need at least {_LEAST_COLUMNS} columns")
+    for name in table:
+        if not 2 <= table[name].nunique(dropna=False) <= _MOST_VALUES:
+            raise ValueError(
+                f"column {name} has {table[name].nunique(dropna=False)} values, columns need 2 to "
+                f"{_MOST_VALUES}: name the others in --columns"
+            )
 
 
 @lru_cache(maxsize=1)
 def census() -> Census:
     """The nine attributes nearest to those of the paper, or the table that was chosen."""
     if _TABLE in os.environ:
-        table = pd.read_csv(os.environ[_TABLE], skipinitialspace=True)
+        table = pd.read_csv(os.environ[_TABLE], skipinitialspace=True, low_memory=False)
         wanted = [name for name in os.environ[_COLUMNS].split(",") if name]
+        absent = [name for name in wanted if name not in table.columns]
+        if absent:
+            raise ValueError(f"there is no column {', '.join(absent)}")
         table = table[wanted] if wanted else table
+        _check(table)
     else:
         table = pd.read_csv(DATA).iloc[:, :9]
-    codes = np.stack([np.unique(table[c], return_inverse=True)[1] for c in table], axis=1)
+    found = [pd.factorize(table[c], sort=True, use_na_sentinel=False)[0] for c in table]
+    codes = np.stack(found, axis=1)
     sizes = codes.max(axis=0) + 1
     named = zip(table.columns, sizes, strict=True)
     return Census(Domain({n: Integer(0, int(s) - 1) for n, s in named}), codes.astype(np.int64))
