@@ -52,6 +52,8 @@ def test_pairs_with_the_target_count_together_as_all_others() -> None:
             {("a", "b"): 4.0, ("a", "c"): 4.0, ("b", "c"): 4.0},
         ),
         (["SELECT a, COUNT(*) FROM t WHERE b > 1 GROUP BY a"], {("a", "b"): 27.0}),
+        (["SELECT a > 1, COUNT(*) FROM t WHERE b > 1 GROUP BY 1"], {("a", "b"): 27.0}),
+        (["SELECT MEDIAN(c) FROM t WHERE d = 1"], {("c", "d"): 27.0}),
         (
             [{"sql": "SELECT AVG(c) FROM t WHERE d = 1", "weight": 2, "columns": None}, ["a", "b"]],
             {("c", "d"): 2.0, ("a", "b"): 27.0},
