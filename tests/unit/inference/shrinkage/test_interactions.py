@@ -14,7 +14,15 @@ from eke.inference.shrinkage import (
     Shrinkage,
     prior_from_history,
 )
-from eke.inference.shrinkage.interactions import ASSUMED, TOGETHER, drawn_events
+from eke.inference.shrinkage.interactions import (
+    ALIKE,
+    ASSUMED,
+    AWARE,
+    ENOUGH,
+    FEW,
+    TOGETHER,
+    drawn_events,
+)
 from eke.privacy.law import Laplace
 from eke.query import Prior, count, marginal, moment
 from tests.parts import in_long
@@ -104,16 +112,22 @@ def test_a_history_without_tables_has_no_interactions() -> None:
     assert Interactions.of_history([], PRIOR, Prior(DOMAIN)) is None
 
 
-def test_guesses_are_told() -> None:
+def test_what_few_pairs_cannot_show_is_told() -> None:
     columns = [
         Measurement(marginal("a").on(DOMAIN), Laplace(2.0), (20.0,) * 5),
         Measurement(marginal("b").on(DOMAIN), Laplace(2.0), (33.0,) * 3),
     ]
     told = Interactions.of_history(columns, PRIOR, Prior(DOMAIN))
     assert told is not None
-    assert told.guesses(count(a=1, b=1).on(DOMAIN))
+    assert told.caveats(count(a=1, b=1).on(DOMAIN)) == (AWARE,)
     assert told.strengths[1] == ASSUMED
-    assert not told.guesses(count(a=1).on(DOMAIN))
+    assert not told.caveats(count(a=1).on(DOMAIN))
+    many = [(f"x{k}", "y") for k in range(ENOUGH - 1)]
+    assert interactions({*many[:FEW]}).caveats(QUERIES[0]) == (ALIKE.format(pairs=8, enough=59),)
+    assert interactions({*many}).caveats(QUERIES[0])
+    assert not interactions({*many, ("a", "z")}).caveats(QUERIES[0])
+    measured = {("a", "b"), ("a", "c"), ("b", "c")}
+    assert not interactions({*measured, *many[:FEW]}).caveats(QUERIES[0])
 
 
 def test_events_are_ranges_around_records() -> None:
