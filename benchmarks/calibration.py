@@ -12,7 +12,7 @@ proportion to √(p(1−p)), that the truth says holds 95 %. Nobody could have c
 the truth. Single columns say nothing of how columns depend on each other; those intervals say that
 they rest on a guess.
 
-    python benchmarks/calibration.py [--seeds 6] [--questions 100] [--tables …] [--histories …]
+    python benchmarks/calibration.py [--seeds 3] [--questions 100] [--tables …] [--histories …]
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def measured(drawn: Table, seed: int, history: str, questions: int, epsilon: flo
 def main() -> None:
     """Print a line for each table and history, then all of it as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--tables", default=",".join(TABLES))

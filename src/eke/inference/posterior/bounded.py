@@ -19,7 +19,8 @@ from eke.inference.posterior.protocol import (
 
 SHARE = 0.05
 """Of an interval's chance to miss: what the ends take of it. The belief itself keeps the rest."""
-_DRAWN_AT = 0.05  # the chance to miss whose ends value, probabilities and density go by
+_DRAWN_AT = 0.05  # the chance to miss whose ends probabilities and density go by
+_NOTHING = 1e-6  # so little of a belief between the ends says nothing about what is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,12 @@ class Limit:
 class BoundedPosterior:
     """What is known of θ, which lies above `floor` and every `at_least` and below every `at_most`.
 
-    Intervals are those of the belief, cut at the ends. Both hold with the promised probability
-    together: a share of the chance to miss goes to the noises of the limits, the same to each, so
-    that the limits hold however the best of them is picked (Bonferroni). Probabilities and the
-    density are those of the belief between the ends, and with the chance that these miss, those of
-    the belief alone. A belief that lies beyond the ends is wrong, and says nothing between them.
+    Intervals are those of the belief, cut at the ends, and wider by as much as the belief lies
+    beyond these. Both hold with the promised probability together: a share of the chance to miss
+    goes to the noises of the limits, the same to each, so that the limits hold however the best of
+    them is picked (Bonferroni). Probabilities and the density are those of the belief between the
+    ends, and with the chance that these miss, those of the belief alone. A belief that lies beyond
+    the ends is wrong, and says nothing of what is between them.
     """
 
     of: Posterior
@@ -69,11 +71,14 @@ class BoundedPosterior:
     def interval(self, confidence: float) -> tuple[float, float]:
         miss = 1.0 - checked_confidence(confidence)
         low, high = self.ends(miss)
-        near, far = self.of.interval(1.0 - (1.0 - SHARE) * miss)
+        rest = (1.0 - SHARE) * miss
         if low > high:  # limits contradict each other, so noise went beyond what was allowed for
-            return near, far
-        if self._astray:
+            return self.of.interval(1.0 - rest)
+        mass = self._mass(1.0)
+        if mass < _NOTHING:
             return low, high
+        # Of what the belief holds between the ends, too, no more may be missed.
+        near, far = self.of.interval(1.0 - rest * mass)
         value = self.value
         return min(max(low, near), high, value), max(min(high, far), low, value)
 
@@ -93,10 +98,8 @@ class BoundedPosterior:
         doubt, (low, high) = SHARE * _DRAWN_AT, self.ends(_DRAWN_AT)
         if not low < high:
             return alone
-        if self._astray:
-            bounded = np.full(at.shape, 1.0 / (high - low))
-        else:
-            bounded = alone / self.of.probability(above=low, below=high)
+        mass = self._mass(_DRAWN_AT)
+        bounded = np.full(at.shape, 1.0 / (high - low)) if mass < _NOTHING else alone / mass
         inside = np.where((at >= low) & (at <= high), bounded, 0.0)
         return np.asarray(doubt * alone + (1.0 - doubt) * inside)
 
@@ -111,14 +114,12 @@ class BoundedPosterior:
         near, far = max(above, low), min(below, high)
         if near >= far:
             return 0.0
-        if self._astray:
+        mass = self._mass(_DRAWN_AT)
+        if mass < _NOTHING:
             return (far - near) / (high - low)
-        mass = self.of.probability(above=low, below=high)
         return min(self.of.probability(above=near, below=far) / mass, 1.0)
 
-    @property
-    def _astray(self) -> bool:
-        """Whether the belief lies beyond the ends, so that it knows nothing of what is between."""
-        low, high = self.ends(1.0)
-        near, far = self.of.interval(1.0 - _DRAWN_AT)
-        return far < low or near > high
+    def _mass(self, miss: float) -> float:
+        """The probability that the belief gives to what is between the ends."""
+        low, high = self.ends(miss)
+        return self.of.probability(above=low, below=high) if low < high else 0.0

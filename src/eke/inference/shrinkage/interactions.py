@@ -93,12 +93,14 @@ class Interactions:
         records = max(_records(tables), 1.0)
         excesses: dict[int, list[FloatArray]] = defaultdict(list)
         known: dict[int, set[Columns]] = defaultdict(set)
+        sources: dict[int, set[Columns]] = defaultdict(set)
         for table in tables:
             for chosen, excess in _excesses(table, prior, before, records):
                 excesses[len(chosen)].append(excess)
                 known[len(chosen)].add(chosen)
+                sources[len(chosen)].add(table.query.attributes)
         strengths = tuple(
-            _strength(np.concatenate(excesses[order]), len(known[order]))
+            _strength(np.concatenate(excesses[order]), len(sources[order]))
             for order in range(1, max(known) + 1)
         )
         fall = 1.0
@@ -288,7 +290,10 @@ def _even(sequence: int) -> FloatArray:
 
 
 def _strength(needed: FloatArray, tables: int) -> float:
-    """τ that holds 95 % of events, and as much more as Student's t allows for few tables."""
+    """τ that holds 95 % of events, and as much more as Student's t allows for few tables.
+
+    The pairs within one table share its columns, and count as one.
+    """
     if not needed.size:
         return 0.0
     squared = max(float(np.quantile(needed, LEVEL)), 0.0)

@@ -23,6 +23,8 @@ def test_intervals_are_nested_hold_the_value_and_keep_within_the_ends(centre: fl
     inner = (belief.value, belief.value)
     for confidence in (0.01, 0.5, 0.9, 0.95, 0.999, 1 - 1e-9):
         low, high = belief.interval(confidence)
+        if confidence == 0.95:
+            assert belief.probability(above=low - 1e-9, below=high + 1e-9) >= confidence
         assert low <= inner[0] <= inner[1] <= high
         least, most = belief.ends(1.0 - confidence)
         assert least <= low

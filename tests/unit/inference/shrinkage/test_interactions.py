@@ -21,6 +21,7 @@ from eke.inference.shrinkage.interactions import (
     ENOUGH,
     FEW,
     TOGETHER,
+    _strength,
     drawn_events,
 )
 from eke.privacy.law import Laplace
@@ -191,3 +192,21 @@ def test_intervals_hold_for_questions_unlike_those_measured(histories: int) -> N
     assert 0.89 <= np.mean(held) <= 1.0
     assert np.median(wide) < 10_000
     assert np.mean(narrow) < 0.89
+
+
+def test_few_tables_are_allowed_for_however_many_pairs_they_hold() -> None:
+    """A table of three columns holds three pairs, and counts as one table: Student's t of 1, 2."""
+    cells = np.zeros((5, 3, 4))
+    cells[:2, :1, :2], cells[2:, 1:, 2:] = 40.0, 20.0
+    whole = Measurement(marginal("a", "b", "c").on(DOMAIN), Laplace(1e-6), tuple(cells.flat))
+    pairs = [
+        Measurement(marginal(*names).on(DOMAIN), Laplace(1e-6), tuple(cells.sum(axis=axis).flat))
+        for axis, names in ((2, "ab"), (1, "ac"), (0, "bc"))
+    ]
+    one, three = (_strength(np.array([4.0]), number) * 1.959964 / 2.0 for number in (1, 3))
+    assert (one, three) == pytest.approx((12.706, 3.182), abs=1e-3)
+    together = Interactions.of_history([whole], PRIOR, Prior(DOMAIN))
+    apart = Interactions.of_history(pairs, PRIOR, Prior(DOMAIN))
+    assert together is not None
+    assert apart is not None
+    assert together.strengths[1] > 2.0 * apart.strengths[1]
