@@ -22,7 +22,7 @@ from eke.errors import EstimateError
 from eke.history import Measurement
 from eke.inference.features import HistoryFeatures
 from eke.inference.max_entropy import choose_entropy_alpha, constraints_of, fit_max_entropy
-from eke.inference.posterior import ExactPosterior
+from eke.inference.posterior import Posterior
 from eke.inference.shrinkage import Evidence, Factorisation, Noise, Shrinkage, choose_alpha
 from eke.privacy.law import Gaussian
 from eke.query import Query, count, table
@@ -41,11 +41,11 @@ class Arrays:
     def values(self) -> FloatArray:
         return np.array([value for one in self.measurements for value in one.values])
 
-    def unbiased(self, query: Query) -> ExactPosterior:
+    def unbiased(self, query: Query) -> Posterior:
         """Generalised least squares; refuses what the answers do not determine."""
         return Shrinkage(Factorisation(self._evidence(Assumptions())), math.inf).posterior(query)
 
-    def shrunk(self, query: Query, assumed: Assumptions) -> ExactPosterior:
+    def shrunk(self, query: Query, assumed: Assumptions) -> Posterior:
         """The estimate of shrinkage (HIST Th. 3), whose error bars rest on α."""
         evidence = self._evidence(assumed)
         solver = Factorisation(evidence)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
+    from eke.inference.posterior.bounded import BoundedPosterior, Limit
     from eke.inference.posterior.composed import ComposedNoise
     from eke.inference.posterior.exact import (
         ExactPosterior,
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from eke.inference.posterior.widened import WidenedPosterior
 
 __all__ = [
+    "BoundedPosterior",
     "ComposedNoise",
     "ExactPosterior",
+    "Limit",
     "Posterior",
     "ProbabilityMass",
     "SymmetricPosterior",
@@ -39,6 +42,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
+            "bounded": "BoundedPosterior Limit",
             "composed": "ComposedNoise",
             "exact": "ExactPosterior exact_masses halfwidth halfwidths tail",
             "mass": "ProbabilityMass mass_error",

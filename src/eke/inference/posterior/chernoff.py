@@ -15,6 +15,8 @@ from eke.inference.crossing import crossing
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.protocol import checked_confidence
 
+_TILTS = np.geomspace(0.05, 50.0, 64)  # of a noise of deviation 1
+
 
 def chernoff_tail(noise: ComposedNoise, x: float) -> float:
     """An upper bound on Pr(e > x) for x ≥ 0: inf over s of exp(−s·x + v·s²/2)·Π 1/(1 − w²s²)."""
@@ -38,6 +40,23 @@ def chernoff_halfwidth(noise: ComposedNoise, confidence: float) -> float:
     small = high * 1e-11
     root = crossing(lambda x: _least_exponent(noise, x) - target, 0.0, high, within=small)
     return (root + small) * (1.0 + 1e-9)  # right of the root, whatever side the search stopped on
+
+
+def tilted_halfwidth(noise: ComposedNoise, confidence: float) -> float:
+    """The same at the best of a few tilts, without a search; up to a few percent wider.
+
+    Any tilt is valid, so that this is an upper bound; a microsecond each instead of milliseconds.
+    """
+    least = math.log(2.0 / (1.0 - checked_confidence(confidence)))
+    if noise.is_zero:
+        return 0.0
+    deviation = math.sqrt(noise.variance)
+    largest = noise.laplace_scales.max(initial=0.0) / deviation
+    tilts = _TILTS if largest == 0.0 else _TILTS / (1.0 + _TILTS * largest)  # short of the pole
+    squares = (noise.laplace_scales / deviation) ** 2
+    moments = -np.log1p(-np.multiply.outer(tilts**2, squares)) @ noise.multiplicities
+    moments += 0.5 * noise.gaussian_variance / noise.variance * tilts**2
+    return deviation * float(((least + moments) / tilts).min())
 
 
 def _least_exponent(noise: ComposedNoise, x: float) -> float:

@@ -18,7 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from eke.errors import AccuracyError
 from eke.inference.memo import keep_few
 from eke.inference.posterior.centred_belief import CentredBelief
-from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail
+from eke.inference.posterior.chernoff import (
+    chernoff_halfwidth,
+    chernoff_tail,
+    tilted_halfwidth,
+)
 from eke.inference.posterior.composed import ComposedNoise
 from eke.inference.posterior.contour import invert, invert_each
 from eke.inference.posterior.mass import ProbabilityMass
@@ -144,6 +148,16 @@ def halfwidths(noises: Sequence[ComposedNoise], confidence: float) -> Reals:
         fresh.append(keep_few(noise.widths, confidence, width))
     new = iter(fresh)
     return np.array([next(new) if width is None else width for width in known])
+
+
+def bounded_halfwidth(noise: ComposedNoise, confidence: float) -> float:
+    """No less than the half-width, and found without inversion: exact where it has a closed form.
+
+    Elsewhere it is up to 1.55 times as wide, for confidences from 0.99.
+    """
+    closed = _closed_halfwidth(noise, checked_confidence(confidence))
+    half = tilted_halfwidth(noise, confidence) if closed is None else closed
+    return half * (1.0 + _ROUNDED_UP) + noise.grid_slack
 
 
 def _closed_halfwidth(noise: ComposedNoise, confidence: float) -> float | None:

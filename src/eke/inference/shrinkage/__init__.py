@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from eke.inference.shrinkage.dense.kernel import DenseKernel
     from eke.inference.shrinkage.estimator import Shrinkage
     from eke.inference.shrinkage.evidence import Evidence, Total
-    from eke.inference.shrinkage.interactions import AWARE, Interactions
+    from eke.inference.shrinkage.interactions import Interactions
     from eke.inference.shrinkage.noise import Noise
     from eke.inference.shrinkage.prior import measured_prior, onto_simplex, prior_from_history
     from eke.inference.shrinkage.solver import AlphaChoice, Convergence, Solver
 
 __all__ = [
-    "AWARE",
     "AlphaChoice",
     "ConjugateGradients",
     "Convergence",
@@ -54,7 +53,7 @@ if not TYPE_CHECKING:
             "dense.kernel": "DenseKernel",
             "estimator": "Shrinkage",
             "evidence": "Evidence Total",
-            "interactions": "AWARE Interactions",
+            "interactions": "Interactions",
             "noise": "Noise",
             "prior": "measured_prior onto_simplex prior_from_history",
             "solver": "AlphaChoice Convergence Solver",

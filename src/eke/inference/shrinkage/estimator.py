@@ -19,7 +19,7 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.errors import EstimateError
 from eke.inference.features import HistoryFeatures
-from eke.inference.posterior import ExactPosterior
+from eke.inference.posterior import ExactPosterior, Posterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage.evidence import SeenQuestions
 from eke.inference.shrinkage.interactions import Interactions
@@ -50,8 +50,9 @@ class Estimates:
 class Shrinkage:
     """The estimator at one α.
 
-    Error bars of single questions allow for what is open as `interactions` say. Without these, and
-    where nothing but noise is open, they are those of α, widened by `inflation`.
+    Error bars of single questions allow for what is open as `interactions` say, and keep within
+    what measured tables allow. Without these, and where nothing but noise is open, they are those
+    of α, widened by `inflation`.
     """
 
     def __init__(
@@ -87,13 +88,13 @@ class Shrinkage:
             np.concatenate([one.model_variances for one in estimates]),
         )
 
-    def posterior(self, query: Query) -> ExactPosterior:
+    def posterior(self, query: Query) -> Posterior:
         """The belief about one question, its constant included."""
         return next(self.posteriors([query]))
 
     def posteriors(
         self, queries: Sequence[Query], progress: Progress = silent
-    ) -> Iterator[ExactPosterior]:
+    ) -> Iterator[Posterior]:
         """The beliefs about several questions, solved together."""
         done = 0
         progress("estimating", 0.0)
@@ -108,9 +109,8 @@ class Shrinkage:
                         "history does not determine this question, so its unbiased estimate has no "
                         'error bars; use a finite alpha (method="shrinkage")'
                     )
-                model_variance = self._left_open(query, model_variance)
-                noise = self.evidence.noise.law_of(estimates.weights[:, place], model_variance)
-                yield ExactPosterior(float(estimates.values[place]) + float(query.constant), noise)
+                value = float(estimates.values[place]) + float(query.constant)
+                yield self._believed(query, value, estimates.weights[:, place], model_variance)
 
     def estimate_asked(self, asked: SeenQuestions) -> Estimates:
         """The estimates of questions whose inner products are known."""
@@ -133,15 +133,20 @@ class Shrinkage:
         noise_variances = evidence.noise.variances_of(weights)
         return Estimates(values, weights, noise_variances, self.inflation * left_open)
 
-    def _left_open(self, query: Query, stated: float) -> float:
-        """The variance of what history leaves open, as its tables say; `stated` is what α says."""
-        if self.interactions is None or not 0.0 < self.alpha < math.inf:
-            return stated
-        parts = self.interactions.left_open(query)
-        if parts is None:
-            return stated
+    def _believed(
+        self, query: Query, value: float, weights: FloatArray, stated: float
+    ) -> Posterior:
+        """The belief with these weights; `stated` is the variance that α says is left open."""
+        seen, noise = self.interactions, self.evidence.noise
+        parts = None
+        if seen is not None and 0.0 < self.alpha < math.inf:
+            parts = seen.left_open(query)
+        if seen is None or parts is None:
+            return ExactPosterior(value, noise.law_of(weights, stated))
         norm = stated / (self.inflation * self.alpha**2)
-        return norm * parts.variance + parts.margin_noise
+        left_open = norm * parts.variance + parts.margin_noise
+        belief = ExactPosterior(value, noise.law_of(weights, left_open))
+        return seen.bounds.around(query, belief)
 
     def _together(self, blocks: Sequence[Block]) -> Estimates:
         domain = self.evidence.kernel.prior.domain

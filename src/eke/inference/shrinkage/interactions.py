@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -26,6 +26,7 @@ from scipy.special import stdtrit
 from eke.arrays import FloatArray
 from eke.history import Measurement
 from eke.inference.features import is_plain
+from eke.inference.shrinkage.bounds import Bounds
 from eke.inference.shrinkage.prior import margins_of
 from eke.query import Prior, Query
 
@@ -37,6 +38,8 @@ ASSUMED = 0.2
 """Of pairs, where history measured few of them: a guess, and said to be one."""
 FEW = 8
 """So many pairs of columns tell how large the others are."""
+ENOUGH = 59
+"""Of so many pairs drawn at random the strongest is among the strongest 5 % of all, 95 % sure."""
 TOGETHER = 0.1
 """Correlation of the open parts of one question: they share columns, and often their sign."""
 _DRAWS = 120  # events a table
@@ -50,6 +53,10 @@ _NEVER = 1e-12  # variance of an event that cannot vary
 AWARE = (
     "Hardly any table of the history holds two columns together, so that little tells how these "
     "depend on each other: the interval rests on a guess, and may miss."
+)
+ALIKE = (
+    "Only {pairs} pairs of columns were measured together. The interval takes columns of other "
+    "pairs to depend on each other no more than these do, which fewer than {enough} cannot show."
 )
 
 
@@ -68,6 +75,8 @@ class Interactions:
     """By what factor τ changes for each column more than there are strengths."""
     margin_noise: Mapping[str, float]
     """The variance of the prior's counts of each column, where it was measured."""
+    bounds: Bounds = field(default_factory=lambda: Bounds({}))
+    """What the tables allow counts to be, however large interactions are."""
 
     @staticmethod
     def of_history(
@@ -84,12 +93,14 @@ class Interactions:
         records = max(_records(tables), 1.0)
         excesses: dict[int, list[FloatArray]] = defaultdict(list)
         known: dict[int, set[Columns]] = defaultdict(set)
+        sources: dict[int, set[Columns]] = defaultdict(set)
         for table in tables:
             for chosen, excess in _excesses(table, prior, before, records):
                 excesses[len(chosen)].append(excess)
                 known[len(chosen)].add(chosen)
+                sources[len(chosen)].add(table.query.attributes)
         strengths = tuple(
-            _strength(np.concatenate(excesses[order]), len(known[order]))
+            _strength(np.concatenate(excesses[order]), len(sources[order]))
             for order in range(1, max(known) + 1)
         )
         fall = 1.0
@@ -101,7 +112,8 @@ class Interactions:
             fall = min(max(strengths[-1] / max(strengths[-2], 1e-9), _MOST_FALL), 1.0)
         every = frozenset(one for some in known.values() for one in some)
         noise = {name: variance for name, (_, variance) in margins_of(prior.domain, tables).items()}
-        return Interactions(prior, records, every, strengths, fall, noise)
+        bounds = Bounds.of_history(tables, most_cells=_MOST_CELLS)
+        return Interactions(prior, records, every, strengths, fall, noise, bounds)
 
     def strength(self, columns: Columns) -> float:
         """τ of one set of columns; of one with a column never measured, no less than of that."""
@@ -110,11 +122,15 @@ class Interactions:
         fresh = any((name,) not in self.known for name in columns)
         return max(value, self.strengths[0]) if fresh else value
 
-    def guesses(self, query: Query) -> bool:
-        """True when few pairs were measured, and the question is about columns not measured so."""
+    def caveats(self, query: Query) -> tuple[str, ...]:
+        """What is taken for granted of a question about pairs of columns that were not measured."""
         read = _read(query)
+        if read in self.known or all(pair in self.known for pair in combinations(read, 2)):
+            return ()
         pairs = sum(len(columns) == 2 for columns in self.known)
-        return len(read) > 1 and read not in self.known and pairs < FEW
+        if pairs < FEW:
+            return (AWARE,)
+        return () if pairs >= ENOUGH else (ALIKE.format(pairs=pairs, enough=ENOUGH),)
 
     def left_open(self, query: Query) -> OpenParts | None:
         """How large the parts are that no table tells; None when tables tell them all."""
@@ -274,7 +290,10 @@ def _even(sequence: int) -> FloatArray:
 
 
 def _strength(needed: FloatArray, tables: int) -> float:
-    """τ that holds 95 % of events, and as much more as Student's t allows for few tables."""
+    """τ that holds 95 % of events, and as much more as Student's t allows for few tables.
+
+    The pairs within one table share its columns, and count as one.
+    """
     if not needed.size:
         return 0.0
     squared = max(float(np.quantile(needed, LEVEL)), 0.0)

@@ -34,7 +34,6 @@ from eke.inference.max_entropy import (
 from eke.inference.posterior import ComposedNoise, ExactPosterior
 from eke.inference.progress import Progress, silent
 from eke.inference.shrinkage import (
-    AWARE,
     AlphaChoice,
     ConjugateGradients,
     Evidence,
@@ -162,7 +161,7 @@ class Estimator:
             replace(
                 one,
                 convergence=estimator.convergence,
-                caveats=(AWARE,) if seen is not None and seen.guesses(query) else (),
+                caveats=() if seen is None else seen.caveats(query),
             )
             for one, query in zip(estimates, queries, strict=True)
         ]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from eke.errors import AccuracyError
 from eke.inference.posterior import ComposedNoise, halfwidth, tail
-from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail
+from eke.inference.posterior.chernoff import chernoff_halfwidth, chernoff_tail, tilted_halfwidth
+from eke.inference.posterior.exact import bounded_halfwidth
 
 
 def test_one_laplace_in_closed_form():
@@ -38,12 +39,25 @@ def test_never_below_the_truth(parts, variance, deviations, confidence):
     x = deviations * math.sqrt(noise.variance)
     assert chernoff_tail(noise, x) >= tail(noise, x)
     assert chernoff_halfwidth(noise, confidence) >= halfwidth(noise, confidence)
+    assert tilted_halfwidth(noise, confidence) >= halfwidth(noise, confidence)
+    assert bounded_halfwidth(noise, confidence) >= halfwidth(noise, confidence)
 
 
 def test_close_to_the_truth_far_out():
     noise = ComposedNoise(np.full(100, 1.0), 5.0)
     assert chernoff_tail(noise, 140.0) < 100 * tail(noise, 140.0)
     assert chernoff_halfwidth(noise, 1 - 1e-12) < 1.2 * halfwidth(noise, 1 - 1e-12)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 40, 3_000])
+@pytest.mark.parametrize("variance", [0.0, 30.0])
+@pytest.mark.parametrize("confidence", [0.99, 1 - 1e-4, 1 - 1e-9])
+def test_a_few_tilts_are_nearly_as_good_as_the_best(parts, variance, confidence):
+    noise = ComposedNoise(np.array([1.0]), variance, counts=np.array([parts]))
+    best = chernoff_halfwidth(noise, confidence)
+    assert best * (1 - 1e-8) <= tilted_halfwidth(noise, confidence) <= 1.03 * best
+    exact = halfwidth(noise, confidence)
+    assert exact <= bounded_halfwidth(noise, confidence) <= 1.55 * exact
 
 
 def test_edges():

@@ -14,7 +14,16 @@ from eke.inference.shrinkage import (
     Shrinkage,
     prior_from_history,
 )
-from eke.inference.shrinkage.interactions import ASSUMED, TOGETHER, drawn_events
+from eke.inference.shrinkage.interactions import (
+    ALIKE,
+    ASSUMED,
+    AWARE,
+    ENOUGH,
+    FEW,
+    TOGETHER,
+    _strength,
+    drawn_events,
+)
 from eke.privacy.law import Laplace
 from eke.query import Prior, count, marginal, moment
 from tests.parts import in_long
@@ -104,16 +113,22 @@ def test_a_history_without_tables_has_no_interactions() -> None:
     assert Interactions.of_history([], PRIOR, Prior(DOMAIN)) is None
 
 
-def test_guesses_are_told() -> None:
+def test_what_few_pairs_cannot_show_is_told() -> None:
     columns = [
         Measurement(marginal("a").on(DOMAIN), Laplace(2.0), (20.0,) * 5),
         Measurement(marginal("b").on(DOMAIN), Laplace(2.0), (33.0,) * 3),
     ]
     told = Interactions.of_history(columns, PRIOR, Prior(DOMAIN))
     assert told is not None
-    assert told.guesses(count(a=1, b=1).on(DOMAIN))
+    assert told.caveats(count(a=1, b=1).on(DOMAIN)) == (AWARE,)
     assert told.strengths[1] == ASSUMED
-    assert not told.guesses(count(a=1).on(DOMAIN))
+    assert not told.caveats(count(a=1).on(DOMAIN))
+    many = [(f"x{k}", "y") for k in range(ENOUGH - 1)]
+    assert interactions({*many[:FEW]}).caveats(QUERIES[0]) == (ALIKE.format(pairs=8, enough=59),)
+    assert interactions({*many}).caveats(QUERIES[0])
+    assert not interactions({*many, ("a", "z")}).caveats(QUERIES[0])
+    measured = {("a", "b"), ("a", "c"), ("b", "c")}
+    assert not interactions({*measured, *many[:FEW]}).caveats(QUERIES[0])
 
 
 def test_events_are_ranges_around_records() -> None:
@@ -177,3 +192,21 @@ def test_intervals_hold_for_questions_unlike_those_measured(histories: int) -> N
     assert 0.89 <= np.mean(held) <= 1.0
     assert np.median(wide) < 10_000
     assert np.mean(narrow) < 0.89
+
+
+def test_few_tables_are_allowed_for_however_many_pairs_they_hold() -> None:
+    """A table of three columns holds three pairs, and counts as one table: Student's t of 1, 2."""
+    cells = np.zeros((5, 3, 4))
+    cells[:2, :1, :2], cells[2:, 1:, 2:] = 40.0, 20.0
+    whole = Measurement(marginal("a", "b", "c").on(DOMAIN), Laplace(1e-6), tuple(cells.flat))
+    pairs = [
+        Measurement(marginal(*names).on(DOMAIN), Laplace(1e-6), tuple(cells.sum(axis=axis).flat))
+        for axis, names in ((2, "ab"), (1, "ac"), (0, "bc"))
+    ]
+    one, three = (_strength(np.array([4.0]), number) * 1.959964 / 2.0 for number in (1, 3))
+    assert (one, three) == pytest.approx((12.706, 3.182), abs=1e-3)
+    together = Interactions.of_history([whole], PRIOR, Prior(DOMAIN))
+    apart = Interactions.of_history(pairs, PRIOR, Prior(DOMAIN))
+    assert together is not None
+    assert apart is not None
+    assert together.strengths[1] > 2.0 * apart.strengths[1]
