@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from eke.late import late_names
 
 if TYPE_CHECKING:
-    from eke.inference.posterior.bounded import BoundedPosterior, Limit
+    from eke.inference.posterior.bounded import BoundedPosterior, NoisyBound
     from eke.inference.posterior.composed import ComposedNoise
     from eke.inference.posterior.exact import (
         ExactPosterior,
@@ -26,7 +26,7 @@ __all__ = [
     "BoundedPosterior",
     "ComposedNoise",
     "ExactPosterior",
-    "Limit",
+    "NoisyBound",
     "Posterior",
     "ProbabilityMass",
     "SymmetricPosterior",
@@ -42,7 +42,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
-            "bounded": "BoundedPosterior Limit",
+            "bounded": "BoundedPosterior NoisyBound",
             "composed": "ComposedNoise",
             "exact": "ExactPosterior exact_masses halfwidth halfwidths tail",
             "mass": "ProbabilityMass mass_error",

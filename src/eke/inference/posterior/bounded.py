@@ -24,7 +24,7 @@ _NOTHING = 1e-6  # so little of a belief between the ends says nothing about wha
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class NoisyBound:
     """A bound of the true answer: a number off by some of the noises, each by its whole width."""
 
     value: float
@@ -45,8 +45,8 @@ class BoundedPosterior:
 
     of: Posterior
     noises: Sequence[ComposedNoise]
-    at_least: Sequence[Limit]
-    at_most: Sequence[Limit]  # at least one
+    at_least: Sequence[NoisyBound]
+    at_most: Sequence[NoisyBound]  # at least one
     floor: float
 
     def ends(self, miss: float) -> tuple[float, float]:

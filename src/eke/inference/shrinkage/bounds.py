@@ -16,7 +16,7 @@ import numpy as np
 from eke.arrays import FloatArray
 from eke.history import Measurement
 from eke.inference.features import is_plain
-from eke.inference.posterior import BoundedPosterior, ComposedNoise, Limit, Posterior
+from eke.inference.posterior import BoundedPosterior, ComposedNoise, NoisyBound, Posterior
 from eke.privacy.law import NoiseLaw
 from eke.query import Query
 from eke.query.vector import IntVector
@@ -71,7 +71,7 @@ class Bounds:
         if ranges is None or not self.tables or len(ranges) > _MOST_COLUMNS:
             return belief
         noises: list[ComposedNoise] = []
-        missing: dict[str, Limit] = {}
+        missing: dict[str, NoisyBound] = {}
         for name, vector in ranges.items():
             if (name,) in self.tables:
                 missing[name] = self._limit({name: 1 - vector}, noises)
@@ -87,21 +87,21 @@ class Bounds:
                     lost = [missing[name] for name in others]
                     value = some.value - sum(one.value for one in lost)
                     used = some.noises + tuple(k for one in lost for k in one.noises)
-                    at_least.append(Limit(value, used))
+                    at_least.append(NoisyBound(value, used))
         shift = float(query.constant)
-        at_least = [Limit(one.value + shift, one.noises) for one in at_least]
-        at_most = [Limit(one.value + shift, one.noises) for one in at_most]
+        at_least = [NoisyBound(one.value + shift, one.noises) for one in at_least]
+        at_most = [NoisyBound(one.value + shift, one.noises) for one in at_most]
         return BoundedPosterior(belief, noises, at_least, at_most, floor=shift)
 
-    def _limit(self, ranges: Mapping[str, IntVector], noises: list[ComposedNoise]) -> Limit:
+    def _limit(self, ranges: Mapping[str, IntVector], noises: list[ComposedNoise]) -> NoisyBound:
         """How many records fall into ranges, by the best table; its noise joins the others."""
         margin = self._margin(tuple(ranges))
         inside = [np.flatnonzero(vector) for vector in ranges.values()]
         cells = margin.counts[np.ix_(*inside)] if inside else margin.counts
         if not cells.size:
-            return Limit(0.0, ())
+            return NoisyBound(0.0, ())
         noises.append(self._noise(margin.law, cells.size * margin.cells))
-        return Limit(float(cells.sum()), (len(noises) - 1,))
+        return NoisyBound(float(cells.sum()), (len(noises) - 1,))
 
     def _margin(self, columns: Columns) -> _Margin:
         margin = self._margins.get(columns)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eke.inference.posterior import BoundedPosterior, ComposedNoise, ExactPosterior, Limit
+from eke.inference.posterior import BoundedPosterior, ComposedNoise, ExactPosterior, NoisyBound
 from eke.inference.posterior.bounded import SHARE
 from eke.inference.posterior.exact import bounded_halfwidth
 
@@ -14,7 +14,9 @@ CENTRES = [-40.0, 10.0, 55.0, 70.0, 130.0]
 def bounded(centre: float, spread: float = 30.0) -> BoundedPosterior:
     """A Gaussian belief about a count that lies between 40 and 80, up to noise."""
     belief = ExactPosterior(centre, ComposedNoise(np.empty(0), spread**2))
-    return BoundedPosterior(belief, [NOISE, NOISE], [Limit(40.0, (0,))], [Limit(80.0, (1,))], 0.0)
+    return BoundedPosterior(
+        belief, [NOISE, NOISE], [NoisyBound(40.0, (0,))], [NoisyBound(80.0, (1,))], 0.0
+    )
 
 
 @pytest.mark.parametrize("centre", CENTRES)
@@ -56,7 +58,9 @@ def test_a_belief_that_knows_nothing_between_the_ends_is_even_there() -> None:
 
 def test_limits_that_contradict_each_other_say_nothing() -> None:
     alone = ExactPosterior(50.0, ComposedNoise(np.empty(0), 100.0))
-    belief = BoundedPosterior(alone, [NOISE], [Limit(500.0, (0,))], [Limit(80.0, (0,))], 0.0)
+    belief = BoundedPosterior(
+        alone, [NOISE], [NoisyBound(500.0, (0,))], [NoisyBound(80.0, (0,))], 0.0
+    )
     assert belief.interval(0.95) == pytest.approx(alone.interval(1.0 - 0.95 * 0.05))
     assert belief.probability(above=50.0) == pytest.approx(0.5)
     assert belief.density(50.0) == alone.density(50.0)
@@ -64,6 +68,6 @@ def test_limits_that_contradict_each_other_say_nothing() -> None:
 
 def test_limits_without_noise_hold_exactly() -> None:
     alone = ExactPosterior(50.0, ComposedNoise(np.empty(0), 100.0))
-    belief = BoundedPosterior(alone, [], [Limit(48.0, ())], [Limit(51.0, ())], 0.0)
+    belief = BoundedPosterior(alone, [], [NoisyBound(48.0, ())], [NoisyBound(51.0, ())], 0.0)
     assert belief.interval(0.95) == (48.0, 51.0)
     assert belief.probability(above=51.0) == pytest.approx(0.0, abs=0.0025)

@@ -12,6 +12,7 @@ import pytest
 from eke.domain import Domain, Integer
 from eke.errors import EstimateError
 from eke.history import Measurement
+from eke.inference.posterior import ExactPosterior
 from eke.inference.shrinkage import (
     ConjugateGradients,
     Evidence,
@@ -79,6 +80,8 @@ def test_posteriors_hold_every_released_noise() -> None:
     estimator = Shrinkage(ConjugateGradients(evidence), ALPHA, inflation=2.0)
     for query, found in zip(asked, estimator.posteriors(asked), strict=True):
         expected = exact.posterior(query)
+        assert isinstance(found, ExactPosterior)
+        assert isinstance(expected, ExactPosterior)
         assert found.value == pytest.approx(expected.value, abs=1e-6)
         assert found.halfwidth(0.99) == pytest.approx(expected.halfwidth(0.99), rel=1e-6)
         assert found.noise.laplace_parts == expected.noise.laplace_parts
