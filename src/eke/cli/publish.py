@@ -26,7 +26,7 @@ Examples:
   $ eke publish adult.eke max_entropy --epsilon 1 -o rows.csv
   $ eke publish adult.eke max_entropy --from-history --rows 1000 -o rows.parquet
   $ eke publish adult.eke max_entropy --target income --epsilon 1 -o rows.csv
-  $ eke publish adult.eke max_entropy --workload age,sex:5 --epsilon 1 -o rows.csv
+  $ eke publish adult.eke max_entropy --workload age,sex:5 --rho 0.1 -o r.csv
   $ eke publish adult.eke lda --target income --epsilon 1 -o rows.csv
   $ eke publish adult.eke pca --components 2 --epsilon 2 -o rows.parquet
   $ eke publish adult.eke pca --rho 0.1 --option recovery=shrunk -o rows.csv

@@ -31,7 +31,7 @@ TABLES: list[dict[str, Any]] = [
     {"sql": "SELECT COUNT(*) FROM people GROUP BY CUBE (sex, city)"},
     {"queries": [{"query": {"terms": [{"weight": "1", "factors": {"sex": [[1, 1], [0, 1]]}}]}}]},
 ]
-OPERATIONS = 54
+OPERATIONS = 56
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,8 @@ def test_some_attributes_and_a_number_of_rows(made):
         {"epsilon": 1.0, "rows": 2.5},
         {"epsilon": 1.0, "attributes": ["age"]},
         {"epsilon": 1.0, "attributes": ["height", "age"]},
-        {"epsilon": 1.0, "target": "age"},
+        {"epsilon": 1.0, "target": "height"},
+        {"epsilon": 1.0, "workload": [["age", "height"]]},
         {"from_history": True},  # of which there is none
     ],
 )
