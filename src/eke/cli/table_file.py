@@ -33,7 +33,11 @@ def table_and_domain(
     if domain is None and view is not None:
         return given_table(None, view=view, tables=tables, **csv), Path(place)
     if domain is None:
-        raise typer.BadParameter("name the domain after the table", param_hint="DOMAIN")
+        raise typer.BadParameter(
+            "name a file that declares the domain, after the table; `eke draft` writes one from "
+            "the table, to be checked",
+            param_hint="DOMAIN",
+        )
     return given_table(place, view=view, tables=tables, **csv), domain
 
 

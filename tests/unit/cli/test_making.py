@@ -53,6 +53,15 @@ def test_a_draft_that_nobody_checked_protects_nothing(
     assert run("init", people[0], draft, "--epsilon", 1, "-o", tmp_path / "new.eke").code == 0
 
 
+@pytest.mark.parametrize("command", [("check",), ("init", "--epsilon", "1")])
+def test_whoever_forgets_the_domain_is_told_where_to_get_one(
+    people: People, run: Run, command: tuple[str, ...]
+) -> None:
+    shown = run(*command, people[0])
+    assert shown.code == 2
+    assert "eke draft" in shown.err
+
+
 def test_init_names_the_dataset_after_the_table(
     people: People, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
