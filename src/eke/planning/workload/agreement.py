@@ -35,6 +35,7 @@ from eke.planning.workload.consistency import (
 from eke.planning.workload.equations import Equation
 from eke.planning.workload.programs import MOST_FREE, Norm, Program, nearest, too_many_free
 from eke.planning.workload.strategy.line import question_values
+from eke.planning.workload.sum_tree import SumTree
 from eke.planning.workload.whole_numbers import (
     MOST_FITTED_CELLS,
     fitted_counts,
@@ -130,13 +131,19 @@ def check_adjustable(workload: Workload, kind: Kind, norm: Norm) -> None:
 
 
 def fitting_work(workload: Workload) -> int:
-    """How many cells are looked at in each round of fitting whole counts: cells times tables."""
-    if workload.is_marginal:
-        names = {name for target in workload.targets for name in target.attributes}
-        cells = math.prod(workload.domain[name].size for name in names)
-        return 0 if cells > MOST_FITTED_CELLS else cells * len(workload.targets)
-    frame = frame_of(workload, None, ())
-    return math.prod(frame.sizes.values()) * len(frame.marginals)
+    """How many cells are read in each round of fitting whole counts."""
+    if not workload.is_marginal:
+        frame = frame_of(workload, None, ())
+        return _round(frame.sizes, frame.marginals)
+    sets = [target.attributes for target in workload.targets]
+    domain = workload.domain
+    sizes = {name: domain[name].size for name in domain.names if any(name in s for s in sets)}
+    return 0 if math.prod(sizes.values()) > MOST_FITTED_CELLS else _round(sizes, sets)
+
+
+def _round(sizes: Mapping[str, int], sets: Sequence[Names]) -> int:
+    """All cells, and those that are read to sum them over each set of attributes."""
+    return math.prod(sizes.values()) + SumTree.of(tuple(sizes), sets).work(sizes)
 
 
 def _check_whole(frame: Frame) -> None:

@@ -27,6 +27,7 @@ from eke.inference.residuals import Names
 from eke.planning.workload.consistency import Tables, consistent_tables
 from eke.planning.workload.equations import Equation
 from eke.planning.workload.programs import Norm
+from eke.planning.workload.sum_tree import SumTree
 
 MOST_FITTED_CELLS = 1_000_000
 _ROUNDS = 300
@@ -111,13 +112,12 @@ def fitted_counts(
     base = np.full(shape, total / math.prod(shape))
     # The sum of the squared norms of the summing operators bounds the curvature.
     step = 1.0 / sum(math.prod(shape) / table.size for table in tables.values())
+    tree = SumTree.of(attributes, list(tables))
     ahead, inertia = base.copy(), 1.0
     for _ in range(_ROUNDS):
-        slope = np.zeros(shape)
-        for names, table in tables.items():
-            spread = [sizes[name] if name in names else 1 for name in attributes]
-            slope += (summed(ahead, attributes, names) - table).reshape(spread)
-        following = np.maximum(ahead - step * slope, 0.0)
+        sums = tree.sums(ahead, attributes)
+        off = {names: sums[names] - table for names, table in tables.items()}
+        following = np.maximum(ahead - step * tree.spread(off, attributes), 0.0)
         next_inertia = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * inertia**2))
         ahead = following + (inertia - 1.0) / next_inertia * (following - base)
         base, inertia = following, next_inertia

@@ -48,8 +48,8 @@ MOST_ADJUSTED = 20_000
 """Answers of a release, where they are adjusted by the server."""
 MOST_PROGRAMMED = 5_000
 """The same in L1 and L∞: linear programs, whose work grows much faster than their size."""
-MOST_FITTED = 4_000_000
-"""Cells times tables, where whole counts are fitted by the server: a quarter of a minute."""
+MOST_FITTED = 12_000_000
+"""Cells that are read in each round, where whole counts are fitted by the server."""
 
 
 @router.post("/plans", **roles(*EVERYONE))
