@@ -218,9 +218,9 @@ def test_rows_of_a_session_bring_their_measurements(tmp_path: Path, mechanism: s
     session.ask(eke.marginal("age"), within=60)
     session.add_fact(eke.Fact(eke.count(), 900, source="Yearbook"))
     if mechanism == "history":
-        rows = session.publish("max_entropy", from_history=True)
+        rows = session.publish("max_entropy", from_history=True, key="rows")
     elif mechanism == "lda":
-        rows = session.publish("lda", target="town", epsilon=2.0)
+        rows = session.publish("lda", target="town", epsilon=2.0, key="rows")
     else:
         rows = session.publish("max_entropy", epsilon=2.0)
     spent = session.budget.spent
