@@ -2,10 +2,11 @@
 
 An evaluation, not a release: noise is NumPy's, and the real table is read for the comparison. The
 questions are drawn anew and were not measured: counts under conditions on one, two and three
-columns (ranges between values of two records, or the value of one), and sums and averages of a
-numeric column under conditions on another. Printed for each table and budget (ε at δ = 10⁻⁹ through
-zCDP): how many intervals at 95 % held the number, how many would have that count sampling alone,
-and how many times the mean error they are wide to either side.
+columns (ranges between values of two records, or the value of one), on one and two between values
+anywhere, where often nobody is, and sums and averages of a numeric column under conditions on
+another, averages also between values anywhere. Printed for each table and budget (ε at δ = 10⁻⁹
+through zCDP): how many intervals at 95 % held the number, how many would have that count sampling
+alone, and how many times the mean error they are wide to either side.
 
     python benchmarks/row_estimates.py [--shipped adult binary] [--epsilon 0.3 1 5] [--runs 2]
 """
@@ -35,6 +36,16 @@ from eke.publish.synthesis import synthesise
 
 Codes = NDArray[np.int64]
 ROWS, COLUMNS = 10_000, 9
+KINDS = (
+    "1 column",
+    "2 columns",
+    "3 columns",
+    "1 column anywhere",
+    "2 columns anywhere",
+    "sum",
+    "average",
+    "average anywhere",
+)
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -54,17 +65,21 @@ def questions(
     """(kind, question, true answer) of questions about real records."""
     draw = np.random.default_rng(seed)
     numeric = [k for k, (_, one) in enumerate(domain.attributes) if one.is_ordered]
-    for kind in ("1 column", "2 columns", "3 columns", "sum", "average"):
+    for kind in KINDS:
         for _ in range(each):
-            if kind in {"sum", "average"} and len(numeric) < 2:
+            adds_up = not kind[0].isdigit()
+            if adds_up and len(numeric) < 2:
                 continue
-            ways = 1 if kind in {"sum", "average"} else int(kind[0])
-            target = int(draw.choice(numeric)) if kind in {"sum", "average"} else -1
+            ways = 1 if adds_up else int(kind[0])
+            target = int(draw.choice(numeric)) if adds_up else -1
             columns = [k for k in draw.permutation(len(domain)) if k != target][:ways]
             meets, where = np.ones(len(real), np.bool_), {}
             for k in columns:
                 name, attribute = domain.attributes[k]
-                low, high = np.sort(real[draw.integers(0, len(real), 2), k])
+                if kind.endswith("anywhere"):
+                    low, high = np.sort(draw.integers(0, attribute.size - attribute.has_bucket, 2))
+                else:
+                    low, high = np.sort(real[draw.integers(0, len(real), 2), k])
                 high = high if attribute.is_ordered else low
                 meets &= (low <= real[:, k]) & (real[:, k] <= high)
                 values = attribute.cell_values
@@ -111,7 +126,7 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.3, 1.0, 5.0])
     parser.add_argument("--shipped", nargs="+", choices=sorted(TABLES), default=sorted(TABLES))
     arguments = parser.parse_args()
-    print(f"{'':34} {'held':>7} {'sampling':>9} {'half/error':>12} {'N':>6}")
+    print(f"{'':42} {'held':>7} {'sampling':>9} {'half/error':>12} {'N':>6}")
     every = []
     for name in arguments.shipped:
         domain, real = some(name)
@@ -126,12 +141,12 @@ def main() -> None:
                 held, sampled, half, error = np.mean(outcomes, axis=0)
                 every += outcomes
                 print(
-                    f"{name + f', epsilon {epsilon:g}, {kind}':34} {held:7.1%} {sampled:9.1%} "
+                    f"{name + f', epsilon {epsilon:g}, {kind}':42} {held:7.1%} {sampled:9.1%} "
                     f"{half / error:12.1f} {len(outcomes):6}",
                     flush=True,
                 )
     held, sampled, *_ = np.mean(every, axis=0)
-    print(f"{'all':34} {held:7.1%} {sampled:9.1%} {'':12} {len(every):6}")
+    print(f"{'all':42} {held:7.1%} {sampled:9.1%} {'':12} {len(every):6}")
 
 
 if __name__ == "__main__":

@@ -87,5 +87,5 @@ def chosen_records(arguments: argparse.Namespace) -> Records:
     columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
     try:
         return read_records(arguments.data, columns, arguments.target)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise SystemExit(f"{arguments.data}: {error}") from None

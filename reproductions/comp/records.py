@@ -119,7 +119,8 @@ def _check_classes(name: str, column: pd.Series) -> None:
     least = max(_LEAST_OF_A_CLASS, len(column) // 100)
     rare = [f"{value} ({count})" for value, count in column.value_counts().items() if count < least]
     if rare:
+        others = f" and {len(rare) - 3} others" if len(rare) > 3 else ""
         raise ValueError(
             f"every class of {name} needs at least {least} of {len(column)} complete records; "
-            f"fewer have {', '.join(rare)}"
+            f"fewer have {', '.join(rare[-3:])}{others}"
         )

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
         columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
         try:
             choose_table(arguments.data, columns)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             raise SystemExit(f"{arguments.data}: {error}") from None
     results = {figure: draw[figure](report) for figure in arguments.figures}
     report.write()

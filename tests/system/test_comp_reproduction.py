@@ -165,6 +165,15 @@ def test_columns_that_teach_nothing_are_refused(
         read_records(other_table, columns, target)
 
 
+def test_what_is_wrong_with_a_table_is_said_in_a_line(other_table: Path) -> None:
+    """A file that is not there, and more rare classes than anybody reads."""
+    with pytest.raises(SystemExit, match="No such file"):
+        run_comp(["--figures", "2", "--data", str(other_table.with_name("nowhere.csv"))])
+    with pytest.raises(ValueError, match=r"and \d+ others") as refused:
+        read_records(other_table, ["weight"], "day")
+    assert len(str(refused.value)) < 300
+
+
 def test_a_run_on_another_table(other_table: Path, tmp_path: Path) -> None:
     command = ["--quick", "--figures", "sampler", "--data", str(other_table), "--target", "kind"]
     found = run_comp([*command, "--columns", ",".join(OTHER_COLUMNS), "--out", str(tmp_path)])

@@ -110,21 +110,24 @@ def publish(
         options["from_history"] = True
     if attributes is not None:
         options["attributes"] = [name.strip() for name in attributes.split(",")]
+    if mechanism is not None and epsilon is None and rho is None and not from_history:
+        raise typer.BadParameter(
+            "say what the rows may cost; only --from-history costs nothing",
+            param_hint="--epsilon, --rho",
+        )
     given = (mechanism, epsilon, rho, key, *options)
     if (mechanism is None) == (stored is None) or (stored is not None and any(given)):
         raise typer.BadParameter("name a mechanism with its options, or --stored alone")
     with opened(
         path, server=server, token=token, as_json=as_json, data=data, analyst=analyst
     ) as place:
-        for file in (target, report):  # what cannot be written must not be bought
-            if file is not None and not file.parent.is_dir():
-                raise DataError(f"there is no folder {file.parent}; make it, or choose another one")
+        _check_writable(target, report)
         if mechanism is None or stored is not None:
             stored = cast("int", stored)  # one of the two was named
             with progress_bar("Writing") as progress:
                 made = place.archive.publication(stored)
                 _write(place, made, target, report, progress)
-            _show(made, target, report, as_json=as_json)
+            _show(made, path, target, report, as_json=as_json)
             return
         _tell_time(mechanism, len(options.get("attributes", place.domain)), options)
         with progress_bar("Publishing") as progress, going_on(key, place) as used_key:
@@ -141,7 +144,7 @@ def publish(
                 mechanism, epsilon=epsilon, rho=rho, key=used_key, progress=followed, **options
             )
             _write(place, made, target, report, progress)
-        _show(made, target, report, as_json=as_json)
+        _show(made, path, target, report, as_json=as_json)
 
 
 def _check_files(target: Path | None, report: Path | None) -> None:
@@ -153,7 +156,20 @@ def _check_files(target: Path | None, report: Path | None) -> None:
         raise typer.BadParameter("name a file that ends in .html", param_hint="--report")
 
 
-def _show(made: Published, target: Path | None, report: Path | None, *, as_json: bool) -> None:
+def _check_writable(*files: Path | None) -> None:
+    """Raise if one of the files cannot be written: then its rows must not be bought."""
+    from eke.publish.row_files import check_writable  # noqa: PLC0415 - slow to load
+
+    for file in files:
+        if file is not None:
+            if not file.parent.is_dir():
+                raise DataError(f"there is no folder {file.parent}; make it, or choose another one")
+            check_writable(file)
+
+
+def _show(
+    made: Published, dataset: str, target: Path | None, report: Path | None, *, as_json: bool
+) -> None:
     screen = output()
     if as_json:
         shown = {
@@ -175,8 +191,8 @@ def _show(made: Published, target: Path | None, report: Path | None, *, as_json:
             screen.line(f"Wrote {screen.escape(str(file))}.")
     if made.sequence is not None:
         screen.print(
-            f"It is publication {made.sequence}: eke estimate --publication {made.sequence} "
-            "says what its rows tell of the real table.",
+            f"It is publication {made.sequence}. What its rows say of the real table: "
+            f'eke estimate {screen.escape(dataset)} "SELECT …" --publication {made.sequence}',
         )
 
 
@@ -204,7 +220,7 @@ def _options(given: list[str] | None) -> dict[str, Any]:
 
 def _entry(text: str) -> dict[str, Any]:
     """One entry of a workload: columns with a weight, if one is given, or a question in SQL."""
-    if text.upper().startswith(("SELECT ", "WITH ")):
+    if (text.upper().split(maxsplit=1) or [""])[0] in {"SELECT", "WITH"}:
         return {"sql": text}
     columns, _, number = text.rpartition(":")
     entry: dict[str, Any] = {}

@@ -25,6 +25,11 @@ class GroupCounts:
     values: FloatArray
     variance: float
 
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first value of each group: a group's values are neighbours."""
+        return (0, *(np.flatnonzero(np.diff(self.marginal.groups[0])) + 1).tolist())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnCounts:

@@ -1,6 +1,7 @@
 """Row accuracy: how far a number computed from synthetic rows may be from that of the real table.
 
-Three parts add up. *Noise*: of the counts of single columns that the rows were fitted to. *Misfit*:
+Three parts add up. *Noise*: of the counts of single columns that the rows were fitted to, those of
+values that no row has included. *Misfit*:
 what rows do not know of columns together. Each table that was measured had been predicted by the
 rows before; how far it then was from that, beyond its noise, says how much larger errors are than
 those of a sample. The tables were chosen for being predicted worst, so that this is no less than
@@ -11,12 +12,13 @@ released numbers; `benchmarks/row_estimates.py` prints how often intervals cover
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from eke.arrays import Codes, FloatArray
+from eke.arrays import FloatArray
+from eke.publish.row_form import RowForm
 
 _RECENT = 0.34  # of the tables measured, the last ones: the rows knew most when they came
 _LEAST_TABLES = 6
@@ -53,13 +55,36 @@ class RowErrors:
         return float(np.sqrt(self.noise**2 + self.misfit**2 + self.sampling**2))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupNoise:
+    """The groups of neighbours that a column was measured in, too, and the noise of each count."""
+
+    starts: tuple[int, ...]  # the first value of each group
+    variance: float
+
+    def of_sum(self, added: FloatArray, held: FloatArray, variance: float) -> float:
+        """The variance of Σ added · count over all values, from those of values and of groups.
+
+        A group's count is known from its own and from those of its values; inside the group noise
+        moves no more records than there are, from one end to the other.
+        """
+        sizes = np.diff((*self.starts, len(added)))
+        both = 1.0 / (1.0 / (sizes * variance) + 1.0 / self.variance)
+        means = np.add.reduceat(added, self.starts) / sizes
+        within = variance * np.add.reduceat((added - np.repeat(means, sizes)) ** 2, self.starts)
+        most, least = (at.reduceat(added, self.starts) for at in (np.maximum, np.minimum))
+        records = np.add.reduceat(held, self.starts) + np.sqrt(both)
+        moved = ((most - least) * records / 2.0) ** 2
+        return float((means**2 * both + np.minimum(within, moved)).sum())
+
+
 @dataclass(frozen=True, slots=True)
 class RowAccuracy:
     """What was released about the errors of some rows.
 
     `spread` is the variance of a count of columns together in variances of a sample, None if no
     table was measured; `columns` up to how many were ever compared together; `noise` the variance
-    of each count of a single column.
+    of each count of a single column, `groups` what was measured of some in groups of values, too.
     """
 
     total: float
@@ -67,26 +92,31 @@ class RowAccuracy:
     spread: float | None
     columns: int
     noise: Mapping[str, float]
+    groups: Mapping[str, GroupNoise] = field(default_factory=dict)
 
-    def errors(self, coefficients: FloatArray, columns: Mapping[str, Codes]) -> RowErrors:
-        """The errors of Σ coefficient over all records, from that of each row and its codes."""
-        mean, number = float(coefficients.mean()), len(coefficients)
-        apart = coefficients - mean
-        largest = float(np.abs(apart).max())
-        # Of what no row has, there may be a few records all the same.
-        variance = max(float((apart**2).mean()), largest**2 / number, 0.0)
+    def errors(self, form: RowForm) -> RowErrors:
+        """The errors of a linear form of all records."""
+        mean, number = float(form.added.mean()), len(form.added)
+        largest = max(form.most - mean, mean - form.least)
+        # Of what hardly any row has, or none, there may be a few records all the same.
+        variance = max(float(((form.added - mean) ** 2).mean()), largest**2 / number)
         noise = mean**2 * self.total_variance
-        for name, codes in columns.items():
-            present = np.bincount(codes)
-            sums = np.bincount(codes, weights=apart)
-            by_value = sums[present > 0] / present[present > 0]
-            noise += self.noise[name] * float((by_value**2).sum())
-        spread = 1.0 if len(columns) < 2 or self.spread is None else self.spread
+        for name, by_value in form.by_value.items():
+            noise += self._noise_of(name, by_value - mean, form.held[name])
+        alone = len(form.by_value) < 2 or self.spread is None
+        spread = 1.0 if alone or self.spread is None else self.spread
         return RowErrors(
             float(np.sqrt(noise)),
             float(np.sqrt(max(spread - 1.0, 0.0) * self.total * variance)),
             float(np.sqrt(max(self.total / number, 1.0) * self.total * variance)),
         )
+
+    def _noise_of(self, name: str, apart: FloatArray, held: FloatArray) -> float:
+        """The variance of Σ apart · count over the values of a column."""
+        if name not in self.groups:
+            return self.noise[name] * float((apart**2).sum())
+        records = held * self.total / max(float(held.sum()), 1.0)
+        return self.groups[name].of_sum(apart, records, self.noise[name])
 
     def to_document(self) -> dict[str, Any]:
         """Plain values for a receipt."""
@@ -96,6 +126,10 @@ class RowAccuracy:
             "spread": self.spread,
             "columns": self.columns,
             "noise": dict(self.noise),
+            "groups": {
+                name: {"starts": list(one.starts), "variance": one.variance}
+                for name, one in self.groups.items()
+            },
         }
 
     @staticmethod
@@ -106,6 +140,10 @@ class RowAccuracy:
             document["spread"],
             document["columns"],
             document["noise"],
+            {
+                name: GroupNoise(tuple(one["starts"]), one["variance"])
+                for name, one in document.get("groups", {}).items()
+            },
         )
 
 

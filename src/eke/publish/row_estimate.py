@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from eke.arrays import Codes, FloatArray
+from eke.arrays import Codes
 from eke.domain import Domain
 from eke.errors import QueryError
 from eke.publish.row_accuracy import RowAccuracy, RowErrors
+from eke.publish.row_form import RowForm, added_by
 from eke.query import Query
-from eke.query.runs import at_codes
 from eke.question import Column, Question, bias, caveats
 from eke.question.finish import finished_interval
 from eke.question.formula import Formula
@@ -141,10 +141,9 @@ def _estimated(
         raise QueryError(f"the rows do not have {', '.join(hidden)}; ask about what was published")
     rows = max((len(codes) for codes in columns.values()), default=0)
     document, total = receipt.get("accuracy"), float(receipt.get("total", rows))
-    added = [_added(query, columns, rows) for query in queries]
     answers = [
-        float(query.constant) + total / max(rows, 1) * float(own.sum())
-        for query, own in zip(queries, added, strict=True)
+        float(query.constant) + total / max(rows, 1) * float(added_by(query, columns, rows).sum())
+        for query in queries
     ]
     value = column.formula.value(answers)
     value = None if value is None or not np.isfinite(float(value)) else float(value)
@@ -154,9 +153,8 @@ def _estimated(
     slopes = _slopes(column, answers)
     if slopes is None:
         return RowEstimate(value, None, confidence, reason="it has no value next to this one")
-    combined = np.sum([slope * own for slope, own in zip(slopes, added, strict=True)], axis=0)
     accuracy = RowAccuracy.from_document(document)
-    errors = accuracy.errors(combined, {name: columns[name] for name in names})
+    errors = accuracy.errors(RowForm.of(queries, slopes, columns))
     half = NormalDist().inv_cdf(0.5 + confidence / 2.0) * errors.together
     return RowEstimate(value, (value - half, value + half), confidence, errors)
 
@@ -188,17 +186,6 @@ def _within(formula: Formula) -> Iterator[Formula]:
     yield formula
     for part in formula.parts:
         yield from _within(part)
-
-
-def _added(query: Query, columns: Mapping[str, Codes], rows: int) -> FloatArray:
-    """What each row adds to a question."""
-    result = np.zeros(rows)
-    for term in query.terms:
-        part = np.full(rows, float(term.weight))
-        for name, vector in term.vectors:
-            part *= at_codes(vector, columns[name])
-        result += part
-    return result
 
 
 def _unknown(

@@ -7,7 +7,9 @@ way, or runs out of disk, leaves no half of it.
 from __future__ import annotations
 
 import io
+import os
 import secrets
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, time
@@ -177,14 +179,52 @@ def _write(path: str | Path, parts: Iterator[bytes], number: int, progress: Prog
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, which takes the place of `path` when all went well and is gone otherwise."""
-    waiting = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    """A new file, which takes the place of `path` when all went well and is gone otherwise.
+
+    A link is followed, and who may read a file that is replaced may read the new one.
+    """
+    with _problems_of(path):
+        place = _place_of(path)
+        waiting = _beside(place)
+        try:
+            with waiting.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())  # a power cut, too, leaves one of the two
+            if place.exists():
+                waiting.chmod(stat.S_IMODE(place.stat().st_mode))
+            waiting.replace(place)
+        finally:
+            with suppress(OSError):
+                waiting.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raise unless a file can be made there now: what cannot be written must not be bought."""
+    with _problems_of(path):
+        waiting = _beside(_place_of(path))
+        waiting.touch(exist_ok=False)
+        waiting.unlink()
+
+
+@contextmanager
+def _problems_of(path: Path) -> Iterator[None]:
     try:
-        with waiting.open("xb") as file:
-            yield file
-        waiting.replace(path)
+        yield
     except OSError as problem:
         raise DataError(f"{path} cannot be written: {problem.strerror or problem}") from problem
-    finally:
-        with suppress(OSError):
-            waiting.unlink(missing_ok=True)
+
+
+def _place_of(path: Path) -> Path:
+    """Where the file is; devices and folders are no files, and nothing takes their place."""
+    try:
+        place = path.resolve()
+    except (RuntimeError, ValueError) as problem:  # links in a circle, a name that none can be
+        raise DataError(f"{path} cannot be written: {problem}") from problem
+    if place.exists() and not place.is_file():
+        raise DataError(f"{path} cannot be written: it is no file; choose another name")
+    return place
+
+
+def _beside(place: Path) -> Path:
+    return place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")

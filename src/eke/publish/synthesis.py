@@ -30,7 +30,7 @@ from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.publisher import MOST_ROWS, within_most_rows
 from eke.publish.purpose import Purpose
 from eke.publish.recipe import Recipe
-from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
+from eke.publish.row_accuracy import GroupNoise, Lesson, RowAccuracy, spread_of
 from eke.publish.row_rules import RowRules
 from eke.publish.selection import (
     Candidate,
@@ -299,6 +299,10 @@ class _Workshop:
             {
                 name: single.variance
                 for name, single in zip(self.domain.names, self._known, strict=True)
+            },
+            {
+                self.domain.names[place]: GroupNoise(again.starts, again.variance)
+                for place, again in self._in_groups.items()
             },
         )
 

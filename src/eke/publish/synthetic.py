@@ -79,7 +79,7 @@ class MaxEntropy:
         target, workload = options.get("target"), options.get("workload")
         self._purpose = Purpose.of(setting.domain, self._names, target, workload)
         if _check_from_history(options.get("from_history", False)):
-            if self._purpose.pairs:
+            if target is not None or workload is not None:
                 raise QueryError(
                     "target= and workload= say what to measure, and from_history=True measures "
                     "nothing; leave them out"

@@ -34,6 +34,8 @@ def test_rows_are_written_and_the_same_for_the_same_key(
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "key=x"), 2),
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "progress=1"), 2),
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "nowhere/r.csv"), 1),
+        (("max_entropy", "--epsilon", 1, "-o", f"{'long' * 63}.csv"), 1),
+        (("max_entropy", "-o", "r.csv"), 2),
         (("lda", "--target", "height", "--epsilon", 1, "-o", "r.csv"), 1),
         (("lda", "--target", "sex", "--rho", 1, "-o", "r.csv"), 1),
         (("lda", "--target", "sex", "--epsilon", 1, "-o", "r.csv", "--option", "split=x"), 1),
@@ -112,6 +114,22 @@ def test_rows_and_reports_are_written_again_for_nothing(
     assert run("budget", dataset, "--json").json == before
 
 
+def test_nothing_is_bought_that_cannot_be_written(dataset: Path, tmp_path: Path, run: Run) -> None:
+    """A folder that is called like a file is no place for rows, nor for a report."""
+    (tmp_path / "rows.csv").mkdir()
+    (tmp_path / "report.html").mkdir()
+    before = run("budget", dataset, "--json").json
+    words = ("publish", dataset, "max_entropy", "--epsilon", 1)
+    for files in (
+        ("-o", tmp_path / "rows.csv"),
+        ("-o", tmp_path / "other.csv", "--report", tmp_path / "report.html"),
+    ):
+        shown = run(*words, *files)
+        assert shown.code == 1
+        assert "cannot be written" in " ".join(shown.err.split())
+    assert run("budget", dataset, "--json").json == before
+
+
 def test_max_entropy_from_a_budget_and_then_from_history(
     dataset: Path, tmp_path: Path, run: Run
 ) -> None:
@@ -136,6 +154,7 @@ def test_max_entropy_from_a_budget_and_then_from_history(
         ("age,sex:5", {"columns": ["age", "sex"], "weight": 5.0}),
         ("a:b,sex", {"columns": ["a:b", "sex"]}),
         ("select avg(age) from t", {"sql": "select avg(age) from t"}),
+        (" SELECT\nAVG(age) FROM t", {"sql": " SELECT\nAVG(age) FROM t"}),
         ("", {"columns": [""]}),
     ],
 )

@@ -133,6 +133,8 @@ def test_a_session_publishes_for_a_purpose(tmp_path: Path) -> None:
     assert session.budget.spent == 0.0
     with pytest.raises(QueryError, match="from_history"):
         session.publish("max_entropy", from_history=True, target="job")
+    with pytest.raises(QueryError, match="from_history"):  # without any pair of columns, too
+        session.publish("max_entropy", from_history=True, target="job", attributes=["job"])
     rows = session.publish(
         "max_entropy", epsilon=2.0, key="k", target="job", workload=[("age", "pay")], rows=50
     )

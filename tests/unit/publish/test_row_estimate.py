@@ -15,7 +15,7 @@ from benchmarks.row_estimates import judged, made, questions, some
 from eke.codec.estimate import read_row_estimate, row_estimate_document
 from eke.errors import QueryError
 from eke.publish.published import Published
-from eke.publish.row_accuracy import Lesson, RowAccuracy, spread_of
+from eke.publish.row_accuracy import GroupNoise, Lesson, RowAccuracy, spread_of
 from eke.publish.row_estimate import RowEstimate
 
 DOMAIN = eke.Domain(
@@ -101,6 +101,79 @@ def test_the_parts_of_the_error_follow_from_the_receipt() -> None:
     assert errors.noise == pytest.approx(math.sqrt(noise))
     together = errors.noise**2 + errors.misfit**2 + errors.sampling**2
     assert errors.together == pytest.approx(math.sqrt(together))
+
+
+def test_of_what_no_row_has_there_may_be_records() -> None:
+    """Nobody in the rows is 9 years old or lives in B: noise may hide a few such records.
+
+    Obvious twin: the noise of a count that was measured, and one record in as many as there are
+    rows. Without them these intervals would be single numbers.
+    """
+    published = rows()
+    codes = published.codes
+    codes[:, 0] %= 9
+    codes[:, 1] = 0
+    codes[:, 3] = 0
+    nine = published.estimate(eke.count(age=9))
+    assert nine.value == 0.0
+    assert nine.errors is not None
+    assert nine.errors.noise == pytest.approx(math.sqrt(2.0))
+    assert nine.errors.sampling == pytest.approx(math.sqrt(2.0 * 1000.0 / 500.0))
+    assert interval_of(nine)[1] > 1.959 * nine.errors.together
+    tail = published.estimate(eke.total("age", age=(9, 9))).errors
+    assert tail is not None
+    assert tail.noise == pytest.approx(9.0 * nine.errors.noise)
+    everybody = published.estimate(eke.count(flat="x"))
+    assert everybody.errors is not None
+    assert everybody.errors.noise == pytest.approx(math.sqrt(9.0 + 2.0))
+    both = published.estimate(eke.count(age=9, town="B")).errors
+    assert both is not None
+    assert min(both.misfit, both.sampling) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "most"), [(eke.count(age=3), 1000.0), (eke.mean("age"), 9.0), (eke.count(), 0.0)]
+)
+def test_one_row_says_next_to_nothing(asked: Any, most: float) -> None:
+    """All rows are alike where there is one: the interval is as wide as the numbers there are."""
+    low, high = interval_of(rows(1).estimate(asked))
+    assert high - low > most
+
+
+def test_wide_columns_together_are_bounded_and_not_listed() -> None:
+    """40,000 values by 40: nobody in the rows meets the condition, and somebody may."""
+    domain = eke.Domain(wide=eke.Integer(0, 39_999), kind=eke.Integer(0, 39))
+    codes = np.stack([np.full(200, 7), np.arange(200) % 39], axis=1)
+    accuracy = RowAccuracy(200.0, 9.0, 2.0, 2, {"wide": 2.0, "kind": 2.0}).to_document()
+    published = Published(domain, domain.names, codes, {"total": 200.0, "accuracy": accuracy})
+    nobody = published.estimate(eke.count(wide=(100, 300), kind=39))
+    assert nobody.value == 0.0
+    assert nobody.errors is not None
+    assert nobody.errors.sampling == pytest.approx(1.0)
+    low, high = interval_of(published.estimate(eke.mean("wide", kind=3)))
+    assert low < 7.0 < high
+
+
+def test_what_was_measured_in_groups_is_known_by_groups() -> None:
+    """Twin: the error of a sum as noise of groups, and of records moved within them."""
+    groups = GroupNoise((0, 2, 6), 3.0)
+    added, held = np.arange(8.0), np.array([50.0, 50.0, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0])
+    expected = 0.0
+    for values in (range(2), range(2, 6), range(6, 8)):
+        mine = [added[value] for value in values]
+        both = 1.0 / (1.0 / (len(mine) * 2.0) + 1.0 / 3.0)
+        middle = sum(mine) / len(mine)
+        records = sum(held[value] for value in values) + math.sqrt(both)
+        moved = ((max(mine) - min(mine)) * records / 2.0) ** 2
+        expected += middle**2 * both
+        expected += min(2.0 * sum((one - middle) ** 2 for one in mine), moved)
+    assert groups.of_sum(added, held, 2.0) == pytest.approx(expected)
+    assert expected < 2.0 * (added**2).sum()
+    known = RowAccuracy(130.0, 9.0, 4.0, 3, {"age": 2.0}, {"age": groups}).to_document()
+    again = RowAccuracy.from_document(json.loads(json.dumps(known)))
+    assert again.groups["age"].starts == groups.starts
+    older = RowAccuracy.from_document({k: v for k, v in known.items() if k != "groups"})
+    assert not older.groups
 
 
 def test_where_nothing_honest_can_be_said_there_is_no_interval() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import eke
 from eke.errors import DataError
 from eke.publish import row_files
 from eke.publish.published import Published
-from eke.publish.row_files import RowPieces
+from eke.publish.row_files import RowPieces, check_writable
 
 DOMAIN = eke.Domain(
     {
@@ -148,6 +149,42 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere" / "rows.csv", tmp_path):
         with pytest.raises(DataError, match="cannot be written"):
             rows(5).to_csv(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_files_are_replaced(tmp_path: Path) -> None:
+    """A link is followed; nothing takes the place of a device, a pipe or a folder."""
+    kept, link, pipe = tmp_path / "kept.csv", tmp_path / "link.csv", tmp_path / "pipe.csv"
+    kept.write_text("before")
+    kept.chmod(0o640)
+    link.symlink_to(kept)
+    rows(5).to_csv(link)
+    assert link.is_symlink()
+    assert kept.read_text().startswith("age,")
+    assert kept.stat().st_mode & 0o777 == 0o640
+    os.mkfifo(pipe)
+    circle = tmp_path / "circle.csv"
+    circle.symlink_to(circle)
+    before = sorted(tmp_path.iterdir())
+    for wrong in (pipe, Path(os.devnull), circle, Path("/"), Path(), Path("a\0.csv"), tmp_path):
+        for write in (rows(5).to_csv, rows(5).to_parquet):
+            with pytest.raises(DataError, match="cannot be written"):
+                write(wrong)
+        with pytest.raises(DataError, match="cannot be written"):
+            check_writable(wrong)
+    assert pipe.is_fifo()
+    assert Path(os.devnull).is_char_device()
+    check_writable(kept)
+    check_writable(tmp_path / "new.csv")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_raised_on_the_way_is_not_taken_for_a_problem_of_the_file(tmp_path: Path) -> None:
+    def stop(_: str, __: float) -> None:
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        rows(5).to_csv(tmp_path / "rows.csv", progress=stop)
     assert list(tmp_path.iterdir()) == []
 
 

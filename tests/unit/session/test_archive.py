@@ -41,13 +41,15 @@ def test_a_release_is_read_as_it_was_released(session, folder, people):
 
 def test_publications_are_listed_and_read(session):
     with_key = session.publish("lda", epsilon=0.2, target="sex", key="rows", analyst="ben")
-    session.publish("lda", epsilon=0.2, target="sex")
+    without = session.publish("lda", epsilon=0.2, target="sex")
     first, second = session.archive.publications()
     assert first.about["options"] == {"target": "sex"}
     assert first.analyst == "ben"
     assert session.archive.publication(first.sequence).to_text() == with_key.to_text()
     with pytest.raises(QueryError, match="not kept"):
         session.archive.publication(second.sequence)
+    assert with_key.sequence == first.sequence
+    assert without.sequence is None, "for nothing can be read there"
 
 
 class Crash(BaseException):

@@ -20,6 +20,7 @@ from eke.inference.posterior.protocol import (
 SHARE = 0.05
 """Of an interval's chance to miss: what the ends take of it. The belief itself keeps the rest."""
 _DRAWN_AT = 0.05  # the chance to miss whose ends probabilities and density go by
+_SUREST = 1.0 - 2.0**-53  # the confidence next to 1; what is closer counts as this one
 _NOTHING = 1e-6  # so little of a belief between the ends says nothing about what is there
 
 
@@ -51,8 +52,8 @@ class BoundedPosterior:
 
     def ends(self, miss: float) -> tuple[float, float]:
         """(low, high) that hold θ but for a share of a chance to miss."""
-        each = SHARE * miss / max(len(self.noises), 1)
-        widths = [bounded_halfwidth(noise, 1.0 - each) for noise in self.noises]
+        sure = min(1.0 - SHARE * miss / max(len(self.noises), 1), _SUREST)
+        widths = [bounded_halfwidth(noise, sure) for noise in self.noises]
         lows = [one.value - sum(widths[k] for k in one.noises) for one in self.at_least]
         highs = [one.value + sum(widths[k] for k in one.noises) for one in self.at_most]
         return max([self.floor, *lows]), max(self.floor, min(highs))
@@ -78,7 +79,7 @@ class BoundedPosterior:
         if mass < _NOTHING:
             return low, high
         # Of what the belief holds between the ends, too, no more may be missed.
-        near, far = self.of.interval(1.0 - rest * mass)
+        near, far = self.of.interval(min(1.0 - rest * mass, _SUREST))
         value = self.value
         return min(max(low, near), high, value), max(min(high, far), low, value)
 
@@ -96,9 +97,11 @@ class BoundedPosterior:
         at = checked_points(points)
         alone = self.of.density(at)
         doubt, (low, high) = SHARE * _DRAWN_AT, self.ends(_DRAWN_AT)
-        if not low < high:
+        if low > high:
             return alone
         mass = self._mass(_DRAWN_AT)
+        if low == high:  # one number, drawn as wide as a record
+            low, high = low - 0.5, high + 0.5
         bounded = np.full(at.shape, 1.0 / (high - low)) if mass < _NOTHING else alone / mass
         inside = np.where((at >= low) & (at <= high), bounded, 0.0)
         return np.asarray(doubt * alone + (1.0 - doubt) * inside)
@@ -109,8 +112,10 @@ class BoundedPosterior:
     def _between(self, above: float, below: float) -> float:
         """The probability of an open interval if the ends hold."""
         low, high = self.ends(_DRAWN_AT)
-        if not low < high:
+        if low > high:
             return self.of.probability(above=above, below=below)
+        if low == high:
+            return 1.0 if above < low < below else 0.0
         near, far = max(above, low), min(below, high)
         if near >= far:
             return 0.0

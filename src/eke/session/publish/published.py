@@ -118,7 +118,9 @@ def _published(
     if request.key is not None and not publisher.stores_rows:
         text = vault.remember(request.analyst, rows_key(key), digest, published.to_text())
         published = Published.from_text(vault.domain, text)
-    return with_basis(published, vault, settings, request.analyst, key)
+    based = with_basis(published, vault, settings, request.analyst, key)
+    is_kept = request.key is not None or publisher.stores_rows
+    return based if is_kept else replace(based, sequence=None)
 
 
 def publication_plan(

@@ -71,3 +71,27 @@ def test_limits_without_noise_hold_exactly() -> None:
     belief = BoundedPosterior(alone, [], [NoisyBound(48.0, ())], [NoisyBound(51.0, ())], 0.0)
     assert belief.interval(0.95) == (48.0, 51.0)
     assert belief.probability(above=51.0) == pytest.approx(0.0, abs=0.0025)
+
+
+@pytest.mark.parametrize("centre", [*CENTRES, 1e9])
+@pytest.mark.parametrize("confidence", [1.0 - 1e-14, 1.0 - 1e-15, 1.0 - 2.0**-53])
+def test_whoever_wants_to_be_as_sure_as_can_be_gets_an_interval(
+    centre: float, confidence: float
+) -> None:
+    """The limits' share of such a chance to miss is none that a number next to 1 can say."""
+    belief = bounded(centre)
+    low, high = belief.interval(confidence)
+    inner = belief.interval(1.0 - 1e-9)
+    assert 0.0 <= low <= inner[0] <= belief.value <= inner[1] <= high < np.inf
+
+
+def test_where_noise_leaves_no_room_above_nobody_all_say_the_same() -> None:
+    """A margin of -60 with noise of scale 3 beside a belief that says 25: nobody is there."""
+    alone = ExactPosterior(25.0, ComposedNoise(np.empty(0), 100.0))
+    belief = BoundedPosterior(alone, [NOISE], [], [NoisyBound(-60.0, (0,))], 0.0)
+    assert belief.interval(0.95) == (0.0, 0.0)
+    assert belief.value == 0.0
+    assert belief.probability(above=0.5) < 0.05
+    assert belief.probability(below=0.5) > 0.95
+    points = np.linspace(-50.0, 100.0, 150_001)
+    assert float(belief.density(points).sum()) * 1e-3 == pytest.approx(1.0, abs=1e-2)
