@@ -21,7 +21,7 @@ from eke.engine.share import CAP, Shares
 from eke.errors import LedgerError
 from eke.history import ChosenStep, Measurement
 from eke.ledger import Entry
-from eke.planning import Past, Plan, Refinable, refinable_among
+from eke.planning import Askings, Past, Plan, Refinable, refinable_among
 from eke.privacy.accountant import Accountant
 from eke.privacy.measure import Measure
 from eke.query import Block
@@ -55,6 +55,7 @@ class Books:
     reservations: dict[int, Reserved] = field(default_factory=dict)
     unmeasured: dict[int, ReadBlocks] = field(default_factory=dict)  # of open reservations
     refined: set[int] = field(default_factory=set)  # measurements, as soon as it is charged
+    askings: Askings = field(default_factory=Askings)  # of the measurements; shared by views
 
     def view(self) -> Books:
         """The books as they are now, for good."""
@@ -68,6 +69,7 @@ class Books:
             dict(self.reservations),
             dict(self.unmeasured),
             set(self.refined),
+            self.askings,
         )
 
     def take_in(self, entry: Entry, read: ReadBlocks) -> None:
@@ -193,7 +195,8 @@ class LateAccounts:
     def refinable(self, query: Block) -> Refinable | None:
         """The measurement of this question that may be refined."""
         books = self.books()
-        return refinable_among(query, books.measurements, books.refined)
+        places = books.askings.places(query, books.measurements)
+        return refinable_among(query, books.measurements, books.refined, places)
 
 
 @contextmanager

@@ -76,6 +76,7 @@ class Standing:
         self._accounts = LateAccounts(cache(beginning.books), beginning.measure)
         self._inference = beginning.inference([])
         self._learned: Sequence[Measurement] = ()
+        self._held: Inference | None = None  # the last view of `_inference`
 
     @property
     def accountant(self) -> Accountant:
@@ -112,18 +113,31 @@ class Standing:
 
     def facts(self) -> Facts:
         """History and accounts as they are now, for good, as planning takes them."""
-        return Facts(self._inference.view(), self._accounts.view(), self.limit)
+        return Facts(self._inferred(), self._accounts.view(), self.limit)
 
     def view(self) -> Standing:
-        """The standing as it is now, for good: neither of the two sees what the other takes in.
+        """The standing as it is now, for good, to be looked at only.
 
         Cheap: what only grows is shared (`Inference.view`); lists of entries are copied.
         """
-        return view_with(
-            self,
-            _accounts=self._accounts.view(),
-            _inference=self._inference.view(),
+        return view_with(self, _accounts=self._accounts.view(), _inference=self._inferred())
+
+    def followed(self, entries: Iterable[Entry]) -> Standing:
+        """The standing after more entries; this one sees nothing of it."""
+        standing = view_with(
+            self, _accounts=self._accounts.view(), _inference=self._inference.view()
         )
+        standing.take_in(entries)
+        return standing
+
+    def _inferred(self) -> Inference:
+        """What is known now, for good. It may be shared, so nobody lets it take in anything."""
+        now = self._inference
+        held = self._held
+        # Whatever is taken in begins a new memo, or is kept beside everything that has a row.
+        if held is None or held.memo is not now.memo or len(held.kept) != len(now.kept):
+            held = self._held = now.view()
+        return held
 
     def snapshot(self) -> Snapshot:
         """What readers are shown of this standing, which takes nothing in any more."""

@@ -128,9 +128,7 @@ class Vault:
                     return self._standing.view()
             finally:
                 self.lock.release()
-        standing = self._published.view()
-        standing.take_in(entries)
-        return standing
+        return self._published.followed(entries)
 
     def facts(self) -> Facts:
         """History and accounts, up to date with the ledger, as writers have them."""

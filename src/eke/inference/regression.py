@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
+from eke.inference.latest import Latest, Sight, State
 from eke.inference.packed import PackedFactor
-from eke.inference.span import ExactSpan
+from eke.inference.span import ExactSpan, Place
 from eke.inference.tables import CellWeights
 from eke.privacy.law import Charged
 from eke.query import Query
@@ -72,6 +73,8 @@ class Regression:
         self._precisions: list[float] = []
         self._norms: list[float] = []
         self._aside = SetAside()
+        self._state = State()
+        self._latest = Latest()  # of all views
 
     def __len__(self) -> int:
         return len(self.laws)
@@ -138,6 +141,8 @@ class Regression:
             _kernel=PackedFactor.from_parts(under("kernel", parts)),
             _information=PackedFactor.from_parts(under("information", parts)),
             _aside=aside,
+            _state=State(),
+            _latest=Latest(),
         )
 
     @property
@@ -149,7 +154,8 @@ class Regression:
         """Take one more noisy answer into account: O(rank²)."""
         index = len(self.laws)
         self.laws.append(row.law)
-        norm = norm_of(row.query)
+        sight = self._look(row.query)
+        norm = sight.norm
         unit = norm or 1.0
         self._norms.append(unit)
         self._values.append(row.value / unit)
@@ -160,20 +166,22 @@ class Regression:
         if not norm or not ordinary(precision):
             self._aside.add(index, row)
             return
-        projected = self._kernel.solve_transposed(self._stack.against(row.query) / norm)
+        projected, place = self._projected(sight), self._place(sight)
         distance = 1.0 - float(projected @ projected)
-        place = self._span.locate(row.query)
-        if place.inside and distance < SURELY_OUTSIDE:
-            coordinates = self._kernel.solve(projected)
+        inside = place is None or place.inside
+        if inside and distance < SURELY_OUTSIDE:
+            coordinates = self._coordinates_in(sight)
             self._information.update(coordinates * math.sqrt(precision))
             self._coordinates.append(coordinates)
             self._dependent.append(index)
-        elif not place.inside and distance > RESOLUTION:
+        elif place is not None and not inside and distance > RESOLUTION:
             self._kernel.append(projected, math.sqrt(distance))
             self._information.append(np.zeros(self.rank - 1), math.sqrt(precision))
             self._stack.append(row.query, norm)
             self._span.append(row.query, place)
             self._basis.append(index)
+            self._state = State()
+            self._latest.sight = Sight(row.query, self._state, norm, is_row=True)
         else:
             self._aside.add(index, row)
 
@@ -182,8 +190,9 @@ class Regression:
         constant = float(query.constant)
         if query.is_zero:
             return LinearEstimate(constant, np.empty(0, np.intp), np.empty(0))
-        norm = norm_of(query)
-        coordinates = self._coordinates_of(query, norm) if norm and self.rank else None
+        sight = self._look(query)
+        norm = sight.norm
+        coordinates = self._coordinates_of(sight) if norm and self.rank else None
         if coordinates is None:
             return self._aside.estimate(query, constant, self.laws)
         solved = self._information.solve(self._information.solve_transposed(coordinates))
@@ -200,13 +209,43 @@ class Regression:
         value = norm * float(unit_weights @ np.asarray(self._values)[rows]) + constant
         return LinearEstimate(value, rows, norm * unit_weights / np.asarray(self._norms)[rows])
 
-    def _coordinates_of(self, query: Query, norm: float) -> FloatArray | None:
-        if not self._span.locate(query).inside:
+    def _look(self, query: Query) -> Sight:
+        """What is known of a query; what is not is worked out when it is asked for."""
+        latest = self._latest.sight
+        if latest is not None and latest.query == query:
+            if latest.state is self._state:
+                return latest
+            sight = Sight(query, self._state, latest.norm)
+        else:
+            sight = Sight(query, self._state, norm_of(query))
+        self._latest.sight = sight
+        return sight
+
+    def _place(self, sight: Sight) -> Place | None:
+        """Where a query lies; None for a row of the basis."""
+        if sight.place is None and not sight.is_row:
+            sight.place = self._span.locate(sight.query)
+        return sight.place
+
+    def _projected(self, sight: Sight) -> FloatArray:
+        if sight.projected is None:
+            against = self._stack.against(sight.query) / sight.norm
+            sight.projected = self._kernel.solve_transposed(against)
+        return sight.projected
+
+    def _coordinates_in(self, sight: Sight) -> FloatArray:
+        if sight.coordinates is None:
+            sight.coordinates = self._kernel.solve(self._projected(sight))
+        return sight.coordinates
+
+    def _coordinates_of(self, sight: Sight) -> FloatArray | None:
+        place = self._place(sight)
+        if place is not None and not place.inside:
             return None
-        projected = self._kernel.solve_transposed(self._stack.against(query) / norm)
+        projected = self._projected(sight)
         if 1.0 - float(projected @ projected) > SURELY_OUTSIDE:
             return None
-        return self._kernel.solve(projected)
+        return self._coordinates_in(sight)
 
 
 class SetAside:

@@ -61,7 +61,12 @@ class StepRows:
 
     def view(self) -> StepRows:
         """The vectors so far, for good; they never change, so they are shared (`growing.py`)."""
-        return self.from_parts(self.parts())
+        return made_of(
+            StepRows,
+            _ends=self._ends.view(),
+            _places=self._places.view(),
+            _steps=self._steps.view(),
+        )
 
     def parts(self) -> Parts:
         """Everything in it, as arrays."""

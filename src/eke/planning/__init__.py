@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from eke.planning.online.quantiles import check_price, decide_quantiles, spend_on_quantiles
     from eke.planning.online.question_demand import QuestionDemand, checked
-    from eke.planning.online.refine import Refinable, is_refinable, refinable_among
+    from eke.planning.online.refine import Askings, Refinable, is_refinable, refinable_among
     from eke.planning.online.relative import decide_relative
     from eke.planning.online.rent import direct, narrowest_affordable, top_up
     from eke.planning.online.requirement import Demand, Requirement
@@ -51,6 +51,7 @@ __all__ = [
     "POLICIES",
     "AccountsAtHand",
     "Agreed",
+    "Askings",
     "Decision",
     "Demand",
     "Facts",
@@ -125,7 +126,7 @@ if not TYPE_CHECKING:
             "online.policy": "POLICIES FallsShort Policy PolicyName only_history policy_named",
             "online.quantiles": "check_price decide_quantiles spend_on_quantiles",
             "online.question_demand": "QuestionDemand checked",
-            "online.refine": "Refinable is_refinable refinable_among",
+            "online.refine": "Askings Refinable is_refinable refinable_among",
             "online.relative": "decide_relative",
             "online.rent": "direct narrowest_affordable top_up",
             "online.requirement": "Demand Requirement",

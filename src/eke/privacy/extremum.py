@@ -4,7 +4,7 @@
 
 1. the sum of the tables' maxima (`upper_bound`);
 2. a cell found by hill climbing, a lower bound;
-3. loss moved between functions of two attributes (`eke.privacy.shifted_tables`);
+3. loss moved between functions of two attributes (`shifted_pairs.py`, `shifted_tables.py`);
 4. the same with all tables, on the values that are still in play;
 5. variable elimination, exact when its tables are small enough (`eke.privacy.elimination`);
 6. branch and bound within a budget (`eke.privacy.branch_bound`).
@@ -23,7 +23,7 @@ from eke.privacy.branch_bound import search
 from eke.privacy.elimination import eliminate, elimination_order, exact_cells
 from eke.privacy.hill_climb import climbed_cell, promising_cell
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
-from eke.privacy.shifted_tables import ShiftedTables
+from eke.privacy.shifted_pairs import Shifted, shifted
 
 # Visited table cells; about a second when all of it is used.
 DEFAULT_EFFORT = 200_000_000
@@ -113,16 +113,16 @@ class _Ladder:
         pairwise_cost = sum(8 * table.cells.size for table in self.losses)
         if not self._pay(pairwise_cost):
             return
-        shifted = ShiftedTables(self.losses, self.threshold)
-        self._sweep(shifted)
+        pairs = shifted(self.losses, self.threshold)
+        self._sweep(pairs)
         if self.settled:
             return
         if not self._pay(sum(table.cells.size for table in self.losses)):
             return
-        shifted.include_rests()
-        self._sweep(shifted)
+        all_tables = pairs.with_rests()
+        self._sweep(all_tables)
         if not self.settled:
-            self._search(shifted)
+            self._search(all_tables)
 
     def _pay(self, cells: int) -> bool:
         if cells > self.effort:
@@ -130,7 +130,7 @@ class _Ladder:
         self.effort -= cells
         return True
 
-    def _sweep(self, shifted: ShiftedTables) -> None:
+    def _sweep(self, shifted: Shifted) -> None:
         """Shift loss until the bound settles the question or hardly moves."""
         self.upper = min(self.upper, max(shifted.constant, self.threshold))
         while not self.settled and self._pay(shifted.sweep_cost):
@@ -143,10 +143,11 @@ class _Ladder:
                 break
         self._try_cell(shifted.likely_cell())
 
-    def _search(self, shifted: ShiftedTables) -> None:
+    def _search(self, shifted: Shifted) -> None:
         """Eliminate what is left and look for cells that would change the answer."""
         sizes = {name: len(values) for name, values in shifted.values.items()}
-        scopes = sorted(shifted.tables)
+        tables = shifted.tables
+        scopes = sorted(tables)
         order = elimination_order(scopes, sizes)
         cells = exact_cells(scopes, order, sizes)
         largest_table = None
@@ -156,7 +157,7 @@ class _Ladder:
         if not self._pay(cells):
             return
         elimination = eliminate(
-            shifted.tables, order, constant=shifted.constant, largest_table=largest_table
+            tables, order, constant=shifted.constant, largest_table=largest_table
         )
         finding = search(
             elimination,

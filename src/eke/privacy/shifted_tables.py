@@ -13,6 +13,7 @@ way: whole values leave the domain, combinations of values are pushed down to a 
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,25 @@ LARGEST_GROUP = 3
 Group = tuple[Attributes, list[Attributes]]
 
 
+class Before(Protocol):
+    """Tables of at most two attributes that were shifted elsewhere (`shifted_pairs.py`).
+
+    They are settled as `ShiftedTables` settles its own.
+    """
+
+    @property
+    def values(self) -> dict[str, NDArray[np.intp]]: ...
+
+    @property
+    def constant(self) -> int: ...
+
+    @property
+    def floor(self) -> int: ...
+
+    @property
+    def tables(self) -> dict[Attributes, Cells]: ...
+
+
 class ShiftedTables:
     """A sum `constant + Σ tables` that stands for the part of B above a threshold.
 
@@ -37,15 +57,21 @@ class ShiftedTables:
     - every other cell that is still among `values` has a sum of at most the threshold, or at
       least its own B(t) and, once `include_rests` was called, exactly that.
 
+    With `before` it goes on where that stopped, and the threshold is that of before.
+
     Privacy: `constant` is never less than the true maximum of B, unless that maximum does not
     exceed the threshold.
     """
 
-    def __init__(self, losses: LossTables, threshold: int) -> None:
+    def __init__(self, losses: LossTables, threshold: int, *, before: Before | None = None) -> None:
         self._losses = losses
+        self.tables: dict[Attributes, Cells] = {}
+        if before is not None:
+            self.values, self.constant, self.floor = before.values, before.constant, before.floor
+            self.tables |= {name: cells.copy() for name, cells in before.tables.items()}
+            return
         self.values = indistinguishable_values_merged(losses)
         self.constant = 0
-        self.tables: dict[Attributes, Cells] = {}
         for table in losses:
             if len(table.attributes) <= 2:
                 self._add(table.attributes, self._surviving(table.attributes, table.cells))
@@ -58,6 +84,11 @@ class ShiftedTables:
         # enough that a sum over all tables stays within int64 (checked by `maximum`).
         self.floor = -max(self.constant - threshold, 1)
         self._settle()
+
+    def with_rests(self) -> ShiftedTables:
+        """The same after `include_rests`."""
+        self.include_rests()
+        return self
 
     def include_rests(self) -> None:
         """Add the parts of the larger tables that are not functions of two attributes."""
@@ -184,10 +215,13 @@ def indistinguishable_values_merged(losses: LossTables) -> dict[str, NDArray[np.
             labels[name].append(label)
     representatives = {}
     for name, columns in labels.items():
-        rows = np.stack(columns, axis=1).tolist() if columns else [[]]
-        first_seen: dict[tuple[int, ...], int] = {}
-        for value, row in enumerate(rows):
-            first_seen.setdefault(tuple(row), value)
+        if not columns:
+            representatives[name] = np.zeros(1, np.intp)
+            continue
+        rows = np.stack(columns, axis=1)  # (values, tables)
+        first_seen: dict[bytes, int] = {}
+        for value, row in enumerate(rows.view(f"V{rows[0].nbytes}")[:, 0].tolist()):
+            first_seen.setdefault(row, value)
         representatives[name] = np.array(list(first_seen.values()), np.intp)
     return representatives
 

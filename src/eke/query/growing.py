@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eke.query.view import made_of, view_with
+from eke.query.view import made_of
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -39,8 +39,13 @@ class GrowingVector(Generic[Number]):
         return self._size
 
     def view(self) -> GrowingVector[Number]:
-        """The numbers so far, for good; they are shared, and a view moves when it grows."""
-        return self.of(self.array)
+        """The numbers so far, for good; they are shared, and a view moves when it grows.
+
+        Views are made by the hundred with every answer, so this does no more than it must.
+        """
+        view = GrowingVector.__new__(GrowingVector)
+        view._buffer, view._size = self.array, self._size  # noqa: SLF001 - its own
+        return view
 
     def extend(self, numbers: ArrayLike) -> None:
         """Add numbers at the end."""
@@ -87,10 +92,10 @@ class GrowingMatrix(Generic[Number]):
 
         Rows are never changed, so they are shared; a view has no room, and moves when it grows.
         """
-        return view_with(
-            self,
-            _buffer=self._buffer[: self._rows],
-        )
+        view = GrowingMatrix.__new__(GrowingMatrix)
+        rows = self._buffer[: self._rows]
+        view._buffer, view._rows, view._width = rows, self._rows, self._width  # noqa: SLF001
+        return view
 
     def append(self, row: NDArray[Any]) -> None:
         height, width = self._buffer.shape

@@ -50,6 +50,16 @@ class RunStack:
     def __len__(self) -> int:
         return len(self._terms)
 
+    def view(self) -> RunStack:
+        """The vectors so far, for good; they are shared."""
+        return made_of(
+            RunStack,
+            _size=self._size,
+            _terms=self._terms.view(),
+            _starts=self._starts.view(),
+            _pieces=self._pieces.view(),
+        )
+
     def parts(self) -> Parts:
         """Everything in it, as arrays."""
         return {

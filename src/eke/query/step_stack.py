@@ -118,6 +118,11 @@ class StepStack:
         return total if terms == len(starts) else np.add.reduceat(total, starts)
 
 
+_VECTORS = ("terms", "totals", "thin", "starts", "places", "steps", "thick", "huge")
+_MATRICES = ("sums", "entries")
+"""What a part holds, by the name that it has among arrays."""
+
+
 class _Vectors:
     """Vectors along one attribute, each of one term."""
 
@@ -145,7 +150,9 @@ class _Vectors:
         return sum(part.nbytes for part in self.parts().values())
 
     def view(self) -> _Vectors:
-        return self.from_parts(self._size, self.parts())
+        grown = {f"_{name}": getattr(self, f"_{name}").view() for name in (*_VECTORS, *_MATRICES)}
+        runs = self._runs.view()
+        return made_of(_Vectors, _size=self._size, _bounds=self._bounds, _runs=runs, **grown)
 
     def parts(self) -> Parts:
         return {
@@ -165,14 +172,13 @@ class _Vectors:
 
     @classmethod
     def from_parts(cls, size: int, parts: Parts) -> _Vectors:
-        vectors = ("terms", "totals", "thin", "starts", "places", "steps", "thick", "huge")
         return made_of(
             cls,
             _size=size,
             _bounds=parts["bounds"],
             _runs=RunStack.from_parts(size, under("runs", parts)),
-            **{f"_{name}": GrowingVector.of(parts[name]) for name in vectors},
-            **{f"_{name}": GrowingMatrix.of(parts[name]) for name in ("sums", "entries")},
+            **{f"_{name}": GrowingVector.of(parts[name]) for name in _VECTORS},
+            **{f"_{name}": GrowingMatrix.of(parts[name]) for name in _MATRICES},
         )
 
     def append(self, term: int, vector: Vector) -> None:

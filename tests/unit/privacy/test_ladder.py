@@ -12,7 +12,7 @@ from eke.privacy import elimination as elimination_module
 from eke.privacy.elimination import Elimination
 from eke.privacy.extremum import maximum
 from eke.privacy.loss_tables import LARGEST_TOTAL, LossTables
-from eke.privacy.shifted_tables import ShiftedTables
+from eke.privacy.shifted_pairs import Shifted, shifted
 
 LOOP = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c"), ("b", "d")]
 
@@ -51,27 +51,35 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Every rung as it is, and what it visits."""
     log = Watch()
 
-    class Watched(ShiftedTables):
-        def __init__(self, losses: LossTables, threshold: int) -> None:
-            log.rungs.append("pairs")
-            log.cells += 8 * sum(table.cells.size for table in losses)
-            super().__init__(losses, threshold)
+    class Watched:
+        """Shifted tables, however they are kept."""
 
-        def include_rests(self) -> None:
+        def __init__(self, losses: LossTables, shifted: Shifted) -> None:
+            self._losses, self._shifted = losses, shifted
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._shifted, name)
+
+        def with_rests(self) -> Watched:
             log.rungs.append("rests")
             log.cells += sum(table.cells.size for table in self._losses)
-            super().include_rests()
+            return Watched(self._losses, self._shifted.with_rests())
 
         def sweep(self, threshold: int) -> None:
             log.rungs.append("sweep")
-            log.cells += self.sweep_cost
-            before = self.constant
-            super().sweep(threshold)
-            log.sweeps.append((threshold, before, self.constant))
+            log.cells += self._shifted.sweep_cost
+            before = self._shifted.constant
+            self._shifted.sweep(threshold)
+            log.sweeps.append((threshold, before, self._shifted.constant))
 
         def likely_cell(self) -> dict[str, int]:
             log.rungs.append("likely cell")
-            return super().likely_cell()
+            return self._shifted.likely_cell()
+
+    def watched(losses: LossTables, threshold: int) -> Watched:
+        log.rungs.append("pairs")
+        log.cells += 8 * sum(table.cells.size for table in losses)
+        return Watched(losses, shifted(losses, threshold))
 
     def eliminate(*args: Any, **options: Any) -> Elimination:
         log.rungs.append("eliminate")
@@ -88,7 +96,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Watch:
             elimination, threshold, first_is_enough=first_is_enough, budget=budget
         )
 
-    monkeypatch.setattr(extremum, "ShiftedTables", Watched)
+    monkeypatch.setattr(extremum, "shifted", watched)
     monkeypatch.setattr(extremum, "eliminate", eliminate)
     monkeypatch.setattr(extremum, "search", search)
     return log

@@ -8,7 +8,7 @@ paid before is lost (docs/proofs/refinement.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -58,13 +58,51 @@ def is_refinable(measured: Measurement) -> bool:
     )
 
 
+class Askings:
+    """Where in a history a question may have been measured, without comparing it with all of them.
+
+    Histories only grow, so threads and views of one history may share it: what it holds is replaced
+    as a whole, and at worst something is looked up twice.
+    """
+
+    __slots__ = ("_marked",)
+
+    def __init__(self) -> None:
+        self._marked: tuple[int, Mapping[object, tuple[int, ...]]] = 0, {}
+
+    def places(self, query: Block, measurements: Sequence[Measurement]) -> Sequence[int]:
+        """The places of all measurements of this question, in order, and perhaps of others."""
+        known, marked = self._marked
+        if known < len(measurements):
+            more = dict(marked)
+            for place in range(known, len(measurements)):
+                mark = _mark(measurements[place].query)
+                more[mark] = (*more.get(mark, ()), place)
+            marked = more
+            self._marked = len(measurements), marked
+        # Another view of the history may be ahead of this one.
+        return [place for place in marked.get(_mark(query), ()) if place < len(measurements)]
+
+
+def _mark(query: Block) -> object:
+    """Equal for equal questions; of blocks it leaves out their numbers, which may be very many."""
+    return hash(query) if query.is_single else (query.kind, query.cells, query.attributes)
+
+
 def refinable_among(
-    query: Block, measurements: Sequence[Measurement], refined: AbstractSet[int]
+    query: Block,
+    measurements: Sequence[Measurement],
+    refined: AbstractSet[int],
+    places: Iterable[int] | None = None,
 ) -> Refinable | None:
-    """The measurement of this very question that has the least noise; None when there is none."""
+    """The measurement of this very question that has the least noise; None when there is none.
+
+    With `places`, as `Askings` gives them, only these are looked at.
+    """
     names, cells = query.attributes, query.cells
     best: Refinable | None = None
-    for place, measured in enumerate(measurements):
+    for place in range(len(measurements)) if places is None else places:
+        measured = measurements[place]
         block = measured.query
         if place in refined or block.kind != query.kind or block.cells != cells:
             continue
