@@ -11,6 +11,7 @@ CHECKS: tuple[Check, ...] = (
     Check("gaussian-released", "epsilon", "gaussian_released", 3),
     Check("kronecker-released", "epsilon", "kronecker_released", 5),
     Check("refinement", "refined", "refinement", 5),
+    Check("refined-tables", "refined", "refinement_of_tables", 2),
     Check("row-scores", "epsilon", "row_scores", 1.5),
     Check("exponential", "choice", "exponential", 8),
     Check("adaptive", "choice", "adaptive", 14),

@@ -5,6 +5,8 @@ whole loss of two independent answers. The other counts both answers in bins, on
 and goes by the bins that told most there. The larger bound counts, each with half of the error.
 
 The control draws the finer noise anew and charges as little: it loses what both answers cost.
+
+Few answers are refined one by one and many together, by different code: each has a row of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from audits.claim import CONTROL_SAMPLES, SAMPLES, Integers, listed, narrow_nois
 from audits.epsilon import ANSWER, agreeing, require_price
 from audits.row import Row, Scale, number
 from eke.mechanism import Secret, refine_with_noise, refining, reveal_with_noise
+from eke.mechanism.noise import MANY
 from eke.privacy.law import Refinement
 from tests.privacy.audit import audit_epsilon
 
@@ -27,7 +30,7 @@ from tests.privacy.audit import audit_epsilon
 LAWS = {"half": Refinement(20, -1, 40), "a tenth": Refinement(20, -1, 200)}
 LOSSES = (0.2, 1.0)
 SEEN = 0.8  # the part of a loss that the audit must see to count
-AT_ONCE = 50_000  # draws that are held in memory
+AT_ONCE = 50_000  # answers of one table; so many are held in memory
 LEARNING = 0.2  # of the samples are those of the attacker who counts
 QUANTILES = np.linspace(0, 1, 11)[1:-1]  # of each answer, where bins end
 UNSURE = 2.0  # standard errors by which what a bin tells is taken to be less
@@ -46,22 +49,36 @@ def measured_anew(secret: Secret, law: Refinement) -> tuple[list[int], list[int]
 
 
 def refinement(scale: Scale) -> tuple[Row, ...]:
-    """One answer under scale 10 in the end: a record of coefficient 2 or 10 moves it."""
+    """One answer, refined one by one: a record of coefficient 2 or 10 moves it."""
+    return both_together("refined answers, both together", scale, at_once=MANY - 1)
+
+
+def refinement_of_tables(scale: Scale) -> tuple[Row, ...]:
+    """The same answer as a cell of a table, all of which are refined together."""
+    return both_together("refined tables, both together", scale, at_once=AT_ONCE)
+
+
+def both_together(title: str, scale: Scale, at_once: int) -> tuple[Row, ...]:
+    """A row of the scoreboard, for answers of which so many are released at a time."""
     count = scale.of(SAMPLES, 10_000)
     # Few samples do not show that a tenth too little is charged.
     laws = LAWS if scale.full else {"half": LAWS["half"]}
     losses = LOSSES if scale.full else LOSSES[-1:]
     with chances_once():
-        found = {name: bounds(refined, law, losses, count, scale) for name, law in laws.items()}
+        found = {
+            name: bounds(refined, law, losses, count, scale, at_once=at_once)
+            for name, law in laws.items()
+        }
     often = scale.of(2 * CONTROL_SAMPLES, count)
     with narrow_noise(1.0):  # all of its width, and faster
         wrong = {
-            name: bounds(measured_anew, law, losses, often, scale) for name, law in laws.items()
+            name: bounds(measured_anew, law, losses, often, scale, at_once=AT_ONCE)
+            for name, law in laws.items()
         }
     least = SEEN if scale.full else 0.25
     return (
         Row(
-            title="refined answers, both together",
+            title=title,
             samples=f"{number(count)} a side",
             figure=f"ε at least {after(found)}, where {listed(losses)} is charged for both",
             control=f"independent finer noise: at least {after(wrong)}",
@@ -83,24 +100,30 @@ def after(found: dict[str, list[float]]) -> str:
 
 
 def bounds(
-    release: Release, law: Refinement, losses: Sequence[float], count: int, scale: Scale
+    release: Release,
+    law: Refinement,
+    losses: Sequence[float],
+    count: int,
+    scale: Scale,
+    *,
+    at_once: int,
 ) -> list[float]:
     """Lower bounds on the true losses of both answers, for records that should lose these."""
     confidence = 0.9999 if scale.full else 1 - 1e-7  # as in `audits/claim.py`
-    without = sampled(release, law, ANSWER, count)
+    without = sampled(release, law, ANSWER, count, at_once)
     found = []
     for loss in losses:
         moved = round(10 * loss)
         require_price(law.coarse.loss_nano(moved) + law.loss_nano(moved), loss)
-        sides = without, sampled(release, law, ANSWER + moved, count)
+        sides = without, sampled(release, law, ANSWER + moved, count, at_once)
         exact = ANSWER << -law.exponent, (ANSWER + moved) << -law.exponent
         found.append(joint_bound(sides, exact, confidence))
     return found
 
 
-def sampled(release: Release, law: Refinement, answer: int, count: int) -> Integers:
+def sampled(release: Release, law: Refinement, answer: int, count: int, at_once: int) -> Integers:
     """One answer, released and refined again and again: two rows, in steps of the noise."""
-    sizes = [AT_ONCE] * (count // AT_ONCE) + [count % AT_ONCE]
+    sizes = [at_once] * (count // at_once) + [count % at_once]
     parts = (release(Secret([answer] * size, 0), law) for size in sizes if size)
     return np.concatenate([np.array(part, np.int64) for part in parts], axis=1)
 

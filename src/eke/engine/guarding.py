@@ -21,7 +21,7 @@ from eke.errors import EkeError, LedgerError, QueryError
 from eke.history import Measurement
 from eke.history.guarded import GuardedClaim, holding, lifted
 from eke.inference import Inference
-from eke.inference.state import Kept
+from eke.inference.kept import Kept
 from eke.ledger import Entry
 from eke.planning import Plan
 from eke.privacy.law import Gaussian

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -24,6 +24,7 @@ from eke.inference.alike import Classes, alike, kinds_of, value_classes
 from eke.inference.chains import as_drawn, lasting_rows
 from eke.inference.estimate_noise import noise_of
 from eke.inference.exactly import is_large_table, known_exactly
+from eke.inference.kept import Foreign, Kept
 from eke.inference.known_table import KnownTable, summed_inside
 from eke.inference.late_rows import LateRows, ReadRows
 from eke.inference.memo import Memo
@@ -42,22 +43,6 @@ MOST_COARSE_ROWS = 256
 """Counts over groups of values are taken apart too, but only as long as there are so few rows."""
 
 Method: TypeAlias = Literal["exact", "convolution", "monte_carlo", "product"]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """How a measurement is kept: as these rows, as that table, or, with neither, not at all."""
-
-    rows: range = range(0)
-    table: int | None = None
-
-
-@dataclass(slots=True)
-class Foreign:
-    """Which of the first rows, and which of the first tables, are from outside; and from where."""
-
-    rows: list[int | None] = field(default_factory=list)  # a place in `outside`; None: public rows
-    tables: list[int] = field(default_factory=list)
 
 
 class Inference:
@@ -168,7 +153,8 @@ class Inference:
         cells = sum(len(one.values) for one in tables)
         if len(self.rows) + cells <= LEAST_CELLS:
             tables = []
-        if tables:
+        finer = [self.kept[one.refines.place] for one in released if one.refines is not None]
+        if tables or any(one.table is not None for one in finer):
             if self._tables_shared:
                 self.tables, self._tables_shared = deepcopy(self.tables), False
             # What is single is told apart anew: more of it may follow from the tables now.
@@ -178,20 +164,32 @@ class Inference:
             if any(measurement is table for table in tables):
                 self.kept.append(Kept(table=len(self.tables)))
                 self.tables.append(measurement)
-                continue
-            # Coarse counts come by the ten thousand, for models, and the regression takes time
-            # quadratic in its rows. Least squares on fewer answers is as honest.
-            many = len(self.rows) + len(measurement.values) > MOST_COARSE_ROWS
-            if many and is_coarse(measurement.query):
-                self.kept.append(Kept())
-                continue
-            first = len(self.rows)
-            for row in measurement.rows():
-                self._take(row)
-            self.kept.append(Kept(range(first, len(self.rows))))
-            if measurement.refines is not None:
-                coarse = self.kept[measurement.refines.place].rows
-                self._refined |= zip(coarse, self.kept[-1].rows, strict=True)
+            else:
+                self._keep(measurement)
+
+    def _keep(self, measurement: Measurement) -> None:
+        """Take in what is no new table: rows, or less noise in a table that is there."""
+        refines = measurement.refines
+        table = None if refines is None else self.kept[refines.place].table
+        if refines is not None and table is not None:
+            self.tables.refine(table, measurement)
+            self.kept[refines.place] = Kept()  # nothing of it is left
+            self.kept.append(Kept(table=table))
+            return
+        # Coarse counts come by the ten thousand, for models, and the regression takes time
+        # quadratic in its rows. Least squares on fewer answers is as honest.
+        if len(self.rows) + len(measurement.values) > MOST_COARSE_ROWS and is_coarse(
+            measurement.query
+        ):
+            self.kept.append(Kept())
+            return
+        first = len(self.rows)
+        for row in measurement.rows():
+            self._take(row)
+        self.kept.append(Kept(range(first, len(self.rows))))
+        if refines is not None:
+            coarse = self.kept[refines.place].rows
+            self._refined |= zip(coarse, self.kept[-1].rows, strict=True)
 
     @property
     def total(self) -> int | None:

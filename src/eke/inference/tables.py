@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,7 +27,7 @@ from eke.inference.centred import (
     subsets_of,
 )
 from eke.inference.residuals import Residuals, assemble
-from eke.privacy.law import NoiseLaw
+from eke.privacy.law import NoiseLaw, Refinement
 from eke.query import Block, Query
 
 
@@ -96,17 +96,39 @@ class ReleasedTables:
         if weight is None:
             raise ValueError("only a block that counts records alike is kept as a table")
         number, names = float(weight), block.attributes
-        values = np.array(measurement.values).reshape(block.shape) / number
         matrices, gains = None, dict.fromkeys(names, (1.0, 1.0))
         if block.matrices is not None:
             matrices = tuple(matrix.astype(np.float64) for matrix in block.matrices)
             gains = {n: _gains(m) or (1.0, 1.0) for n, m in zip(names, matrices, strict=True)}
-            for axis, matrix in enumerate(matrices):
-                values = _applied(matrix.T, values, axis)
         variance = measurement.law.variance / number**2
         released = _Released(names, measurement.law, number, variance, matrices, gains, block.cells)
         self._tables.append(released)
-        each = [gains[name] for name in names]
+        self._take(released, measurement, variance)
+
+    def refine(self, table: int, measurement: Measurement) -> None:
+        """Let a measurement that refines a table take its place.
+
+        The normal equations gain what an independent block would add that makes y₁ as precise as
+        y₂ is; they are then those of y₂ alone (docs/proofs/refinement.md, §4).
+        """
+        law = measurement.charged
+        if not isinstance(law, Refinement):
+            raise TypeError("only a measurement that refines takes the place of a table")
+        before = self._tables[table]
+        after = measurement.law.variance / before.weight**2
+        self._tables[table] = replace(before, law=measurement.law, variance=after)
+        self._take(self._tables[table], measurement, law.variance / before.weight**2)
+
+    def _take(self, released: _Released, measurement: Measurement, variance: float) -> None:
+        """Add answers of this variance to what the components are estimated from."""
+        names, law = released.names, measurement.charged
+        values = np.array(measurement.values)
+        if isinstance(law, Refinement):
+            values = law.difference(np.array(measurement.before), values)
+        values = values.reshape(measurement.query.shape) / released.weight
+        for axis, matrix in enumerate(released.matrices or ()):
+            values = _applied(matrix.T, values, axis)
+        each = [released.gains[name] for name in names]
         self._residuals.add_block(
             names, values, variance, [alpha for alpha, _ in each], [beta for _, beta in each]
         )

@@ -20,6 +20,7 @@ from eke.errors import PrivacyError, SecretLeak
 from eke.mechanism.choice import choose_place
 from eke.mechanism.noise import draw
 from eke.mechanism.refining import FinerNoise
+from eke.mechanism.table_refining import FinerTable
 from eke.privacy.law import DiscreteGaussian, DiscreteLaplace, DiscreteLaw, Refinement
 
 _ADVICE: Final = (
@@ -136,7 +137,8 @@ def refine_with_noise(secret: Secret, before: Sequence[int], law: Refinement) ->
     Privacy: a record that moves answer i by h_i loses the sum over i of |h_i| / b₂ by both releases
     together, b₂ being the finer scale, if `before` was drawn under the coarser law and is refined
     once; see docs/proofs/refinement.md. As above, all is drawn before the secret is opened,
-    equally much for each answer whatever it is, but for an event of probability below 1e-70.
+    equally much for each answer whatever it is, but for an event of probability below 1e-29. Many
+    answers are refined together, by the same law and as exactly.
     """
     if not isinstance(secret, Secret):
         raise PrivacyError("only a Secret is revealed with noise")
@@ -149,6 +151,12 @@ def refine_with_noise(secret: Secret, before: Sequence[int], law: Refinement) ->
         )
     if len(before) != secret.count or any(type(step) is not int for step in before):
         raise PrivacyError("refining needs the noisy answer before for each answer, in whole steps")
+    if FinerTable.serves(law, secret.count):
+        table = FinerTable(law)
+        together = table.draw(secret.count)
+        exact = tuple(map(operator.lshift, _EXACT.__get__(secret), repeat(finer)))
+        noises = table.given(list(map(operator.sub, before, exact)), together)
+        return list(map(operator.add, exact, noises))
     noise = FinerNoise(law)
     drawn = [noise.draw() for _ in before]
     exact = tuple(map(operator.lshift, _EXACT.__get__(secret), repeat(finer)))

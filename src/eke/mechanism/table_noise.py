@@ -52,6 +52,14 @@ def draw_gaussian(steps: int, count: int) -> Integers:
     return _in_blocks(lambda size: _gaussian(steps, size), count)
 
 
+def draw_geometric(steps: Fraction, count: int) -> Integers:
+    """Independent draws with P(G ≥ g) = exp(-g / steps), of which steps need not be whole.
+
+    Privacy: as exact as the noise that is made of them.
+    """
+    return _in_blocks(lambda size: _geometric(steps, size), count)
+
+
 @np.errstate(all="ignore")  # whatever others set; an underflow would tell of the noise
 def _in_blocks(draw: Callable[[int], Integers], count: int) -> Integers:
     """So many draws, in blocks that stay in the processor's caches."""
@@ -73,16 +81,16 @@ def _gaussian(steps: int, count: int) -> Integers:
     return drawn[:count]
 
 
-def _geometric(steps: int, count: int) -> Integers:
+def _geometric(steps: int | Fraction, count: int) -> Integers:
     """Independent numbers G with P(G ≥ g) = exp(-g / steps): the whole part of -steps · ln U."""
-    words = _words(count)
-    share = _shares(words)
+    words, near = random_words(count), float(steps)
+    share = shares_of(words)
     logarithm = -np.log(share)
-    exact = logarithm * steps
+    exact = logarithm * near
     whole = np.floor(exact)
     rest = exact - whole
     # The bits that were not looked at move U by half a unit of 2^-64 to either side.
-    doubt = steps * (_OF_LOGARITHMS * (1.0 + logarithm) + 2.0 ** (1 - _BITS) / share)
+    doubt = near * (_OF_LOGARITHMS * (1.0 + logarithm) + 2.0 ** (1 - _BITS) / share)
     numbers: Integers = whole.astype(np.int64)
     for place in np.flatnonzero((rest <= doubt) | (rest >= 1.0 - doubt)):
         numbers[place] = whole_part(steps, int(words[place]))
@@ -91,10 +99,10 @@ def _geometric(steps: int, count: int) -> Integers:
 
 def _is_kept(steps: int, proposed: Integers) -> NDArray[np.bool_]:
     """Whether each is kept, with the chance exp(-(|k| - s²/t)² / 2s²), where t is s + 1."""
-    words = _words(len(proposed))
+    words = random_words(len(proposed))
     distance = (np.abs(proposed) - steps * (steps / (steps + 1.0))) / steps
     chance = np.exp(-0.5 * distance * distance)
-    share = _shares(words)
+    share = shares_of(words)
     below = share < chance
     for place in np.flatnonzero(np.abs(share - chance) <= _OF_CHANCES):
         apart = abs(int(proposed[place])) * (steps + 1) - steps * steps
@@ -103,7 +111,7 @@ def _is_kept(steps: int, proposed: Integers) -> NDArray[np.bool_]:
     return below
 
 
-def whole_part(steps: int, word: int) -> int:
+def whole_part(steps: int | Fraction, word: int) -> int:
     """The whole part of -steps · ln U in exact arithmetic, for U with these first 64 bits.
 
     Privacy: the slow twin of what doubles decide; bits are added until they decide.
@@ -126,10 +134,11 @@ def whole_part(steps: int, word: int) -> int:
         (bits, word), digits = _longer(bits, word), 2 * digits
 
 
-def _scaled_logarithm(math: Context, steps: int, word: int, bits: int) -> Decimal:
+def _scaled_logarithm(math: Context, steps: int | Fraction, word: int, bits: int) -> Decimal:
     """-steps · ln(word / 2^bits)."""
     share = math.divide(Decimal(word), Decimal(1 << bits))
-    return math.multiply(math.ln(share), Decimal(-steps))
+    scaled = math.multiply(math.ln(share), Decimal(-steps.numerator))
+    return math.divide(scaled, Decimal(steps.denominator))
 
 
 def is_below(rate: Fraction, word: int) -> bool:
@@ -159,11 +168,11 @@ def _longer(bits: int, word: int) -> tuple[int, int]:
     return bits + _BITS, (word << _BITS) | secrets.randbits(_BITS)
 
 
-def _words(count: int) -> NDArray[np.uint64]:
+def random_words(count: int) -> NDArray[np.uint64]:
     """The first 64 bits of so many random numbers."""
     return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
-def _shares(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+def shares_of(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The numbers between 0 and 1 in whose first bits these are, in the middle of what is open."""
     return (words.astype(np.float64) + 0.5) * 2.0**-_BITS

@@ -21,6 +21,8 @@ from eke.privacy.discrete_laplace import DiscreteLaplace
 from eke.privacy.loss_array import nano_array
 from eke.privacy.record_loss import record_nano
 
+Values = TypeVar("Values", float, NDArray[np.float64])
+
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
@@ -79,8 +81,8 @@ class Refinement:
         """That answer is (1 + share)·y₂ - share·y₁."""
         return self.variance / self.coarse.variance
 
-    def difference(self, coarse: float, fine: float) -> float:
-        """The value of that answer, from y₁ and y₂."""
+    def difference(self, coarse: Values, fine: Values) -> Values:
+        """The value of that answer, from y₁ and y₂; of many answers at once, if need be."""
         return fine + self.share * (fine - coarse)
 
     def refined(self, coarse: float, difference: float) -> float:

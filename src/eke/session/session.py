@@ -251,7 +251,8 @@ class Session(KnowingHere, GuardingHere, EstimatingHere, Dataset):
         if isinstance(wanted, publishing.PublishRequest):
             plan = publishing.publication_plan(self._vault, self.settings, self._measure, wanted)
         elif isinstance(wanted, planning.ReleasePlan):
-            plan = releasing.checked_parts(self._vault, wanted, self._measure)
+            parts = releasing.checked_parts(self._vault, wanted, self._measure)
+            plan = releasing.refining_parts(parts, self._vault.snapshot().facts)
         else:
             raise QueryError("this dataset prices its own plans; make one with its plan()")
         return releasing.price_of(self._vault, plan, self._measure, analyst or self.analyst)

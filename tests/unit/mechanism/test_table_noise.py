@@ -113,7 +113,7 @@ def test_doubles_leave_open_what_is_near_a_threshold(steps, monkeypatch):
     """Positive control: without a margin they decide it, and half of it wrong."""
     words = [threshold(steps, whole) + near for whole in range(1, 21) for near in (-2, -1, 1, 2)]
     true = [whole_part(steps, word) for word in words]
-    monkeypatch.setattr(table_noise, "_words", lambda _: np.array(words, np.uint64))
+    monkeypatch.setattr(table_noise, "random_words", lambda _: np.array(words, np.uint64))
     assert table_noise._geometric(steps, len(words)).tolist() == true
     monkeypatch.setattr(table_noise, "_OF_LOGARITHMS", 0.0)
     monkeypatch.setattr(table_noise, "whole_part", lambda *_: -1)

@@ -108,11 +108,11 @@ class Facts:
         return self.accountant.times_a_record(query)
 
     def refinable(self, query: Block) -> Refinable | None:
-        """The measurement of this question that may be refined; none that is kept as a table."""
+        """The measurement of this question that may be refined, where inference has kept it."""
         earlier = self.accounts.refinable(query)
         if earlier is None or earlier.place in self.taken:
             return None
-        return earlier if len(self.inference.kept[earlier.place].rows) == query.cells else None
+        return earlier if self.inference.kept[earlier.place].serves(query) else None
 
 
 Missing: TypeAlias = tuple[Demand, list[ComposedNoise | None]]

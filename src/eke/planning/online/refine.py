@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from eke.history import Measurement
 from eke.inference import ComposedNoise, Inference, halfwidth
 from eke.inference.crossing import crossing
+from eke.inference.kept import Kept
 from eke.planning.online.noise_rule import TAILS_FROM, beyond
 from eke.planning.online.plan import Part
 from eke.planning.online.requirement import Requirement
@@ -123,7 +124,7 @@ def refining_part(
     """The refinement with the most noise that meets a requirement; None where there is none."""
     low = math.log(LEAST_STEPS * earlier.law.step)
     high = math.log(earlier.law.laplace_scale) - 1e-6  # nearer to it, nothing would change
-    known = list(_split(query, inference.kept[earlier.place].rows, inference))
+    known = list(_split(query, inference.kept[earlier.place], inference))
     tells = beyond if requirement.confidence >= TAILS_FROM else _beyond_by_width
     for split in known:
 
@@ -152,7 +153,7 @@ def narrowest_by_refining(
     affordable: Callable[[Part], bool],
 ) -> float | None:
     """The half-width, to a hundredth, of the finest refinement that is affordable."""
-    known = list(_split(query, inference.kept[earlier.place].rows, inference))
+    known = list(_split(query, inference.kept[earlier.place], inference))
     low, high = float(LEAST_STEPS), float(earlier.law.steps)
     while high / low > 1.005:
         middle = math.sqrt(low * high)
@@ -190,13 +191,13 @@ class _Split:
         )
 
 
-def _split(query: Block, rows: range, inference: Inference) -> Iterator[_Split]:
+def _split(query: Block, form: Kept, inference: Inference) -> Iterator[_Split]:
     """The errors of a cell of each kind, each with the noise that it was drawn with."""
+    table_law = None if form.table is None else inference.tables.law(form.table)
     for place, cell in inference.example_cells(query):
-        estimate, law = inference.estimate(cell), inference.law(rows[place])
+        estimate = inference.estimate(cell)
+        law = inference.law(form.rows[place]) if form.table is None else table_law
         if estimate is None or not isinstance(law, DiscreteLaplace):
             continue  # public, or beyond floating point
-        is_own = estimate.rows == rows[place]
-        weight = float(estimate.weights[is_own].sum())
-        rest = replace(estimate, rows=estimate.rows[~is_own], weights=estimate.weights[~is_own])
+        weight, rest = form.taken_from(estimate, query, place)
         yield _Split(weight, law, inference.noise(rest))

@@ -6,7 +6,13 @@ from eke.late import late_names
 
 if TYPE_CHECKING:
     from eke.session.release.advise import advice_from
-    from eke.session.release.measured import checked_parts, measure_plan, planned, workload_of
+    from eke.session.release.measured import (
+        checked_parts,
+        measure_plan,
+        planned,
+        refining_parts,
+        workload_of,
+    )
     from eke.session.release.price import price_of
     from eke.session.release.released import release_of
 
@@ -16,6 +22,7 @@ __all__ = [
     "measure_plan",
     "planned",
     "price_of",
+    "refining_parts",
     "release_of",
     "workload_of",
 ]
@@ -25,7 +32,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "advise": "advice_from",
-            "measured": "checked_parts measure_plan planned workload_of",
+            "measured": "checked_parts measure_plan planned refining_parts workload_of",
             "price": "price_of",
             "released": "release_of",
         },

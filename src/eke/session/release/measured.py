@@ -14,14 +14,16 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from eke.domain import Domain
-from eke.engine import Vault
+from eke.engine import Stale, Vault
 from eke.errors import AccuracyError, BudgetExceeded, QueryError, Refused
 from eke.inference import table_weight
 from eke.planning import (
+    Facts,
     Part,
     Plan,
     ReleasePlan,
@@ -35,6 +37,7 @@ from eke.planning import (
 )
 from eke.planning.workload.strategy.given import Strategy, strategy_of
 from eke.privacy.concentrated import CONCENTRATED
+from eke.privacy.law import DiscreteLaplace
 from eke.privacy.measure import Measure
 from eke.query import Neighbours
 from eke.session.release.price import Price, price_of
@@ -47,6 +50,7 @@ takes."""
 
 # Noise is drawn on a grid and its scale rounded up: intervals are wider by less than this share.
 _GRID = 2.0**-12
+_TRIES_ON_A_MOVING_LEDGER = 5
 MOST_SINGLE_ANSWERS = 4096
 """Of a block that is taken apart: answers that cannot be kept as a table cost more to infer from.
 """
@@ -126,20 +130,53 @@ def measure_plan(vault: Vault, plan: ReleasePlan, measure: Measure, analyst: str
     """The text stored of a release: everything in the plan is measured, in one charge."""
     parts = checked_parts(vault, plan, measure)
     purpose = json.dumps({"release": workload_to_document(plan.workload)}, sort_keys=True)
-    try:
+
+    def released(parts_now: Plan) -> str:
         return vault.release(
-            replace(parts, purpose=purpose),
+            replace(parts_now, purpose=purpose),
             analyst=analyst,
             key=key,
             digest=_digest(parts),
-            answer=lambda facts, released, cost: release_text(
-                plan, released, cost, facts.inference.total, facts.inference.exactly.facts
+            answer=lambda facts, measured, cost: release_text(
+                plan, measured, cost, facts.inference.total, facts.inference.exactly.facts
             ),
         )
+
+    try:
+        for _ in range(_TRIES_ON_A_MOVING_LEDGER):
+            with suppress(Stale):  # somebody else refines the same meanwhile
+                return released(refining_parts(parts, vault.snapshot().facts))
+        return released(parts)
     except Refused:  # for the sake of a guarded claim
         raise
     except BudgetExceeded:
         raise BudgetExceeded(_advice(plan, price_of(vault, None, measure, analyst))) from None
+
+
+def refining_parts(plan: Plan, facts: Facts) -> Plan:
+    """The plan, with less noise in place of new noise wherever that costs less.
+
+    A block that was measured before with more noise than planned is refined to what is planned.
+    What a release says of its errors stays true: no noise is larger.
+
+    Privacy: decided by the ledger and the plan, as every plan is. What is refined, and that it is
+    refined once, the junction checks (docs/proofs/refinement.md).
+    """
+    parts = []
+    for part in plan.parts:
+        refined = _refined(part, facts)
+        if refined is not None and refined.refines is not None:
+            facts = replace(facts, taken=facts.taken | {refined.refines.place})
+        parts.append(refined or part)
+    return replace(plan, parts=tuple(parts))
+
+
+def _refined(part: Part, facts: Facts) -> Part | None:
+    """The block of a part, refined to the noise of the part; None where that costs more."""
+    law = part.law
+    earlier = facts.refinable(part.query) if isinstance(law, DiscreteLaplace) else None
+    refined = None if earlier is None else earlier.part(part.query, law.laplace_scale)
+    return None if refined is None or refined.charged.rate > law.rate else refined
 
 
 def checked_parts(vault: Vault, plan: ReleasePlan, measure: Measure) -> Plan:

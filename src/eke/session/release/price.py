@@ -54,7 +54,7 @@ def price_of(vault: Vault, plan: Plan | None, measure: Measure, analyst: str) ->
     facts = now.facts_for(analyst)
     spent = after = facts.spent
     if plan is not None:
-        parts = [(part.query, part.law) for part in plan.parts]
+        parts = [(part.query, part.charged) for part in plan.parts]
         after = facts.accountant.after_all(parts, facts.limit, plan.flat_loss)
     capped = facts.limit < now.facts.limit
     guarded = "" if plan is None else now.at_risk(plan)
