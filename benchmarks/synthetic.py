@@ -6,6 +6,7 @@ mean total variation over all 1-, 2- and 3-way marginals, next to that of as man
 from the real ones (what sampling alone costs), and processor seconds.
 
     python benchmarks/synthetic.py [--runs 1] [--epsilon 0.1 1 10] [--out synthetic.json]
+    python benchmarks/synthetic.py --doubling     # ε = 0.1, 0.2, 0.4 … 102.4
     python benchmarks/synthetic.py --table my.csv --domain my.json   # sizes by column, codes from 0
     python benchmarks/synthetic.py --released     # through `session.publish`, charged in a ledger
     python benchmarks/synthetic.py --shipped adult --target "income>50K" --runs 5
@@ -14,8 +15,18 @@ With `--target` two thirds of the records are published, with and without that t
 classifiers trained on the rows predict it for the others: the area under the ROC curve, and its
 deviation over runs, beside that of the real records.
 
-MST, AIM and SWIFT are printed beside it for Adult at ε = 1 as they were measured on a machine with
-two cores; their packages are not on the usual index.
+Peers run beside it with `--peers PYTHON …`: the same table, ε and δ through zCDP, as many rows as
+the table has (eke estimates that number), at their packages' defaults, one thread, their own
+compilation included in the processor seconds; `--peer-seconds` ends each, `--mechanisms` picks
+some. Their pins clash with eke's and with each other's, so each package has an environment of its
+own, made by Python 3.11:
+
+    python3.11 -m venv peers-a && peers-a/bin/pip install dpmm==0.1.9
+    python3.11 -m venv peers-b && peers-b/bin/pip install smartnoise-synth==1.0.8
+    python benchmarks/synthetic.py --peers peers-a/bin/python peers-b/bin/python
+
+The first has MST, AIM and PrivBayes, the second MST and AIM over another version of the same
+inference (mbi). No package on the index has SWIFT.
 """
 
 from __future__ import annotations
@@ -23,9 +34,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -33,7 +45,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import eke
+from benchmarks.peers import Peer, peers
 from eke.domain import Categorical, Domain, Integer
 from eke.privacy.concentrated import CONCENTRATED, epsilon_of_rho
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
@@ -56,8 +71,11 @@ from eke.publish.synthesis import synthesise
 DATA = Path(__file__).resolve().parents[1] / "data"
 ORDERED = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
 DELTA = 1e-9
-PEERS = {"MST": (0.0126, 0.0560, 0.1164, 48.0), "SWIFT": (0.0120, 0.0420, 0.0907, 190.0)}
+DOUBLING = [0.1 * 2.0**k for k in range(11)]
 Codes = NDArray[np.int64]
+CLASSIFIERS = ("LDA", "decision tree")
+Maker = Callable[[Codes, int], "tuple[Codes, float]"]
+"""Rows for some records, and processor seconds, of a run."""
 
 
 def coded(path: Path, sizes: dict[str, int], ordered: set[str]) -> tuple[Domain, Codes]:
@@ -208,33 +226,23 @@ def simulated(
 
 
 def areas_under_roc(
-    domain: Domain, real: Codes, loss: float, measure: Measure, seed: int, *, target: str
+    domain: Domain, real: Codes, maker: Maker, seed: int, *, target: str
 ) -> dict[str, float]:
-    """By what a classifier was trained on, for records that were not published."""
+    """By classifier, what it scores for records that were not published, and processor seconds."""
     mixed = np.random.default_rng(seed).permutation(len(real))
     known, test = real[mixed[: 2 * len(real) // 3]], real[mixed[2 * len(real) // 3 :]]
-    found = {}
-    for name, wanted in (("without target", None), ("with target", target)):
-        made, _ = simulated(domain, known, loss, measure, seed, target=wanted)
-        for score in score_classifiers(
-            domain, domain.names, target, made=made, true=known, test=test
-        ):
-            real_rows = score.trained_on == "real rows"
-            found[f"{score.classifier}, {'real records' if real_rows else name}"] = score.auc
-    return found
+    made, seconds = maker(known, seed)
+    scores = score_classifiers(domain, domain.names, target, made=made, true=known, test=test)
+    published = {one.classifier: one.auc for one in scores if one.trained_on != "real rows"}
+    return dict.fromkeys(CLASSIFIERS, 0.5) | published | {"seconds": seconds}
 
 
-def show_areas(
-    domain: Domain, real: Codes, loss: float, measure: Measure, *, runs: int, target: str
-) -> None:
-    """Print the mean over runs, and their deviation."""
-    found = [
-        areas_under_roc(domain, real, loss, measure, seed, target=target) for seed in range(runs)
-    ]
-    for name in sorted(found[0]):
-        areas = np.array([one[name] for one in found])
-        spread = f" +- {areas.std(ddof=1):.4f}" if runs > 1 else ""
-        print(f"    {name:35} {areas.mean():.4f}{spread}", flush=True)
+def areas_of_real(domain: Domain, real: Codes, *, target: str) -> dict[str, float]:
+    """The same of the real records themselves, the first split."""
+    mixed = np.random.default_rng(0).permutation(len(real))
+    known, test = real[mixed[: 2 * len(real) // 3]], real[mixed[2 * len(real) // 3 :]]
+    scores = score_classifiers(domain, domain.names, target, made=known, true=known, test=test)
+    return {one.classifier: one.auc for one in scores if one.classifier in CLASSIFIERS}
 
 
 def released(domain: Domain, real: Codes, loss: float, measure: Measure) -> tuple[Codes, float]:
@@ -249,11 +257,85 @@ def released(domain: Domain, real: Codes, loss: float, measure: Measure) -> tupl
         return rows.codes, time.process_time() - started
 
 
+def of_peer(peer: Peer, domain: Domain, epsilon: float, most: int) -> Maker:
+    """What another package makes of records; raises `TooSlowError` after so many seconds."""
+
+    def make(codes: Codes, seed: int) -> tuple[Codes, float]:
+        made = peer.rows(domain.shape, codes, (epsilon, DELTA), seed, most)
+        if made is None:
+            raise TooSlowError
+        return made
+
+    return make
+
+
+class TooSlowError(Exception):
+    """A peer was ended."""
+
+
+def makers(arguments: argparse.Namespace, domain: Domain, epsilon: float) -> dict[str, Maker]:
+    """What is compared at one budget."""
+    measure: Measure = PURE if arguments.pure else CONCENTRATED
+    loss = epsilon if arguments.pure else rho_of(epsilon, DELTA)
+
+    def here(codes: Codes, seed: int, target: str | None = None) -> tuple[Codes, float]:
+        if arguments.released:
+            return released(domain, codes, loss, measure)
+        return simulated(domain, codes, loss, measure, seed, target=target)
+
+    found: dict[str, Maker] = {"eke": here}
+    if arguments.target is not None and not arguments.released:
+        found["eke with target"] = lambda codes, seed: here(codes, seed, arguments.target)
+    for peer in peers(arguments.peers):
+        if not arguments.mechanisms or peer.name.split()[0] in arguments.mechanisms:
+            found[peer.name] = of_peer(peer, domain, epsilon, arguments.peer_seconds)
+    return found
+
+
+def table_of_results(
+    arguments: argparse.Namespace, domain: Domain, real: Codes
+) -> dict[str, list[float]]:
+    """By name and budget the means over runs; printed as they come."""
+    target, rows = arguments.target, {}
+    for epsilon in arguments.epsilon:
+        for name, maker in makers(arguments, domain, epsilon).items():
+            runs = []
+            try:
+                for seed in range(arguments.runs):
+                    if target is not None:
+                        areas = areas_under_roc(domain, real, maker, seed, target=target)
+                        runs.append(list(areas.values()))
+                    else:
+                        made, seconds = maker(real, seed)
+                        runs.append([*distances(domain, real, made), seconds])
+            except TooSlowError:
+                print(f"  {name}, epsilon {epsilon:g}: ended after {arguments.peer_seconds} s")
+                continue
+            except RuntimeError as error:
+                print(f"  {error}, epsilon {epsilon:g}")
+                continue
+            title = f"{name}, epsilon {epsilon:g}"
+            rows[title] = np.mean(runs, axis=0).tolist()
+            spread = np.std(runs, axis=0, ddof=1).tolist() if arguments.runs > 1 else None
+            _show(title, rows[title], spread)
+    if target is not None:
+        rows["real records"] = [*areas_of_real(domain, real, target=target).values(), math.nan]
+        _show("real records", rows["real records"])
+    else:
+        again = np.random.default_rng(0).integers(0, len(real), len(real))
+        rows["records drawn anew"] = [*distances(domain, real, real[again]), math.nan]
+        _show("records drawn anew", rows["records drawn anew"])
+    return rows
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.1, 1.0, 10.0])
+    parser.add_argument(
+        "--doubling", dest="epsilon", action="store_const", const=DOUBLING, help="0.1 to 102.4"
+    )
     parser.add_argument("--shipped", nargs="+", choices=sorted(TABLES), default=sorted(TABLES))
     parser.add_argument("--table", type=Path, help="a CSV file of codes from 0 on")
     parser.add_argument("--domain", type=Path, help="a JSON file with the size of each column")
@@ -261,54 +343,39 @@ def main() -> None:
     parser.add_argument("--pure", action="store_true", help="pure epsilon instead of zCDP")
     parser.add_argument("--released", action="store_true", help="through a session")
     parser.add_argument("--target", help="a column that classifiers are to predict")
+    parser.add_argument("--peers", type=Path, nargs="*", default=[], help="Pythons that have some")
+    parser.add_argument("--mechanisms", nargs="*", default=[], help="of peers: MST AIM PrivBayes")
+    parser.add_argument("--peer-seconds", type=int, default=3600, help="of the processor, at most")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     if (arguments.table is None) != (arguments.domain is None):
         parser.error("--table and --domain belong together")
+    if arguments.pure and arguments.peers:
+        parser.error("peers spend zCDP; leave --pure out")
     tables = {name: TABLES[name] for name in arguments.shipped}
     if arguments.table is not None:
         sizes = json.loads(arguments.domain.read_text())
         given = coded(arguments.table, sizes, set(arguments.ordered))
         tables = {arguments.table.stem: lambda: given}
-    measure: Measure = PURE if arguments.pure else CONCENTRATED
-    found: dict[str, dict[str, list[float]]] = {}
-    print(f"mean total variation {'':18} {'1-way':>8} {'2-way':>8} {'3-way':>8} {'seconds':>8}")
+    found = {}
+    shown = (
+        ["1-way", "2-way", "3-way"] if arguments.target is None else ["LDA", "tree"]
+    )  # CLASSIFIERS
+    of = "mean total variation" if arguments.target is None else "area under the ROC curve"
+    print(f"{of:39} " + " ".join(f"{one:>8}" for one in [*shown, "seconds"]))
     for name, read in tables.items():
         domain, real = read()
-        rows = found.setdefault(name, {})
-        print(f"{name}: {len(real):,} rows, {len(domain)} columns")
-        for epsilon in arguments.epsilon:
-            loss = epsilon if arguments.pure else rho_of(epsilon, DELTA)
-            if arguments.target is not None:
-                print(f"  area under the ROC curve, epsilon {epsilon:g}, {arguments.runs} runs")
-                target, runs_of = arguments.target, arguments.runs
-                show_areas(domain, real, loss, measure, runs=runs_of, target=target)
-                continue
-            runs = []
-            for seed in range(arguments.runs):
-                codes, seconds = (
-                    released(domain, real, loss, measure)
-                    if arguments.released
-                    else simulated(domain, real, loss, measure, seed)
-                )
-                runs.append([*distances(domain, real, codes), seconds])
-            rows[f"eke, epsilon {epsilon:g}"] = np.mean(runs, axis=0).tolist()
-            _show(f"eke, epsilon {epsilon:g}", rows)
-        if arguments.target is not None:
-            continue
-        again = np.random.default_rng(0).integers(0, len(real), len(real))
-        rows["records drawn anew"] = [*distances(domain, real, real[again]), math.nan]
-        _show("records drawn anew", rows)
-        if name == "adult" and not arguments.pure:
-            for peer, numbers in PEERS.items():
-                rows[f"{peer}, epsilon 1"] = list(numbers)
-                _show(f"{peer}, epsilon 1", rows)
+        print(f"{name}: {len(real):,} rows, {len(domain)} columns, {arguments.runs} runs")
+        found[name] = table_of_results(arguments, domain, real)
     if arguments.out:
         arguments.out.write_text(json.dumps(found, indent=1))
 
 
-def _show(name: str, rows: dict[str, list[float]]) -> None:
-    print(f"  {name:37} " + " ".join(f"{number:8.4g}" for number in rows[name]), flush=True)
+def _show(title: str, means: list[float], spread: list[float] | None = None) -> None:
+    print(f"  {title:37} " + " ".join(f"{number:8.4g}" for number in means), flush=True)
+    if spread is not None:
+        shown = " ".join(f"{number:8.2g}" for number in spread)
+        print(f"  {'deviation of a run':37} {shown}", flush=True)
 
 
 if __name__ == "__main__":
