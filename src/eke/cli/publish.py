@@ -17,6 +17,7 @@ from eke.codec.printed import json_text
 from eke.errors import DataError
 
 if TYPE_CHECKING:
+    from eke.domain import Domain
     from eke.inference.progress import Progress
     from eke.publish import Published
     from eke.session import Dataset as OpenDataset
@@ -129,7 +130,7 @@ def publish(
                 _write(place, made, target, report, progress)
             _show(made, path, target, report, as_json=as_json)
             return
-        _tell_time(mechanism, len(options.get("attributes", place.domain)), options)
+        _tell_time(mechanism, place.domain, options)
         with progress_bar("Publishing") as progress, going_on(key, place) as used_key:
             said = as_json or key is not None
 
@@ -196,16 +197,18 @@ def _show(
         )
 
 
-def _tell_time(mechanism: str, columns: int, options: dict[str, Any]) -> None:
+def _tell_time(mechanism: str, domain: Domain, options: dict[str, Any]) -> None:
     """Say how long it takes, before it is charged, where that is worth saying."""
     if mechanism != "max_entropy" or "from_history" in options:
         return
     from eke.publish import patience  # noqa: PLC0415 - slow to load
 
-    seconds = patience.max_entropy_seconds(columns)
+    names = options.get("attributes", domain.names)
+    ordered = sum(name in domain.names and domain[name].is_ordered for name in names)
+    seconds = patience.max_entropy_seconds(len(names), ordered=ordered)
     if seconds > patience.WORTH_SAYING:
         time = patience.duration(seconds)
-        errors().print(f"{columns} columns take about {time} of a processor.")
+        errors().print(f"{len(names)} columns take about {time} of a processor.")
 
 
 def _options(given: list[str] | None) -> dict[str, Any]:

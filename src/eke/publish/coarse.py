@@ -4,7 +4,8 @@ A pair of attributes with a hundred values each has ten thousand cells, most of 
 noise. Values are therefore grouped by what the noisy one-dimensional marginals already say: values
 of ordered attributes with their neighbours, rare categories together. A record is in exactly one
 group, so a coarse marginal costs what a fine one does, and its noise is spread over far fewer
-cells. Inside a group the published table follows the one-dimensional marginal.
+cells. Inside a group the published table follows the one-dimensional marginal, and of two ordered
+columns their association (`association.py`).
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ class FittedRows:
     def __init__(self, domain: Domain, codes: Codes, total: float, seed: int) -> None:
         self.domain, self.codes, self.total = domain, codes, total
         self.wanted: list[WantedTable] = []
+        self.inside: dict[tuple[str, ...], WantedTable] = {}
         self._source = np.random.default_rng(seed)
         self._connected = {name: number for number, name in enumerate(domain.names)}
 
@@ -67,23 +68,32 @@ class FittedRows:
         tables = RowTables.of(self.domain, marginals)
         return tables.apart(self.each * tables.counts(self.codes))
 
-    def add(self, wanted: WantedTable) -> None:
-        """One more table to agree with; of two columns not yet connected, the rows are matched."""
+    def add(self, wanted: WantedTable, inside: WantedTable | None = None) -> None:
+        """One more table to agree with; of two columns not yet connected, the rows are matched.
+
+        `inside` is what is supposed of the same columns in finer groups, in place of what was
+        supposed before.
+        """
         self.wanted.append(wanted)
         names = wanted.marginal.attributes
+        if inside is not None:
+            self.inside[names] = inside
+        else:
+            self.inside.pop(names, None)
         if len(names) == 2 and self._connected[names[0]] != self._connected[names[1]]:
-            self._match(wanted)
+            self._match(wanted if inside is None else inside)
 
     def improve(self, sweeps: int) -> int:
         """Change values until so many times all were looked at; how many were changed."""
-        tables = RowTables.of(self.domain, [one.marginal for one in self.wanted])
-        counts = np.concatenate([one.counts for one in self.wanted])
+        every = [*self.wanted, *self.inside.values()]
+        tables = RowTables.of(self.domain, [one.marginal for one in every])
+        counts = np.concatenate([one.counts for one in every])
         return improved(
             self.codes,
             tables,
             Neighbourhood.of(self.domain, self.codes, tables),
             self.each * tables.counts(self.codes) - counts,
-            np.array([one.deviation**-2.0 for one in self.wanted]),
+            np.array([one.deviation**-2.0 for one in every]),
             each=self.each,
             sweeps=sweeps,
             seed=int(self._source.integers(2**31)),
@@ -110,7 +120,7 @@ class FittedRows:
         """Other rows that stand for the same records, and of which the same is wanted."""
         seed = int(self._source.integers(2**31))
         result = FittedRows(self.domain, codes, self.total, seed)
-        result.wanted = self.wanted
+        result.wanted, result.inside = self.wanted, self.inside
         return result
 
     def _match(self, wanted: WantedTable) -> None:

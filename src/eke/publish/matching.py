@@ -7,6 +7,7 @@ import numpy as np
 from eke.arrays import Codes, FloatArray
 
 _FITTINGS = 100
+_ASKED = 12  # times that rows which are left ask for a partner
 
 
 def matched(first: Codes, second: Codes, wanted: FloatArray, source: np.random.Generator) -> Codes:
@@ -14,7 +15,8 @@ def matched(first: Codes, second: Codes, wanted: FloatArray, source: np.random.G
 
     `first` and `second` are the groups of the rows on either side. The table of both comes as near
     to `wanted` as the numbers of rows in each group let it: fitted to these by turns (iterative
-    proportional fitting), rounded down, and the rows that are left go together as they come.
+    proportional fitting) and rounded down. Rows that are left are drawn groups by the parts that
+    rounding took, as long as these have rows left; at last they go together as they come.
     """
     rows, columns = wanted.shape
     across, down = np.bincount(first, minlength=rows), np.bincount(second, minlength=columns)
@@ -35,8 +37,46 @@ def matched(first: Codes, second: Codes, wanted: FloatArray, source: np.random.G
     taken = [mixed[0][_places(cells // columns, across)], mixed[1][_places(cells % columns, down)]]
     partner[taken[0]] = taken[1]
     left = np.setdiff1d(np.arange(len(second)), taken[1])
+    parts = table - whole
+    for _ in range(_ASKED):
+        alone = np.flatnonzero(partner < 0)
+        if not len(alone):
+            break
+        free = np.bincount(second[left], minlength=columns)
+        chosen = _drawn(np.where(free > 0, parts, 0.0), first[alone], source)
+        asking = source.permutation(len(alone))
+        asking = asking[np.argsort(chosen[asking], kind="stable")]  # in any order, by what they ask
+        chosen = chosen[asking]
+        served = (chosen >= 0) & (_ranks(chosen) < free[chosen])
+        left = left[np.argsort(second[left], kind="stable")]
+        given = left[
+            _ranks(second[left]) < np.bincount(chosen[served], minlength=columns)[second[left]]
+        ]
+        partner[alone[asking[served]]] = given
+        left = np.setdiff1d(left, given)
     partner[partner < 0] = source.permutation(left)
     return partner
+
+
+def _drawn(weights: FloatArray, rows: Codes, source: np.random.Generator) -> Codes:
+    """A column for each of these rows of weights, as likely as its weight; -1 where all are 0."""
+    up_to = np.cumsum(weights, axis=1)
+    ends = up_to[:, -1]
+    beyond = np.cumsum(ends) - ends
+    places = np.searchsorted(
+        (up_to + beyond[:, np.newaxis]).reshape(-1),
+        beyond[rows] + source.random(len(rows)) * ends[rows],
+        side="right",
+    )
+    drawn = np.minimum(places, weights.size - 1) - rows * weights.shape[1]
+    able = (ends[rows] > 0.0) & (drawn >= 0) & (drawn < weights.shape[1])
+    return np.where(able, drawn, -1)
+
+
+def _ranks(ordered: Codes) -> Codes:
+    """How many of the same stand before each, where equal ones stand together."""
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return np.arange(len(ordered)) - np.repeat(begins, np.diff(np.append(begins, len(ordered))))
 
 
 def _places(groups: Codes, sizes: Codes) -> Codes:

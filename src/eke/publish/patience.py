@@ -15,10 +15,13 @@ WORTH_SAYING = 60.0
 _PER_LOOK = 8e-9  # at one row for one table: what is counted, or whether another value is better
 _PER_OFFER = 6e-5  # a marginal in groups of values, made anew when noise becomes less
 _OFFERS = 8
+_PER_ASSOCIATION = 0.15  # two columns in an order that are measured; see `association.py`
 
 
-def max_entropy_seconds(attributes: int, rows: int | None = None) -> float:
+def max_entropy_seconds(attributes: int, rows: int | None = None, ordered: int = 0) -> float:
     """About how long one processor of 2024 needs; of an unknown number of rows, the most.
+
+    `ordered` is how many of the attributes have an order.
 
     Counted, not measured: the same everywhere, and no function of the data.
     """
@@ -29,7 +32,10 @@ def max_entropy_seconds(attributes: int, rows: int | None = None) -> float:
     triples = math.comb(attributes, 3)
     offered = 3 * math.comb(attributes, 2) + (2 * triples if triples <= recipe.most_triples else 0)
     looks = 2.0 * recipe.passes * min(offered, recipe.most_options) + sweeps * 1.5 * steps
-    return looks * fitted * _PER_LOOK + _OFFERS * offered * _PER_OFFER
+    associated = steps * math.comb(ordered, 2) / max(math.comb(attributes, 2), 1)
+    return (
+        looks * fitted * _PER_LOOK + _OFFERS * offered * _PER_OFFER + associated * _PER_ASSOCIATION
+    )
 
 
 def check_patience(seconds: float, options: Mapping[str, Any]) -> None:

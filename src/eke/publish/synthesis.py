@@ -23,6 +23,7 @@ from eke.arrays import Codes, FloatArray
 from eke.domain import Domain, Integer
 from eke.privacy.law import Gaussian, Laplace, NoiseLaw
 from eke.privacy.measure import Measure
+from eke.publish.association import Association, NoisyPair
 from eke.publish.candidates import OfferedMarginals, attribute_sets
 from eke.publish.coarse import CoarseMarginal, groups_of_values
 from eke.publish.column_counts import ColumnCounts, GroupCounts, spread_doubt
@@ -39,6 +40,7 @@ from eke.publish.selection import (
     selection_epsilon,
     split_of_singles,
 )
+from eke.publish.sharpening import sharpened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,6 +177,7 @@ class _Workshop:
         self._taught: list[Lesson] = []  # by every table that was measured
         self._lessons: list[bool] = []  # whether what was measured last taught anything
         self._offer: OfferedMarginals | None = None
+        self._of_numbers: dict[tuple[str, ...], list[NoisyPair]] = {}  # pairs in an order
         self._sum_up()
 
     def measure_singles_again(self) -> None:
@@ -257,10 +260,39 @@ class _Workshop:
             self._measured.append(block)
             deviation = drawn.variance**0.5
             self._taught.append(Lesson(expected, values, deviation))
-            wanted, doubt = _sharpened(values, expected, deviation)
-            self.rows.add(WantedTable(block, wanted, deviation))
+            wanted, doubt = self._add(NoisyPair(block, values, deviation), expected)
             self._lessons.append(float(np.abs(wanted - expected).sum()) > doubt)
         return True
+
+    def _add(self, table: NoisyPair, expected: FloatArray) -> tuple[FloatArray, float]:
+        """Have rows agree with a table; what is wanted of them there, and the doubt left in that.
+
+        Numbers follow a smooth law inside groups, and counts are drawn towards that if it says
+        more of them than the rows did.
+        """
+        block = table.marginal
+        association = self._association(table)
+        if association is None:
+            wanted, doubt = sharpened(table.values, expected, table.deviation)
+            self.rows.add(WantedTable(block, wanted, table.deviation))
+            return wanted, doubt
+        smooth = association.expected(block)
+        nearer = table.misfit(smooth) < table.misfit(expected)
+        wanted, doubt = sharpened(table.values, smooth if nearer else expected, table.deviation)
+        inside = association.inside(block, wanted)
+        self.rows.add(
+            WantedTable(block, wanted, table.deviation),
+            WantedTable(association.fine, inside, table.deviation),
+        )
+        return wanted, doubt
+
+    def _association(self, table: NoisyPair) -> Association | None:
+        names = table.marginal.attributes
+        if len(names) != 2 or not all(self.domain[name].is_ordered for name in names):
+            return None
+        tables = self._of_numbers.setdefault(names, [])
+        tables.append(table)
+        return Association.of(self.domain, self._shares, self.total, tables)
 
     def fit(self, sweeps: int) -> None:
         """Fit the rows; less noise from here on if what was measured last taught too little."""
@@ -359,20 +391,3 @@ class _Workshop:
         for single in self._known:
             digest.update(single.values.astype("<f8").tobytes())
         return int.from_bytes(digest.digest()[:4], "little")
-
-
-def _sharpened(
-    values: FloatArray, expected: FloatArray, deviation: float
-) -> tuple[FloatArray, float]:
-    """Noisy counts drawn towards what was expected, the more the less a cell can differ from it.
-
-    How far counts are from what is expected grows with the root of that; how fast, the table says
-    itself (empirical Bayes). Cells where next to nobody is expected are mostly noise. With them
-    the distance from the true counts that is left, in expectation.
-    """
-    prior = expected + 0.5
-    apart = values - expected
-    spread = max(float((apart**2).sum()) - len(values) * deviation**2, 0.0) / float(prior.sum())
-    parts = spread * prior / (spread * prior + deviation**2)
-    doubt = math.sqrt(2.0 / math.pi) * float((deviation * np.sqrt(parts)).sum())
-    return np.asarray(expected + apart * parts), doubt

@@ -95,7 +95,8 @@ class MaxEntropy:
                     "them in wider bins, or leave one out with attributes=[...]"
                 )
         self._recipe = Recipe()
-        self.seconds = max_entropy_seconds(len(self._names), setting.public_rows)
+        ordered = sum(setting.domain[name].is_ordered for name in self._names)
+        self.seconds = max_entropy_seconds(len(self._names), setting.public_rows, ordered)
         self.plan = self._planned()
         self.measuring = Selecting(self._select, self._attribute_sets())
         self.stores_rows = True

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eke.domain import Categorical, Domain, Integer
+from eke.publish import matching
 from eke.publish.coarse import CoarseMarginal
 from eke.publish.fitted_rows import FittedRows, WantedTable
 from eke.publish.matching import matched
@@ -180,3 +181,35 @@ def test_rows_are_matched_to_tables_that_they_cannot_come_near(members: int, ami
 def test_no_marginals_have_no_counts() -> None:
     """Where nothing is on offer that is worth measuring, nothing is expected of anything."""
     assert FittedRows(DOMAIN, some_rows(5), 5.0, seed=0).expected([]) == []
+
+
+def test_rows_left_by_rounding_go_where_they_belong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,000 rows in 6,400 cells near the diagonal; the control leaves some to chance."""
+    source = np.random.default_rng(5)
+    first, second = source.integers(0, 80, 2000), source.integers(0, 80, 2000)
+    places = np.arange(80)
+    wanted = np.exp(-0.5 * (places[:, None] - places) ** 2 / 25.0)
+
+    def correlation() -> float:
+        partner = matched(first, second, wanted, source)
+        assert sorted(partner.tolist()) == list(range(2000))
+        return float(np.corrcoef(first, second[partner])[0, 1])
+
+    assert correlation() > 0.95
+    monkeypatch.setattr(matching, "_ASKED", 0)
+    assert correlation() < 0.8
+
+
+def test_what_is_supposed_inside_groups_is_replaced_and_not_counted_as_measured() -> None:
+    rows = FittedRows.independent(DOMAIN, EVEN, 4000.0, 4000, seed=1)
+    coarse = WantedTable(marginal("a", "c", c=[0, 0, 1, 1]), np.full(10, 400.0), 5.0)
+    fine = np.zeros((5, 4))
+    fine[:, 0] = fine[:, 2] = 400.0
+    inside = WantedTable(marginal("a", "c"), fine.reshape(-1), 5.0)
+    rows.add(coarse, inside)
+    rows.improve(20)
+    (found,) = rows.expected([marginal("a", "c")])
+    assert np.abs(found - fine.reshape(-1)).max() < 20.0
+    assert len(rows.distances()) == 1
+    rows.add(coarse)
+    assert rows.inside == {}

@@ -25,7 +25,8 @@ from eke.publish.selection import (
     selection_epsilon,
     split_of_singles,
 )
-from eke.publish.synthesis import Synthesis, _sharpened, synthesise
+from eke.publish.sharpening import sharpened
+from eke.publish.synthesis import Synthesis, synthesise
 
 DOMAIN = Domain(
     age=Integer(0, 19), sex=Categorical("F", "M"), job=Categorical(*"abcdef"), pay=Integer(0, 9)
@@ -173,10 +174,10 @@ def test_nobody_learns_from_noise_alone() -> None:
     generator = np.random.default_rng(4)
     expected = generator.uniform(0, 40, 200)
     noise = generator.normal(0, 10.0, 200)
-    believed, doubt = _sharpened(expected + noise, expected, 10.0)
+    believed, doubt = sharpened(expected + noise, expected, 10.0)
     assert np.abs(believed - expected).sum() < 0.4 * np.abs(noise).sum()
     truth = expected + generator.normal(0, 1000.0, 200)
-    believed, clear_doubt = _sharpened(truth + noise, expected, 10.0)
+    believed, clear_doubt = sharpened(truth + noise, expected, 10.0)
     assert np.abs(believed - truth).sum() < 1.3 * np.abs(noise).sum()
     assert doubt < clear_doubt < 1.1 * 10.0 * 200
 
