@@ -6,17 +6,26 @@ processor time: of a paid question and its steps, each without those inside it, 
 is free and new and of one that is free again, and of appending a measurement to inference alone, in
 the same run. What is printed as a ratio is a multiple of the latter.
 
-    python benchmarks/path.py [--sizes 100 300 1000] [--questions 15]
+Then the dataset is opened again in the same process, with its checkpoint and without it: until it
+is open, until a question is answered from history, and until one is paid for. The ratio is to
+reading every entry of the file, rows and texts, through SQLite; reading its bytes alone is printed,
+too. `--command` asks by `eke ask`, in a process of its own. Last comes the peak of memory so far.
+
+    python benchmarks/path.py [--sizes 100 300 1000] [--questions 15] [--command]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
+import sqlite3
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +162,50 @@ def looked_at(session: eke.Session, rng: np.random.Generator, questions: int) ->
     return {"measurements": length, "ms": {name: 1e3 * one for name, one in told.items()}}
 
 
+def reading(path: Path) -> int:
+    """Read every entry of a ledger, as SQLite has it."""
+    with closing(sqlite3.connect(path)) as connection:
+        return len(connection.execute("SELECT * FROM entry").fetchall())
+
+
+def opened(path: Path, free: str, paid: str) -> list[float]:
+    """The times of opening a dataset, and of its first free and its first paid answer."""
+    began = time.process_time()
+    session = eke.open(path)
+    steps = [time.process_time() - began]
+    steps.append(time_of(session.ask, free, within=500.0))
+    steps.append(time_of(session.ask, paid, within=400.0))
+    return steps
+
+
+def opening(path: Path, rng: np.random.Generator, free: str, times: int) -> dict[str, Any]:
+    """The times of opening a dataset again, in milliseconds."""
+    checkpoint = path.with_name(path.name + "-checkpoint")
+    found: dict[str, float] = {
+        "reading every entry": float(np.median([time_of(reading, path) for _ in range(9)])),
+        "reading the bytes": float(np.median([time_of(path.read_bytes) for _ in range(9)])),
+    }
+    for how in ("with its checkpoint", "without it"):
+        runs = []
+        for _ in range(times):
+            if how == "without it":
+                checkpoint.unlink(missing_ok=True)
+            runs.append(opened(path, free, statement(random_condition(rng))))
+        names = ("opening", "  a free answer after it", "  a paid one after that")
+        for name, seconds in zip(names, np.median(runs, axis=0), strict=True):
+            found[f"{name} {how}" if name == "opening" else f"{name}, {how}"] = float(seconds)
+    return {name: 1e3 * seconds for name, seconds in found.items()}
+
+
+def by_command(path: Path, rng: np.random.Generator) -> float:
+    """The processor time of `eke ask` in a process of its own, in milliseconds."""
+    command = [sys.executable, "-m", "eke", "ask", str(path), statement(random_condition(rng))]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*command, "--within", "400"], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
 def grown(session: eke.Session, rng: np.random.Generator, length: int) -> None:
     """Ask until the history is so long."""
     while len(session.history) < length:
@@ -164,6 +217,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300, 1000])
     parser.add_argument("--questions", type=int, default=15)
+    parser.add_argument("--command", action="store_true", help="ask by `eke ask`, too")
     options = parser.parse_args()
     rng = np.random.default_rng(20260101)
     table = pd.DataFrame(
@@ -171,7 +225,9 @@ def main() -> None:
     )
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        session = eke.create(Path(folder) / "path.eke", table, DOMAIN, epsilon=1e6)
+        path, file = Path(folder) / "path.eke", Path(folder) / "path.csv"
+        table.to_csv(file, index=False)
+        session = eke.create(path, eke.CsvFile(file), DOMAIN, epsilon=1e6)
         for size in options.sizes:
             grown(session, rng, size)
             found = looked_at(session, rng, options.questions)
@@ -180,6 +236,17 @@ def main() -> None:
             print(f"\n{found['measurements']} measurements{'ms':>24}{'of appending':>14}")
             for name, one in found["ms"].items():
                 print(f"{name:36}{one:8.1f}{one / base:13.1f}x")
+            free = statement(random_condition(rng))
+            session.ask(free, within=400.0)
+            found["opening"] = opening(path, rng, free, 3)
+            if options.command:
+                found["opening"]["eke ask, in a process of its own"] = by_command(path, rng)
+            entries = found["opening"]["reading every entry"]
+            print(f"{'opening it again':36}{'ms':>8}{'of reading':>14}")
+            for name, one in found["opening"].items():
+                print(f"{name:44}{one:8.1f}{one / entries:9.1f}x")
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(f"peak of memory so far {peak:,.0f} MiB")
     print(json.dumps(results))
 
 

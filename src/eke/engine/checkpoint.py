@@ -7,8 +7,9 @@ ledger is left aside and made anew.
 Privacy: it holds what was released before, and no accounts. Whatever is charged is reckoned from
 the entries themselves (`accounts.py`).
 
-The file is a line, a header in JSON with the place of each array, and the arrays. It is read as a
-whole, and not mapped into memory: somebody may copy another over it.
+The file is a line, a header in JSON with the place of each array, and the arrays. They are written
+from where they are, and read each into memory of its own, which lives as long as it is needed. The
+file is not mapped into memory: somebody may copy another over it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eke.engine.standing import Beginning, Standing
 from eke.ledger import Entry
@@ -33,7 +36,7 @@ LEAST_ROWS = 16
 NEW_SHARE = 16
 """A process makes it anew at once, if anything was new, and then when one row in so many is."""
 MOST_BYTES = 2**28
-LAYOUT = 3
+LAYOUT = 4
 """To be raised whenever the meaning of a part changes: others are left aside."""
 
 _FIRST_LINE = b"eke checkpoint\n"
@@ -98,12 +101,8 @@ def write_arrays(path: Path, parts: Parts) -> None:
     for name, array in parts.items():
         places[name] = [array.dtype.str, list(array.shape), at]
         at += _padded(array.nbytes)
-    chunks = [
-        bytes(np.ascontiguousarray(array)).ljust(_padded(array.nbytes), b"\0")
-        for array in parts.values()
-    ]
-    for chunk in chunks:
-        checksum = zlib.crc32(chunk, checksum)
+        for piece in _written(array):
+            checksum = zlib.crc32(piece, checksum)
     header = json.dumps({"layout": LAYOUT, "checksum": checksum, "size": at, "arrays": places})
     first = _FIRST_LINE + header.encode() + b"\n"
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
@@ -112,8 +111,8 @@ def write_arrays(path: Path, parts: Parts) -> None:
             os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb"
         ) as file:
             file.write(first.ljust(_padded(len(first)), b" "))
-            for chunk in chunks:
-                file.write(chunk)
+            for array in parts.values():
+                file.writelines(_written(array))
         temporary.replace(path)
     except OSError:  # no room, or no permission: opening takes longer, that is all
         with suppress(OSError):
@@ -126,21 +125,39 @@ def read_arrays(path: Path) -> Parts:
         if file.readline(len(_FIRST_LINE)) != _FIRST_LINE:
             raise ValueError("no checkpoint")
         header = json.loads(file.readline())
-        start = _padded(file.tell())
         if header["layout"] != LAYOUT:
             raise ValueError("a checkpoint of another layout")
-        content = np.empty(max(0, min(header["size"], 2 * MOST_BYTES)), np.uint8)
-        file.seek(start)
-        complete = file.readinto(content.data) == header["size"] and not file.read(1)
-    if not complete or zlib.crc32(content.data) != header["checksum"]:
-        raise ValueError("a damaged checkpoint")
-    parts = {}
-    for name, (kind, shape, at) in header["arrays"].items():
-        if kind not in _KINDS:
-            raise ValueError("a checkpoint of unknown numbers")
-        flat = np.frombuffer(content, kind, math.prod(shape), at)
-        parts[name] = flat.reshape(shape)
+        file.seek(_padded(file.tell()))
+        parts: dict[str, NDArray[Any]] = {}
+        end, checksum = 0, 0
+        for name, (kind, shape, at) in header["arrays"].items():
+            if kind not in _KINDS or at != end:
+                raise ValueError("a checkpoint of unknown numbers")
+            number = math.prod(shape)
+            room = number * np.dtype(kind).itemsize
+            if not 0 <= room <= 2 * MOST_BYTES - end:
+                raise ValueError("a checkpoint of too many numbers")
+            flat = np.empty(number, kind)
+            read = file.readinto(_bytes_of(flat))
+            padding = file.read(_padded(room) - room)
+            if read + len(padding) != _padded(room):
+                raise ValueError("a damaged checkpoint")
+            checksum = zlib.crc32(padding, zlib.crc32(_bytes_of(flat), checksum))
+            parts[name] = flat.reshape(shape)
+            end += _padded(room)
+        if end != header["size"] or file.read(1) or checksum != header["checksum"]:
+            raise ValueError("a damaged checkpoint")
     return parts
+
+
+def _written(array: NDArray[Any]) -> tuple[memoryview, bytes]:
+    """An array as it is in the file, and what fills its place."""
+    return _bytes_of(array), bytes(_padded(array.nbytes) - array.nbytes)
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array; it is copied only if it has gaps."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _padded(size: int) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 
 from eke.arrays import FloatArray
 from eke.inference.compiled import SMALL, loops
-from eke.query.parts import Parts
+from eke.query.parts import Parts, within
 from eke.query.view import made_of
 
 WIDTH = 64
@@ -34,6 +34,19 @@ class Band:
         self._block = np.zeros((WIDTH, WIDTH))
         self._inverse = np.zeros((WIDTH, WIDTH))
         self._inverted = 0  # rows of the inverse that are worked out
+
+    @classmethod
+    def of(cls, left: FloatArray, block: FloatArray) -> Band:
+        """A band of these rows, as `parts` gave them; they are shared, and it moves to grow."""
+        rows = len(block)
+        if not 0 < rows <= WIDTH or block.shape[1:] != (WIDTH,) or len(left) != rows:
+            raise ValueError("these are no rows of a band")
+        inverse = np.zeros((WIDTH, WIDTH))
+        return made_of(cls, rows=rows, _left=left, _block=block, _inverse=inverse, _inverted=0)
+
+    def parts(self) -> Parts:
+        """Its rows, as arrays: left of the diagonal block, and in it."""
+        return {"left": self.left, "block": self._block[: self.rows]}
 
     @property
     def nbytes(self) -> int:
@@ -126,16 +139,22 @@ class PackedFactor:
         return made_of(PackedFactor, size=self.size, _bands=bands)
 
     def parts(self) -> Parts:
-        """Everything in it that does not follow from the rest, as arrays."""
-        return {"columns": np.concatenate([np.empty(0), *self.columns()])}
+        """Everything in it that does not follow from the rest, as arrays, which are not copied."""
+        bands = [within(str(place), band.parts()) for place, band in enumerate(self._bands)]
+        return {name: array for parts in bands for name, array in parts.items()}
 
     @classmethod
     def from_parts(cls, parts: Parts) -> PackedFactor:
-        packed = parts["columns"]
-        size = math.isqrt(2 * len(packed))
-        starts = [k * (k + 1) // 2 for k in range(size + 1)]
-        columns = [packed[start : starts[k + 1]] for k, start in enumerate(starts[:-1])]
-        return made_of(cls, size=size, _bands=_bands_of(columns))
+        """A factor as it was when its parts were taken; it shares them."""
+        bands: list[Band] = []
+        size = 0
+        while f"{len(bands)}/left" in parts:
+            left, block = parts[f"{len(bands)}/left"], parts[f"{len(bands)}/block"]
+            if left.shape[1:] != (size,) or size % WIDTH:
+                raise ValueError("these are no bands of one factor")
+            bands.append(Band.of(left, block))
+            size += bands[-1].rows
+        return made_of(cls, size=size, _bands=bands)
 
     def columns(self) -> Iterator[FloatArray]:
         """The columns of U up to their diagonal."""

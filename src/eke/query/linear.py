@@ -346,7 +346,8 @@ class Query(BlockOf["Query"]):
                 raise QueryError("'people' is true or false")
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
             raise QueryError(f"not a query document: {problem}") from problem
-        return replace(Query.unrounded(domain, terms, constant), people=people)
+        query = Query.unrounded(domain, terms, constant)
+        return replace(query, people=True) if people else query
 
     @property
     def direction(self) -> tuple[object, Fraction]:

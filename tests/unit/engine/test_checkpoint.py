@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -475,16 +476,51 @@ def test_arrays_come_back_as_they_were(folder: Path) -> None:
             read_arrays(folder / "some")
 
 
+def test_a_header_that_promises_too_much_is_left_aside(folder: Path) -> None:
+    write_arrays(folder / "some", {"a": np.arange(7), "b": np.arange(3)})
+    first, header, rest = (folder / "some").read_bytes().split(b"\n", 2)
+    for before, after in (
+        (b'["<i8", [7], 0]', b'["<i8", [9999999999], 0]'),
+        (b'["<i8", [7], 0]', b'["<i8", [-7], 0]'),
+        (b'["<i8", [3], 64]', b'["<i8", [3], 0]'),
+        (b'["<i8", [3], 64]', b'["|O", [3], 64]'),
+    ):
+        assert before in header
+        changed = header.replace(before, after)
+        (folder / "other").write_bytes(b"\n".join([first, changed, rest]))
+        with pytest.raises(ValueError, match=r"unknown numbers|too many|damaged"):
+            read_arrays(folder / "other")
+
+
+def test_arrays_are_written_and_read_without_another_copy(folder: Path) -> None:
+    """Of 16 MB; a copy of all of them would take as much again."""
+    parts: Parts = {str(place): np.arange(2.0**18) + place for place in range(8)}
+    tracemalloc.start()
+    try:
+        write_arrays(folder / "some", parts)
+        written = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        found = dict(read_arrays(folder / "some"))
+        read = tracemalloc.get_traced_memory()[1]
+        del found["0"]
+        left = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert written < 2**20
+    assert read < 2**24 + 2**20
+    assert left < 2**24 - 2**20, "what is no longer needed is let go by itself"
+
+
 def test_the_layout_is_the_one_that_is_written(path: Path) -> None:
     """Whoever changes what a part means, or its name, raises `LAYOUT`."""
-    assert checkpoint.LAYOUT == 3
+    assert checkpoint.LAYOUT == 4
     found = read_arrays(file_of(path))
     shown = [
         f"{name} {array.dtype.str}"
         for name, array in found.items()
         if not {"b", "c"} & set(name.split("/"))
     ]
-    assert shown == LAYOUT_3.split("\n")[1:-1]
+    assert shown == LAYOUT_4.split("\n")[1:-1]
 
 
 def test_a_server_ledger_has_no_place_for_one(path: Path) -> None:
@@ -493,7 +529,7 @@ def test_a_server_ledger_has_no_place_for_one(path: Path) -> None:
         Ledger.open(path.with_name("none.eke"))
 
 
-LAYOUT_3 = """
+LAYOUT_4 = """
 document |u1
 inference/documents |u1
 inference/law_of_row <i8
@@ -535,6 +571,8 @@ inference/regression/span/lower/inverse <i4
 inference/regression/span/upper/rows <i4
 inference/regression/span/upper/inverses <i4
 inference/regression/span/upper/inverse <i4
-inference/regression/kernel/columns <f8
-inference/regression/information/columns <f8
+inference/regression/kernel/0/left <f8
+inference/regression/kernel/0/block <f8
+inference/regression/information/0/left <f8
+inference/regression/information/0/block <f8
 """

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from eke.inference.packed import WIDTH, PackedFactor
+from eke.query.parts import Parts
 
 
 def positive_definite(size: int, generator: np.random.Generator) -> np.ndarray:
@@ -144,3 +145,44 @@ def test_a_view_and_what_it_is_of_grow_apart():
     alone = PackedFactor.from_parts(factor.parts())
     np.testing.assert_array_equal(factor.solve(right), alone.solve(right))
     assert not np.allclose(factor.solve(right), view.solve(right))
+
+
+@pytest.mark.parametrize("size", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH - 5])
+def test_a_factor_shares_its_parts_and_changes_none_of_them(size: int) -> None:
+    """What is taken up from parts solves as the original does, and grows apart from them."""
+    draw = np.random.default_rng(size)
+    matrix = draw.normal(size=(size + 1, size + 1))
+    matrix = matrix @ matrix.T + np.eye(size + 1)
+    whole, factor = grown(matrix), grown(matrix[:size, :size])
+    parts = factor.parts()
+    kept = {name: array.copy() for name, array in parts.items()}
+    again = PackedFactor.from_parts(parts)
+    right = draw.normal(size=size)
+    assert np.array_equal(again.solve(right), factor.solve(right))
+    assert np.array_equal(again.solve_transposed(right), factor.solve_transposed(right))
+    column = whole.solve_transposed(matrix[size])
+    again.append(column[:size], float(column[size]))
+    again.update(draw.normal(size=size + 1))
+    assert all(np.array_equal(array, kept[name]) for name, array in parts.items())
+    assert unpacked(factor).shape == (size, size)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"0/left": np.ones((1, 1)), "0/block": np.ones((1, WIDTH))},
+        {"0/left": np.ones((2, 0)), "0/block": np.ones((1, WIDTH))},
+        {"0/left": np.ones((1, 0)), "0/block": np.ones((1, WIDTH - 1))},
+        {"0/left": np.ones((0, 0)), "0/block": np.ones((0, WIDTH))},
+        {
+            "0/left": np.ones((1, 0)),
+            "0/block": np.ones((1, WIDTH)),
+            "1/left": np.ones((1, 1)),
+            "1/block": np.ones((1, WIDTH)),
+        },
+    ],
+    ids=["columns", "rows", "width", "empty", "a band that is not full"],
+)
+def test_parts_that_are_no_bands_are_refused(parts: Parts) -> None:
+    with pytest.raises(ValueError, match="band"):
+        PackedFactor.from_parts(parts)
