@@ -1,18 +1,21 @@
 """How often shrinkage's intervals hold, and how wide they are, over tables and histories.
 
-Two shipped tables and five drawn from declared laws: a chain of binary columns, hidden classes,
-independent columns, three-way parities, and columns that are functions of others. A release
-measures random pairs; pairs, triples and a column; triples and two columns; single columns only,
-one by one; or single columns by a plan, which packs several into a table. Then conjunctions of two
-to four columns, with ranges around random records, are compared with the truth. Printed for each:
-how often the 95 % intervals held, for all questions, for the larger half, and of the history where
-they held least, the median half-width, and that of the best alternative: the estimates of
-shrinkage, of maximum entropy or of the product of the columns with one half-width, or one in
-proportion to √(p(1−p)), that the truth says holds 95 %. Nobody could have chosen that one without
-the truth. Single columns say nothing of how columns depend on each other; those intervals say that
-they rest on a guess.
+Two shipped tables, one of them as binary columns, too, and seven drawn from declared laws: a chain
+of binary columns, hidden classes, independent columns, three-way parities, columns that are
+functions of others, and two tables of fair coins, with and without parities, whose pairs are alike.
+A release measures random pairs; pairs, triples and a column; triples and two columns; or single
+columns, by a plan that packs several into a table. Single columns, and pairs, are asked for one by
+one as well. Then conjunctions of two to four columns, with ranges around random records, are
+compared with the truth. Printed for each: how often the 95 % intervals held, for all questions, for
+the larger half, and of the history where they held least, the median half-width, and that of the
+best alternative: the estimates of shrinkage, of maximum entropy or of the product of the columns
+with one half-width, or one in proportion to √(p(1−p)), that the truth says holds 95 %. Nobody could
+have chosen that one without the truth. Single columns say nothing of how columns depend on each
+other; those intervals say that they rest on a guess.
 
     python benchmarks/calibration.py [--seeds 3] [--questions 100] [--tables …] [--histories …]
+    python benchmarks/calibration.py --histories 17+7+1   # so many pairs, triples, single columns
+    python benchmarks/calibration.py --table my.csv       # a table of yours: see `of_file`
 """
 
 from __future__ import annotations
@@ -50,7 +53,9 @@ HISTORIES = {
     "triples": (0, 6, 2),
     "columns": (0, 0, 16),
     "packed": (0, 0, 16),
+    "each": (10, 0, 0),
 }
+ONE_BY_ONE = ("columns", "each")
 CONFIDENCE = 0.95
 
 
@@ -121,15 +126,64 @@ def functions(records: int = 25_000) -> Table:
     return _of(dict(zip(names, parts, strict=True)))
 
 
+def binary() -> Table:
+    """Sixteen columns of two values: Adult's own, each cut at one or two places."""
+    sizes = json.loads((DATA / "adult_pgm-domain.json").read_text("utf-8"))
+    table = pd.read_csv(DATA / "adult_pgm.csv.gz")[list(sizes)]
+    columns = {name: (table[name] > table[name].median()).to_numpy(int) for name in table}
+    columns["young"] = (table["age"] < table["age"].quantile(0.25)).to_numpy(int)
+    columns["long"] = (table["hours-per-week"] > table["hours-per-week"].quantile(0.9)).to_numpy(
+        int
+    )
+    return _of({name: column for name, column in columns.items() if column.max() > 0})
+
+
+def coins(records: int = 30_000) -> Table:
+    """Five fair coins that have nothing to do with each other."""
+    codes = np.random.default_rng(6).integers(0, 2, (records, 5))
+    return _of({f"c{place}": codes[:, place] for place in range(5)})
+
+
+def odd_coins(records: int = 30_000) -> Table:
+    """Five fair coins, two of them the parity of two others: each pair is as that of `coins`."""
+    codes = np.random.default_rng(7).integers(0, 2, (records, 5))
+    for place in (2, 4):
+        codes[:, place] = codes[:, place - 1] ^ codes[:, place - 2]
+    return _of({f"c{place}": codes[:, place] for place in range(5)})
+
+
+def of_file(path: Path, most_values: int = 50) -> Table:
+    """A table in a CSV file: numbers of many values in so many groups of like size, NULL apart."""
+    columns: dict[str, Drawn] = {}
+    for name, values in pd.read_csv(path).items():
+        many = values.dtype.kind in "if" and values.nunique() > most_values
+        groups = pd.qcut(values, most_values - 1, duplicates="drop") if many else values
+        codes = pd.factorize(groups, sort=True)[0] + int(values.isna().any())
+        if 0 < codes.max() < most_values:
+            columns[str(name)] = codes
+    return _of(columns)
+
+
 TABLES: dict[str, Callable[[], Table]] = {
     "adult": adult,
     "census": census,
+    "binary": binary,
     "chain": chain,
     "classes": classes,
     "independent": independent,
     "parities": parities,
     "functions": functions,
+    "coins": coins,
+    "odd coins": odd_coins,
 }
+
+
+def shape_of(history: str) -> tuple[int, int, int]:
+    """So many pairs, triples and single columns: of a named history, or written as 17+7+1."""
+    if history in HISTORIES:
+        return HISTORIES[history]
+    pairs, triples, singles = (int(part) for part in history.split("+"))
+    return pairs, triples, singles
 
 
 def alternative(values: list[Drawn], truth: Drawn, product: Drawn, records: int) -> float:
@@ -147,10 +201,10 @@ def measured(drawn: Table, seed: int, history: str, questions: int, epsilon: flo
     """(held, held of the larger half, median half-width, that of the best alternative)."""
     domain, table = drawn
     rng = np.random.default_rng([20260102, seed, len(history)])
-    workload = random_workload(domain, HISTORIES[history], rng)
+    workload = random_workload(domain, shape_of(history), rng)
     with tempfile.TemporaryDirectory() as folder:
         session = eke.create(Path(folder) / "table.eke", table, domain, epsilon=1e6)
-        if history == "columns":
+        if history in ONE_BY_ONE:
             for names in workload:
                 session.ask(eke.marginal(*names), spend=epsilon / len(workload))
         else:
@@ -186,10 +240,11 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--histories", default=",".join(HISTORIES))
+    parser.add_argument("--table", type=Path, help="a CSV file with a header")
     options = parser.parse_args()
     results = []
-    for name in options.tables.split(","):
-        drawn = TABLES[name]()
+    for name in [options.table.stem] if options.table else options.tables.split(","):
+        drawn = of_file(options.table) if options.table else TABLES[name]()
         for history in options.histories.split(","):
             each = np.array(
                 [
@@ -206,6 +261,11 @@ def main() -> None:
                 f"best alternative {best:9,.1f}, {width / best:5.1f} times",
                 flush=True,
             )
+    for history in options.histories.split(","):
+        lines = [line for line in results if line[1] == history]
+        times = float(np.median([width / best for *_, width, best in lines]))
+        held = float(np.mean([line[2] for line in lines]))
+        print(f"{len(lines)} tables, {history}: held {held:.1%}, median {times:.1f} times the best")
     print(json.dumps(results))
 
 

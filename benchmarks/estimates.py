@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,15 @@ def random_workload(
     pairs, triples, singles = shape
     found: list[list[str]] = []
     for columns, number in ((2, pairs), (3, triples), (1, singles)):
-        wanted = len(found) + min(number, len(domain))
+        small = [
+            sorted(names)
+            for names in combinations(domain.names, columns)
+            if np.prod(domain.sizes(names)) <= 1500
+        ]
+        wanted = len(found) + min(number, len(small))
         while len(found) < wanted:
             names = sorted(str(one) for one in rng.choice(domain.names, columns, replace=False))
-            if names not in found and np.prod(domain.sizes(names)) <= 1500:
+            if names in small and names not in found:
                 found.append(names)
     return found
 

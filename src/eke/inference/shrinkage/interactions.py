@@ -42,6 +42,7 @@ ENOUGH = 59
 """Of so many pairs drawn at random the strongest is among the strongest 5 % of all, 95 % sure."""
 TOGETHER = 0.1
 """Correlation of the open parts of one question: they share columns, and often their sign."""
+_SETS = {2: "pairs", 3: "triples"}
 _DRAWS = 120  # events a table
 _TWO_SIDED = 1.959964  # deviations of a Gaussian that hold 95 %
 _MOST_FALL = 0.25  # of a strength, from one number of columns to the next
@@ -55,8 +56,12 @@ AWARE = (
     "depend on each other: the interval rests on a guess, and may miss."
 )
 ALIKE = (
-    "Only {pairs} pairs of columns were measured together. The interval takes columns of other "
-    "pairs to depend on each other no more than these do, which fewer than {enough} cannot show."
+    "Only {number} {sets} of columns were measured together. The interval takes columns of other "
+    "{sets} to depend on each other no more than these do, which fewer than {enough} cannot show."
+)
+BEYOND = (
+    "No table of the history holds {order} columns together. What {order} columns do that no fewer "
+    "of them show is taken for no more than what fewer do, which such a history cannot show."
 )
 
 
@@ -123,14 +128,25 @@ class Interactions:
         return max(value, self.strengths[0]) if fresh else value
 
     def caveats(self, query: Query) -> tuple[str, ...]:
-        """What is taken for granted of a question about pairs of columns that were not measured."""
+        """What is taken for granted of columns that were not measured together, pairs first."""
         read = _read(query)
-        if read in self.known or all(pair in self.known for pair in combinations(read, 2)):
-            return ()
-        pairs = sum(len(columns) == 2 for columns in self.known)
-        if pairs < FEW:
-            return (AWARE,)
-        return () if pairs >= ENOUGH else (ALIKE.format(pairs=pairs, enough=ENOUGH),)
+        for order in range(2, len(read) + 1):
+            number = sum(len(columns) == order for columns in self.known)
+            if number >= ENOUGH or read in self.known or self._tells_all(read, order, number):
+                continue
+            if order == 2 and number < FEW:
+                return (AWARE,)
+            if not number:
+                return (BEYOND.format(order=order),)
+            sets = _SETS.get(order, f"sets of {order}")
+            return (ALIKE.format(number=number, sets=sets, enough=ENOUGH),)
+        return ()
+
+    def _tells_all(self, read: Columns, order: int, number: int) -> bool:
+        """Whether the known sets of an order, so many, hold all those of a question's columns."""
+        if math.comb(len(read), order) > number:
+            return False  # and too many, perhaps, to be gone through
+        return all(columns in self.known for columns in combinations(read, order))
 
     def left_open(self, query: Query) -> OpenParts | None:
         """How large the parts are that no table tells; None when tables tell them all."""

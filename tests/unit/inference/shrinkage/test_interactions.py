@@ -18,6 +18,7 @@ from eke.inference.shrinkage.interactions import (
     ALIKE,
     ASSUMED,
     AWARE,
+    BEYOND,
     ENOUGH,
     FEW,
     TOGETHER,
@@ -124,11 +125,45 @@ def test_what_few_pairs_cannot_show_is_told() -> None:
     assert told.strengths[1] == ASSUMED
     assert not told.caveats(count(a=1).on(DOMAIN))
     many = [(f"x{k}", "y") for k in range(ENOUGH - 1)]
-    assert interactions({*many[:FEW]}).caveats(QUERIES[0]) == (ALIKE.format(pairs=8, enough=59),)
-    assert interactions({*many}).caveats(QUERIES[0])
-    assert not interactions({*many, ("a", "z")}).caveats(QUERIES[0])
-    measured = {("a", "b"), ("a", "c"), ("b", "c")}
-    assert not interactions({*measured, *many[:FEW]}).caveats(QUERIES[0])
+    few = ALIKE.format(number=8, sets="pairs", enough=59)
+    assert interactions({*many[:FEW]}).caveats(QUERIES[0]) == (few,)
+    assert "pairs" in interactions({*many}).caveats(QUERIES[0])[0]
+    assert "pairs" not in interactions({*many, ("a", "z")}).caveats(QUERIES[0])[0]
+
+
+def test_what_pairs_cannot_show_of_triples_is_told() -> None:
+    measured = {("a", "b"), ("a", "c"), ("b", "c"), *((f"x{k}", "y") for k in range(FEW))}
+    assert interactions(measured).caveats(QUERIES[0]) == (BEYOND.format(order=3),)
+    assert not interactions(measured).caveats(count(a=1, b=1).on(DOMAIN))
+    triples = {(f"x{k}", "y", "z") for k in range(ENOUGH)}
+    told = interactions({*measured, *list(triples)[:4]}).caveats(QUERIES[0])
+    assert told == (ALIKE.format(number=4, sets="triples", enough=59),)
+    assert not interactions(measured | triples).caveats(QUERIES[0])
+    assert not interactions(measured | {("a", "b", "c")}).caveats(QUERIES[0])
+
+
+def test_parities_look_like_coins_to_pairs() -> None:
+    """Two tables with the same pairs get the same interval: it misses one of them, and says so."""
+    domain = Domain(a=Integer(0, 1), b=Integer(0, 1), c=Integer(0, 1))
+    even = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]]]) * 10_000.0  # c is the parity of a and b
+    coins = np.full((2, 2, 2), 5_000.0)
+    asked = count(a=1, b=1, c=1).on(domain)
+    estimates = []
+    for table in (even, coins):
+        history = [
+            Measurement(
+                marginal(*names).on(domain), Laplace(20.0), tuple(table.sum(axis=axis).ravel())
+            )
+            for axis, names in enumerate((("b", "c"), ("a", "c"), ("a", "b")))
+        ]
+        prior = prior_from_history(domain, history)
+        found = Interactions.of_history(history, prior, Prior(domain))
+        assert found is not None
+        assert found.caveats(asked)
+        left = found.left_open(asked)
+        assert left is not None
+        estimates.append(left.variance)
+    assert estimates[0] == estimates[1]
 
 
 def test_events_are_ranges_around_records() -> None:
