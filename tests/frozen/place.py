@@ -16,8 +16,8 @@ from eke.ledger import Entry
 from tests.postgresql_server import Server, programs
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures/datasets"
-OLDER = (2,)
-VERSION = 3  # how often what is written came to be another thing; the files of OLDER ones stay
+OLDER = (2, 3)
+VERSION = 4  # how often what is written came to be another thing; the files of OLDER ones stay
 
 
 def dumped(name: str, version: int = VERSION) -> Path:

@@ -124,7 +124,7 @@ def test_what_few_pairs_cannot_show_is_told() -> None:
     assert told.caveats(count(a=1, b=1).on(DOMAIN)) == (AWARE,)
     assert told.strengths[1] == ASSUMED
     assert not told.caveats(count(a=1).on(DOMAIN))
-    many = [(f"x{k}", "y") for k in range(ENOUGH - 1)]
+    many: list[tuple[str, ...]] = [(f"x{k}", "y") for k in range(ENOUGH - 1)]
     few = ALIKE.format(number=8, sets="pairs", enough=59)
     assert interactions({*many[:FEW]}).caveats(QUERIES[0]) == (few,)
     assert "pairs" in interactions({*many}).caveats(QUERIES[0])[0]
