@@ -36,6 +36,9 @@ HEAVIEST = 20
 class NoInference:
     """Stands in for inference, whose cost grows with the cube of a block."""
 
+    memo: object = None  # of what it knows: always the same
+    kept: tuple[object, ...] = ()
+
     def __init__(self, domain: Domain, *_: object) -> None:
         self.domain = domain
 
