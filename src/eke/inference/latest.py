@@ -14,7 +14,7 @@ from eke.inference.span import Place
 from eke.query import Query
 
 
-class State:
+class BasisState:
     """Which rows a regression has in its basis: two are the same only if they are one object."""
 
     __slots__ = ()
@@ -25,7 +25,7 @@ class Sight:
     """A query as a regression in one state sees it; what is None is not worked out yet."""
 
     query: Query
-    state: State
+    state: BasisState
     norm: float
     place: Place | None = None
     is_row: bool = False  # of the basis, and thereby in its span

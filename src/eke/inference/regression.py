@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from eke.arrays import FloatArray
 from eke.domain import Domain
 from eke.history import Row
-from eke.inference.latest import Latest, Sight, State
+from eke.inference.latest import BasisState, Latest, Sight
 from eke.inference.packed import PackedFactor
 from eke.inference.span import ExactSpan, Place
 from eke.inference.tables import CellWeights
@@ -73,7 +73,7 @@ class Regression:
         self._precisions: list[float] = []
         self._norms: list[float] = []
         self._aside = SetAside()
-        self._state = State()
+        self._state = BasisState()
         self._latest = Latest()  # of all views
 
     def __len__(self) -> int:
@@ -141,7 +141,7 @@ class Regression:
             _kernel=PackedFactor.from_parts(under("kernel", parts)),
             _information=PackedFactor.from_parts(under("information", parts)),
             _aside=aside,
-            _state=State(),
+            _state=BasisState(),
             _latest=Latest(),
         )
 
@@ -180,7 +180,7 @@ class Regression:
             self._stack.append(row.query, norm)
             self._span.append(row.query, place)
             self._basis.append(index)
-            self._state = State()
+            self._state = BasisState()
             self._latest.sight = Sight(row.query, self._state, norm, is_row=True)
         else:
             self._aside.add(index, row)

@@ -68,9 +68,9 @@ class ShiftedPairs:
             if len(table.attributes) <= 2:
                 self._add([places[name] for name in table.attributes], table.cells)
             else:
-                own = [places[name] for name in table.attributes]
+                here = [places[name] for name in table.attributes]
                 for axes, cells in table.pair_split.pairs.items():
-                    self._add([own[axis] for axis in axes], cells)
+                    self._add([here[axis] for axis in axes], cells)
         self._share_among()
         self._normalise()
         self.floor = -max(self.constant - threshold, 1)
@@ -85,15 +85,15 @@ class ShiftedPairs:
     @property
     def tables(self) -> dict[Attributes, Cells]:
         """The tables one by one."""
-        found: dict[Attributes, Cells] = {}
+        tables: dict[Attributes, Cells] = {}
         for i, name in enumerate(self._names):
             if self._members[i, i]:
-                found[(name,)] = self._cells[self._rows[i], self._rows[i].start]
+                tables[(name,)] = self._cells[self._rows[i], self._rows[i].start]
         for i, j in combinations(range(len(self._names)), 2):
             if self._members[i, j]:
                 pair = self._names[i], self._names[j]
-                found[pair] = self._cells[self._rows[i], self._rows[j]]
-        return found
+                tables[pair] = self._cells[self._rows[i], self._rows[j]]
+        return tables
 
     @property
     def sweep_cost(self) -> int:
@@ -110,11 +110,11 @@ class ShiftedPairs:
             alive.append(self._share_out(i, threshold))
             if self.constant <= threshold:
                 return
-        kept = np.concatenate([np.zeros(0, np.bool_), *alive])
-        if not kept.all():
+        staying = np.concatenate([np.zeros(0, np.bool_), *alive])
+        if not staying.all():
             for name, rows in zip(self._names, self._rows, strict=True):
-                self.values[name] = self.values[name][kept[rows]]
-            self._take(kept)
+                self.values[name] = self.values[name][staying[rows]]
+            self._take(staying)
             self._lay_out(self._names)
             self._settle()
 
@@ -197,8 +197,8 @@ class ShiftedPairs:
             for own in self._members.tolist()
         ]
 
-    def _take(self, kept: NDArray[np.bool_]) -> None:
-        self._cells = self._cells[kept][:, kept]
+    def _take(self, staying: NDArray[np.bool_]) -> None:
+        self._cells = self._cells[staying][:, staying]
 
     def _normalise(self) -> None:
         """Move the maximum of every table to the constant."""
@@ -226,9 +226,9 @@ class ShiftedPairs:
         for place, i in enumerate(left):
             self._cells[self._rows[i], self._rows[i]] += alone[self._rows[i], None]
             members[place, place] |= self._members[i, closed].any()
-        kept = np.ones(len(self._cells), np.bool_)
-        kept[columns] = False
-        self._take(kept)
+        staying = np.ones(len(self._cells), np.bool_)
+        staying[columns] = False
+        self._take(staying)
         self._members = members
         self._lay_out([self._names[i] for i in left])
         self._share_among()

@@ -84,8 +84,8 @@ def _if_all_had(
     for query, slope in zip(queries, slopes, strict=True):
         for term in query.terms:
             others = slope * float(_product(term, columns, rows, without=name).mean())
-            own = dict(term.vectors).get(name)
-            result += others if own is None else others * dense(own)
+            vector = dict(term.vectors).get(name)
+            result += others if vector is None else others * dense(vector)
     return result
 
 

@@ -376,9 +376,8 @@ class Query(BlockOf["Query"]):
         )
 
     def __hash__(self) -> int:
-        return hash(
-            (self.constant, self.people, tuple((term.weight, term.key) for term in self.terms))
-        )
+        terms = tuple((term.weight, term.key) for term in self.terms)
+        return hash((self.constant, self.people, terms))
 
 
 Block: TypeAlias = BlockOf[Query]

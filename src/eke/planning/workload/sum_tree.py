@@ -43,10 +43,13 @@ class SumTree:
     def sums(self, table: FloatArray, attributes: Names) -> dict[Names, FloatArray]:
         """The marginal over each set, of a table over attributes."""
         axes = tuple(axis for axis, name in enumerate(attributes) if name not in self.names)
-        own = np.asanyarray(table.sum(axis=axes)) if axes else table
+        marginal = np.asanyarray(table.sum(axis=axes)) if axes else table
         if self.without is None or self.holding is None:
-            return {self.names: own}
-        return {**self.without.sums(own, self.names), **self.holding.sums(own, self.names)}
+            return {self.names: marginal}
+        return {
+            **self.without.sums(marginal, self.names),
+            **self.holding.sums(marginal, self.names),
+        }
 
     def spread(self, tables: Mapping[Names, FloatArray], attributes: Names) -> FloatArray:
         """The sum of the tables over the sets, each the same for all values of other attributes.
@@ -55,11 +58,12 @@ class SumTree:
         matrix' transpose is to it.
         """
         if self.without is None or self.holding is None:
-            own = tables[self.names]
+            together = tables[self.names]
         else:
-            own = self.holding.spread(tables, self.names) + self.without.spread(tables, self.names)
-        lengths = dict(zip(self.names, own.shape, strict=True))
-        return own.reshape([lengths.get(name, 1) for name in attributes])
+            together = self.holding.spread(tables, self.names)
+            together = together + self.without.spread(tables, self.names)
+        lengths = dict(zip(self.names, together.shape, strict=True))
+        return together.reshape([lengths.get(name, 1) for name in attributes])
 
     def work(self, sizes: Mapping[str, int]) -> int:
         """How many cells are read while sums are made below this node."""
