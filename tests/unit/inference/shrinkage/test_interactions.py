@@ -132,10 +132,11 @@ def test_what_few_pairs_cannot_show_is_told() -> None:
 
 
 def test_what_pairs_cannot_show_of_triples_is_told() -> None:
-    measured = {("a", "b"), ("a", "c"), ("b", "c"), *((f"x{k}", "y") for k in range(FEW))}
+    measured: set[tuple[str, ...]] = {("a", "b"), ("a", "c"), ("b", "c")}
+    measured |= {(f"x{k}", "y") for k in range(FEW)}
     assert interactions(measured).caveats(QUERIES[0]) == (BEYOND.format(order=3),)
     assert not interactions(measured).caveats(count(a=1, b=1).on(DOMAIN))
-    triples = {(f"x{k}", "y", "z") for k in range(ENOUGH)}
+    triples: set[tuple[str, ...]] = {(f"x{k}", "y", "z") for k in range(ENOUGH)}
     told = interactions({*measured, *list(triples)[:4]}).caveats(QUERIES[0])
     assert told == (ALIKE.format(number=4, sets="triples", enough=59),)
     assert not interactions(measured | triples).caveats(QUERIES[0])
