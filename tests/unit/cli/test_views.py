@@ -68,7 +68,7 @@ def test_a_database_has_the_tables_itself(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("check", "trips.yaml"), 2, "name the domain"),
+        (("check", "trips.yaml"), 2, "declares the domain"),
         (("check", "flights.csv", "trips.yaml", *FILES), 2, "--table"),
         (("check", "trips.yaml", *FILES, "--table", "flights=planes.csv"), 2, "NAME=FILE"),
         (("check", "trips.yaml", "--view", "trips.sql", "--table", "flights.csv"), 2, "NAME=FILE"),
